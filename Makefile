@@ -1,0 +1,75 @@
+# Every developer command; `make help` lists them. CI runs the same recipes.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
+SOURCES := kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
+PYTEST := $(BIN)/python -m pytest
+EXTRAS ?= arrow,spark,demo,test,dev
+PYTEST_ARGS ?=
+export PYSPARK_PYTHON := $(abspath $(BIN))/python
+export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
+
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract check fmt generate bench docs clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q -c constraints.txt uv
+	@$(INSTALL) setuptools cython
+	@KSERDES_NO_NATIVE=1 $(INSTALL) --no-build-isolation -e '.[$(EXTRAS)]'
+	@touch $@
+
+$(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard kafka_core/kernels/native/*.pyx kafka_core/kernels/native/*.pxd)
+	@$(BIN)/python setup.py -q build_ext --inplace
+	@touch $@
+
+env: $(VENV)/.installed ## the environment: .venv with pinned versions
+
+kernels: $(VENV)/.kernels ## build the compiled kernels in place
+
+demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a real cluster)
+	@$(BIN)/python -m tools.demo $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(REGISTRY),--registry $(REGISTRY))
+
+test: kernels ## all tests but the slow ones, then the fast ones again on the pure kernels
+	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS)
+
+test-fast: kernels ## the tests that need neither network nor Java
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS)
+
+test-pure: env ## the fast tests on the pure-Python kernels
+	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
+
+test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow $(PYTEST_ARGS)
+
+test-pythons: ## the fast tests on every other supported Python that pyenv has
+	@tools/test_pythons.sh
+
+contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)
+
+check: kernels ## format, lint, types, import rules, generated files
+	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/mypy
+	@$(BIN)/mypy --no-strict-optional --allow-untyped-defs --allow-any-generics tests benchmarks
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m tools.generate --check
+
+fmt: env ## format and mend what can be mended
+	@$(BIN)/ruff format $(SOURCES)
+	@$(BIN)/ruff check --fix $(SOURCES)
+
+generate: env ## write the generated files again (needs Maven and Java)
+	@$(BIN)/python -m tools.generate
+
+bench: kernels ## rates as ratios to the peers, in one run on one real broker
+	@$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+
+clean: ## remove what was built
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
+	find kafka_core -name '*.so' -delete -o -path '*native*' -name '*.c' -delete

@@ -1,0 +1,352 @@
+"""Starts a real Apache Kafka (KRaft) from Maven Central's jars: for tests, benchmarks and trying things out.
+
+It knows nothing of our clients: a broker is a folder of jars, a properties file and a JVM.
+Jars are kept in `$KSERDES_CACHE` (default `~/.cache/kserdes`), so only the first start needs the network.
+
+    python tools/real_kafka.py fetch                 # only fill the cache
+    python tools/real_kafka.py run --port 19092      # one broker until Ctrl-C
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DEFAULT_VERSION = "4.3.1"
+CLUSTER_ID = "a3NlcmRlcy10ZXN0LWNsdQ"  # 16 bytes in URL-safe base64 without padding, as StorageTool wants it
+POM = Path(__file__).resolve().parent.parent / "tests" / "kafka" / "pom.xml"
+
+
+class KafkaUnavailableError(RuntimeError):
+    """The real broker can't be had or started here; the text says why."""
+
+
+def cache_dir() -> Path:
+    """The folder outside the checkout in which fetched parts are kept."""
+    return Path(os.environ.get("KSERDES_CACHE", Path.home() / ".cache" / "kserdes"))
+
+
+def java() -> str:
+    """The path of the `java` to use.
+
+    Raises:
+        KafkaUnavailableError: there is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if not found or not Path(found).exists():
+        raise KafkaUnavailableError("no Java found: install Java 17 or set JAVA_HOME")
+    return found
+
+
+def fetch_jars(version: str = DEFAULT_VERSION) -> Path:
+    """The folder with the jars of this Kafka version, fetched by Maven if they are not in the cache.
+
+    Raises:
+        KafkaUnavailableError: Maven is missing or fails; its last words are in the text.
+    """
+    folder = cache_dir() / f"kafka-{version}"
+    if (folder / f"kafka-clients-{version}.jar").exists():
+        return folder
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise KafkaUnavailableError(f"no Maven found, and {folder} does not hold the jars of Kafka {version}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f"kafka-{version}-", dir=folder.parent))
+    goal = "dependency:copy-dependencies"
+    done = subprocess.run(
+        [maven, "-q", "-B", "-f", str(POM), goal, f"-Dkafka.version={version}", f"-DoutputDirectory={partial}"],
+        capture_output=True,
+        text=True,
+        timeout=540,
+        check=False,
+    )
+    if done.returncode != 0:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise KafkaUnavailableError(f"Maven could not fetch Kafka {version}: {(done.stdout + done.stderr)[-800:]}")
+    with contextlib.suppress(OSError):  # a parallel run was first: its folder is as good as ours
+        partial.rename(folder)
+    shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def free_ports(count: int) -> list[int]:
+    """`count` TCP ports that nobody listens on, below the range from which outgoing connections take theirs."""
+    ports: list[int] = []
+    with contextlib.ExitStack() as held:
+        for port in random.sample(range(20_000, 32_000), 2_000):
+            if len(ports) == count:
+                return ports
+            sock = held.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                sock.bind(("127.0.0.1", port))
+                ports.append(port)
+    raise KafkaUnavailableError(f"no {count} free TCP ports between 20000 and 32000 on 127.0.0.1")
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """What the extra listeners of a broker offer.
+
+    Attributes:
+        users: user name → password, for PLAIN and SCRAM on the SASL listener (empty: no such listener).
+        keystore_pem: private key and certificate chain of the TLS listener (None: no such listener).
+        truststore_pem: CA of the client certificates, if the TLS listener asks for one.
+    """
+
+    users: Mapping[str, str] = field(default_factory=dict)
+    keystore_pem: Path | None = None
+    truststore_pem: Path | None = None
+
+
+@dataclass(slots=True)
+class Node:
+    """One JVM of the cluster, combined broker and controller."""
+
+    node_id: int
+    folder: Path
+    ports: Mapping[str, int]
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log_path(self) -> Path:
+        return self.folder / "server.log"
+
+
+class RealKafka:
+    """A KRaft cluster of `nodes` JVMs on 127.0.0.1; a context manager.
+
+    Attributes:
+        bootstrap_servers: `host:port,…` of the PLAINTEXT listeners.
+        sasl_bootstrap_servers: the same for the SASL_PLAINTEXT listeners (only with `security.users`).
+        tls_bootstrap_servers: the same for the TLS listeners (only with `security.keystore_pem`).
+    """
+
+    def __init__(
+        self,
+        *,
+        version: str = DEFAULT_VERSION,
+        nodes: int = 1,
+        port: int | None = None,
+        heap: str = "512m",
+        security: Security | None = None,
+        extra: Mapping[str, str] | None = None,
+        fast_boot: bool = False,
+    ) -> None:
+        self.version = version
+        self._heap = heap
+        self._fast_boot = fast_boot
+        self._security = security or Security()
+        self._extra = dict(extra or {})
+        self._jars = fetch_jars(version)
+        self._java = java()
+        self._home = Path(tempfile.mkdtemp(prefix="kserdes-kafka-"))
+        listeners = ["PLAINTEXT", "CONTROLLER"]
+        listeners += ["SASL"] if self._security.users else []
+        listeners += ["TLS"] if self._security.keystore_pem else []
+        ports = iter(free_ports(nodes * len(listeners)))
+        self.nodes = {
+            node_id: Node(node_id, self._home / str(node_id), {name: next(ports) for name in listeners})
+            for node_id in range(1, nodes + 1)
+        }
+        if port is not None:
+            self.nodes[1].ports = {**self.nodes[1].ports, "PLAINTEXT": port}
+
+    def _servers(self, listener: str) -> str:
+        return ",".join(f"127.0.0.1:{node.ports[listener]}" for node in self.nodes.values())
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return self._servers("PLAINTEXT")
+
+    @property
+    def sasl_bootstrap_servers(self) -> str:
+        return self._servers("SASL")
+
+    @property
+    def tls_bootstrap_servers(self) -> str:
+        return self._servers("TLS")
+
+    def _properties(self, node: Node) -> dict[str, str]:
+        voters = ",".join(f"{n.node_id}@127.0.0.1:{n.ports['CONTROLLER']}" for n in self.nodes.values())
+        replicas = str(min(3, len(self.nodes)))
+        names = {name: f"{name}://127.0.0.1:{port}" for name, port in node.ports.items()}
+        properties = {
+            "process.roles": "broker,controller",
+            "node.id": str(node.node_id),
+            "controller.quorum.voters": voters,
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL",
+            "listeners": ",".join(names.values()),
+            "advertised.listeners": ",".join(url for name, url in names.items() if name != "CONTROLLER"),
+            "log.dirs": str(node.folder / "data"),
+            "num.partitions": "1",
+            "offsets.topic.replication.factor": replicas,
+            "offsets.topic.num.partitions": "4",
+            "transaction.state.log.replication.factor": replicas,
+            "transaction.state.log.min.isr": "1",
+            "transaction.state.log.num.partitions": "4",
+            "share.coordinator.state.topic.replication.factor": replicas,
+            "share.coordinator.state.topic.min.isr": "1",
+            "group.initial.rebalance.delay.ms": "0",
+            "group.min.session.timeout.ms": "1000",
+            "log.message.timestamp.after.max.ms": str(2**62),
+        }
+        properties.update(self._security_properties())
+        properties.update(self._extra)
+        return properties
+
+    def _security_properties(self) -> dict[str, str]:
+        properties: dict[str, str] = {}
+        if self._security.users:
+            prefix = "org.apache.kafka.common.security"
+            users = " ".join(f'user_{name}="{password}"' for name, password in self._security.users.items())
+            properties["sasl.enabled.mechanisms"] = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
+            module = f"{prefix}.plain.PlainLoginModule"
+            properties["listener.name.sasl.plain.sasl.jaas.config"] = f"{module} required {users};"
+            for mechanism in ("scram-sha-256", "scram-sha-512"):
+                name = f"listener.name.sasl.{mechanism}.sasl.jaas.config"
+                properties[name] = f"{prefix}.scram.ScramLoginModule required;"
+            bearer = "listener.name.sasl.oauthbearer.sasl"
+            properties[f"{bearer}.jaas.config"] = f"{prefix}.oauthbearer.OAuthBearerLoginModule required;"
+            package = f"{prefix}.oauthbearer.internals.unsecured"
+            properties[f"{bearer}.server.callback.handler.class"] = (
+                f"{package}.OAuthBearerUnsecuredValidatorCallbackHandler"
+            )
+        if self._security.keystore_pem:
+            properties["ssl.keystore.type"] = "PEM"
+            properties["ssl.keystore.location"] = str(self._security.keystore_pem)
+        if self._security.truststore_pem:
+            properties["ssl.truststore.type"] = "PEM"
+            properties["ssl.truststore.location"] = str(self._security.truststore_pem)
+            properties["listener.name.tls.ssl.client.auth"] = "required"
+        return properties
+
+    def _command(self, *words: str) -> list[str]:
+        quick = ["-XX:TieredStopAtLevel=1"] if self._fast_boot else []
+        logging = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"]
+        return [self._java, f"-Xmx{self._heap}", *quick, *logging, "-cp", f"{self._jars}/*", *words]
+
+    def _format(self, node: Node) -> None:
+        node.folder.mkdir(parents=True)
+        config = node.folder / "server.properties"
+        config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(node).items()))
+        words = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(config)]
+        for name, password in self._security.users.items():
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+                words += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
+        done = subprocess.run(self._command(*words), capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            raise KafkaUnavailableError(f"formatting the storage failed: {(done.stdout + done.stderr)[-800:]}")
+
+    def start(self, timeout_s: float = 90.0) -> RealKafka:
+        """Formats the storage and starts every node; returns when all accept connections.
+
+        Raises:
+            KafkaUnavailableError: a node did not come up; the end of its log is in the text.
+        """
+        for node in self.nodes.values():
+            self._format(node)
+        for node_id in self.nodes:
+            self.start_node(node_id, wait=False)
+        for node_id in self.nodes:
+            self.wait_for_node(node_id, timeout_s)
+        return self
+
+    def start_node(self, node_id: int, *, wait: bool = True) -> None:
+        """Starts (again) the JVM of one node, on the storage it has."""
+        node = self.nodes[node_id]
+        with node.log_path.open("ab") as log:
+            command = self._command("kafka.Kafka", str(node.folder / "server.properties"))
+            node.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        if wait:
+            self.wait_for_node(node_id)
+
+    def wait_for_node(self, node_id: int, timeout_s: float = 90.0) -> None:
+        """Returns when the node's PLAINTEXT listener accepts connections."""
+        node = self.nodes[node_id]
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline and node.process is not None and node.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", node.ports["PLAINTEXT"]), timeout=1).close()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return
+        tail = node.log_path.read_text(errors="replace")[-1500:]
+        raise KafkaUnavailableError(f"Kafka {self.version} node {node_id} did not come up: {tail}")
+
+    def kill_node(self, node_id: int) -> None:
+        """`kill -9`: no clean shutdown, no leadership hand-over."""
+        process = self.nodes[node_id].process
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        """Stops all nodes and removes their data."""
+        for node in self.nodes.values():
+            if node.process is not None:
+                node.process.kill()  # the data is thrown away: nothing to shut down cleanly
+        for node in self.nodes.values():
+            if node.process is not None:
+                node.process.wait()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def __enter__(self) -> RealKafka:
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Turns SIGTERM into KeyboardInterrupt, so that `with` blocks run their ends."""
+    previous = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="a real Apache Kafka for trying things out")
+    parser.add_argument("command", choices=["fetch", "run"])
+    parser.add_argument("--kafka-version", default=DEFAULT_VERSION)
+    parser.add_argument("--port", type=int, default=19092)
+    parser.add_argument("--nodes", type=int, default=1)
+    args = parser.parse_args(argv)
+    try:
+        if args.command == "fetch":
+            print(fetch_jars(args.kafka_version))
+            return 0
+        with _terminable(), RealKafka(version=args.kafka_version, nodes=args.nodes, port=args.port) as kafka:
+            print(kafka.bootstrap_servers, flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.pause()
+    except KafkaUnavailableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
