@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,8 +54,7 @@ def project_root() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_stray_configuration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_stray_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests see no proxy settings of the machine: loopback is loopback."""
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    yield

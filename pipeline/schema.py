@@ -1,0 +1,53 @@
+"""Arrow types as Spark has them: what a decoded struct looks like in a DataFrame.
+
+Must not know of registries or Kafka. Source of the mapping: Spark's own Arrow conversion
+(`pyspark.sql.pandas.types`), which knows timestamps in microseconds only and no unsigned or half types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["spark_arrow_type", "spark_struct"]
+
+
+def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
+    """The Arrow type Spark exchanges for this one: timestamps become microseconds, times of day become integers.
+
+    Cost: one walk over the type; done once per plan.
+    """
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz=kind.tz)
+    if pa.types.is_time32(kind):
+        return pa.int32()
+    if pa.types.is_time64(kind):
+        return pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([_field(kind.field(index)) for index in range(kind.num_fields)])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_field(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(spark_arrow_type(kind.key_type), _field(kind.item_field))
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
+    return kind
+
+
+def _field(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, spark_arrow_type(field.type), nullable=True)
+
+
+def spark_struct(kind: pa.StructType) -> StructType:
+    """The Spark type of a decoded struct; every field is nullable, since a bad row has no values."""
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import StructType
+
+    converted = from_arrow_type(spark_arrow_type(kind), prefer_timestamp_ntz=True)
+    if not isinstance(converted, StructType):
+        raise TypeError(f"a struct is needed, not {kind}")
+    return converted

@@ -1,0 +1,57 @@
+"""What is read by one Spark task, and offsets as JSON: `{"topic": {"0": 123}}`.
+
+Must not know of Spark sessions or of clients: splits pickle, JSON is canonical (sorted, no spaces), so that
+Spark, which compares offsets as text, sees equal offsets as equal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.errors import OptionError
+
+__all__ = ["EARLIEST", "LATEST", "Offsets", "Split", "offsets_from_json", "offsets_to_json"]
+
+EARLIEST, LATEST = -2, -1
+Offsets = dict[str, dict[int, int]]
+"""Topic → partition → offset."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Split:
+    """A range of one topic partition: `start` inclusive, `end` exclusive, both real offsets."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+
+def offsets_to_json(offsets: Mapping[str, Mapping[int, int]]) -> str:
+    """Canonical JSON text: topics and partitions in order."""
+    ordered = {topic: {str(part): offsets[topic][part] for part in sorted(offsets[topic])} for topic in sorted(offsets)}
+    return json.dumps(ordered, separators=(",", ":"))
+
+
+def offsets_from_json(text: str) -> Offsets:
+    """Reads `{"topic": {"0": 123, "1": -2}}`; -2 is the earliest and -1 the latest offset.
+
+    Raises:
+        OptionError: the text is not such JSON; the message shows the form that is meant.
+    """
+    try:
+        parsed = json.loads(text)
+        offsets = {
+            topic: {int(part): _offset(value) for part, value in parts.items()} for topic, parts in parsed.items()
+        }
+    except (ValueError, AttributeError, TypeError) as error:
+        raise OptionError(f'offsets must look like {{"topic": {{"0": 123}}}}, not {text!r}: {error}') from error
+    return offsets
+
+
+def _offset(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < EARLIEST:
+        raise ValueError(f"{value!r} is no offset (an integer, -2 for earliest, -1 for latest)")
+    return value
