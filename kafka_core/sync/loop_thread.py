@@ -1,0 +1,244 @@
+"""One background thread with an asyncio loop, for the blocking clients: run a coroutine and wait, or post a call.
+
+Must not know Kafka: it moves coroutines and calls to its loop and results back.
+Spec: none; the promises (Ctrl-C, fork, exit) are listed in docs of `LoopThread` and come from USERS.md's pains.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import os
+import signal
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+from kafka_core.errors import KafkaError, NetworkError, StateError
+
+T = TypeVar("T")
+
+EXIT_TIMEOUT_S: Final = 2.0
+"""How long the interpreter's exit (or garbage collection) waits for a loop that nobody stopped, in seconds."""
+
+_TERMINAL_SIGNALS: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} if hasattr(signal, "SIGHUP") else set()
+
+
+class _QuietLoop(asyncio.SelectorEventLoop):
+    """A selector loop whose finalizer does nothing.
+
+    In a forked child the loop object is still there, but its epoll descriptor is shared with the parent: closing it
+    in the child (as the base class's `__del__` does) would take the parent's wake-up pipe out of the parent's epoll
+    set, and the parent would hang. Everywhere else the owner closes the loop.
+    """
+
+    def __del__(self) -> None:
+        return
+
+
+class _Core:
+    """What the thread itself may hold on to: everything but the `LoopThread`, so that dropping that one stops it."""
+
+    __slots__ = ("__weakref__", "loop", "pid", "stopping", "thread")
+
+    def __init__(self, name: str) -> None:
+        self.pid = os.getpid()
+        self.stopping = False
+        self.loop = _QuietLoop()
+        self.thread = threading.Thread(target=self._main, name=name, daemon=True)
+        self.thread.start()
+
+    def _main(self) -> None:
+        # The kernel may hand a process-wide signal to any thread that does not block it. If this one took Ctrl-C, the
+        # main thread would go on sleeping in its lock, so this thread (and the ones it starts) must never get it.
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL_SIGNALS)
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            self.loop.run_until_complete(_cancel_everything())
+        finally:
+            asyncio.set_event_loop(None)
+            self.loop.close()
+
+    def stop(self, timeout_s: float) -> bool:
+        """Stop the loop and wait; True when the thread has ended. Harmless in a child process and when called twice."""
+        if self.pid != os.getpid():
+            return True
+        if not self.stopping:
+            self.stopping = True
+            with contextlib.suppress(RuntimeError):  # the loop closed itself after an error in its thread
+                self.loop.call_soon_threadsafe(self.loop.stop)
+        if threading.current_thread() is self.thread:  # garbage collection may run a finalizer right here
+            return False
+        self.thread.join(timeout_s)
+        return not self.thread.is_alive()
+
+
+async def _cancel_everything() -> None:
+    """Cancel all tasks until none is left; they get a few rounds, since a cancelled task may start another."""
+    me = asyncio.current_task()
+    for _ in range(10):
+        tasks = [task for task in asyncio.all_tasks() if task is not me]
+        if not tasks:
+            break
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=1.0)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+    for _ in range(3):  # aborted transports close their sockets one loop round after the abort
+        await asyncio.sleep(0)
+
+
+_THREADS: "weakref.WeakSet[LoopThread]" = weakref.WeakSet()
+
+
+def _mark_forked() -> None:
+    for thread in list(_THREADS):
+        thread._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_mark_forked)
+
+
+class LoopThread:
+    """An event loop in a daemon thread, started by the first call that needs it.
+
+    Promises:
+      * `run` blocks the caller only; Ctrl-C in the main thread raises KeyboardInterrupt at once and cancels the work.
+      * It belongs to the process that started it. In a forked child every call raises StateError with that reason
+        (a thread does not survive a fork, so waiting for it would hang forever). One that was not started before the
+        fork simply works in the child.
+      * `stop` is bounded in time. Without `stop`, dropping the object or the interpreter's exit stops the thread, with
+        no warning.
+
+    All methods may be called from any thread but the loop's own (`post` and `pid_ok` also from there).
+    """
+
+    def __init__(self, name: str = "kafka-core") -> None:
+        self.name = name
+        self._lock = threading.RLock()
+        self._core: _Core | None = None
+        self._finalizer: weakref.finalize[[float], LoopThread] | None = None
+        self._closed = False
+        self._forked = False
+        _THREADS.add(self)
+
+    # ---- state
+
+    def pid_ok(self) -> bool:
+        """False in a process that was forked after this thread had been started."""
+        return not self._forked
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread has been started, was not stopped and belongs to this process."""
+        return self._core is not None and not self._closed and not self._forked
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop (starting the thread if need be); only its thread-safe methods may be used from outside."""
+        with self._lock:
+            return self._start().loop
+
+    def check(self) -> None:
+        """Raise StateError when the thread cannot be used: forked or stopped. Cheap enough for every call."""
+        if self._forked:
+            raise StateError(
+                f"{self.name}: this client was made before the process forked, and its thread did not come along; "
+                "make a new client in the child process (for example in a worker's post-fork hook)"
+            )
+        if self._closed:
+            raise StateError(f"{self.name}: the client is closed")
+
+    def on_loop_thread(self) -> bool:
+        """Whether the caller runs on this loop's thread."""
+        return self._core is not None and threading.current_thread() is self._core.thread
+
+    # ---- work
+
+    def run(self, coro: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+        """Run `coro` on the loop and wait for its result (or exception).
+
+        Args:
+            coro: Taken over in any case: closed unstarted when this call is refused.
+            timeout_s: How long to wait; None waits forever. Afterwards the coroutine is cancelled.
+
+        Raises:
+            StateError: forked, stopped (also while waiting), or called on the loop's own thread.
+            NetworkError: code _TIMED_OUT, when `timeout_s` has passed.
+            KeyboardInterrupt: at once on Ctrl-C in the main thread; the coroutine is cancelled.
+        """
+        future = self.submit(coro)
+        try:
+            return future.result(timeout_s)
+        except concurrent.futures.CancelledError:
+            raise StateError(f"{self.name}: the client was closed while the call was waiting") from None
+        except TimeoutError:
+            if future.done() and not future.cancelled():  # the coroutine's own, or its result came this very moment
+                return future.result()
+            future.cancel()
+            raise NetworkError(
+                f"{self.name}: no result within {timeout_s:g} s"
+                if timeout_s is not None
+                else f"{self.name}: timed out",
+                KafkaError._TIMED_OUT,
+            ) from None
+        except BaseException:  # KeyboardInterrupt, or what a signal handler raised in our wait
+            future.cancel()
+            raise
+
+    def submit(self, coro: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+        """Start `coro` on the loop without waiting; cancelling the future cancels it. Raises StateError as `run`."""
+        try:
+            if self.on_loop_thread():
+                raise StateError(
+                    f"{self.name}: a blocking call was made on the client's own thread; it would wait for itself"
+                )
+            with self._lock:  # under the lock, a submission is either before stop (then it is cancelled) or refused
+                return asyncio.run_coroutine_threadsafe(coro, self._start().loop)
+        except BaseException:
+            coro.close()
+            raise
+
+    def post(self, fn: Callable[..., object], *args: object) -> None:
+        """Call `fn(*args)` soon on the loop's thread; returns at once. Raises StateError when forked or stopped."""
+        core = self._core
+        if core is None or self._closed or self._forked:
+            with self._lock:
+                core = self._start()
+        try:
+            core.loop.call_soon_threadsafe(fn, *args)
+        except RuntimeError as error:
+            raise StateError(f"{self.name}: the client is closed") from error
+
+    def stop(self, timeout_s: float = EXIT_TIMEOUT_S) -> bool:
+        """Stop for good: cancels what runs, closes the loop, waits at most `timeout_s` seconds for the thread.
+
+        Returns whether the thread has ended (False: a callback blocks it; it is a daemon and dies with the process).
+        May be called again; does nothing in a forked child.
+        """
+        with self._lock:
+            self._closed = True
+            core = self._core
+        if core is None or self._forked:
+            return True
+        ended = core.stop(timeout_s)
+        if ended and self._finalizer is not None:
+            self._finalizer.detach()
+        return ended
+
+    # ---- inside
+
+    def _start(self) -> _Core:
+        self.check()
+        if self._core is None:
+            self._core = _Core(self.name)
+            self._finalizer = weakref.finalize(self, self._core.stop, EXIT_TIMEOUT_S)
+        return self._core
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()  # another thread may have held it while we forked
+        if self._core is not None and not self._closed:
+            self._forked = True
