@@ -1,0 +1,323 @@
+"""The errors of kafka_core: one value (`KafkaError`) and one exception tree around it.
+
+Knows only the generated code table; nothing of sockets, messages or clients.
+Truth: org.apache.kafka.common.protocol.Errors for the codes, confluent_kafka for names and methods.
+
+    KafkaException            args[0] is the KafkaError
+    ├── ConfigError           (also ValueError) a wrong property or argument
+    ├── StateError            (also RuntimeError) closed client, forked client, wrong order of calls
+    ├── NetworkError          resolve, connect, TLS, lost, timed out
+    ├── ProtocolError         bytes or versions that make no sense
+    │   ├── CorruptRecordError
+    │   ├── UnsupportedVersionError
+    │   └── UnknownCodecError
+    ├── AuthError             the broker refused who we say we are, or we do not believe the broker
+    ├── BrokerError           a broker answered with an error code
+    ├── ConsumeError          carries the message it is about
+    └── ProduceError
+"""
+
+from __future__ import annotations
+
+from functools import total_ordering
+from typing import Any, Self
+
+from kafka_core.error_codes import FACTS, ErrorCodes
+
+__all__ = [
+    "AuthError",
+    "BrokerError",
+    "ConfigError",
+    "ConsumeError",
+    "CorruptRecordError",
+    "ErrorCodes",
+    "KafkaError",
+    "KafkaException",
+    "NetworkError",
+    "ProduceError",
+    "ProtocolError",
+    "StateError",
+    "UnknownCodecError",
+    "UnsupportedVersionError",
+]
+
+# Local codes have no row in the Java table: these conditions pass by themselves.
+LOCAL_RETRIABLE = frozenset(
+    {
+        ErrorCodes._TRANSPORT,
+        ErrorCodes._RESOLVE,
+        ErrorCodes._ALL_BROKERS_DOWN,
+        ErrorCodes._TIMED_OUT,
+        ErrorCodes._TIMED_OUT_QUEUE,
+        ErrorCodes._QUEUE_FULL,
+        ErrorCodes._WAIT_COORD,
+        ErrorCodes._WAIT_CACHE,
+        ErrorCodes._RETRY,
+    }
+)
+
+
+Text = str  # `str` is a method inside KafkaError, as in the reference API
+
+
+@total_ordering
+class KafkaError(ErrorCodes):
+    """An error as a value: what delivery reports, `Message.error()` and `error_cb` carry.
+
+    Immutable, hashable, comparable with another KafkaError or a plain code; pickles.
+
+    Args:
+        error: a code; one of the constants of this class.
+        reason: a sentence for this occurrence; the standing text of the code if None.
+        fatal: the client instance can't go on.
+        retriable: the same operation may succeed later.
+        txn_requires_abort: the current transaction must be aborted.
+    """
+
+    __slots__ = ("_code", "_fatal", "_reason", "_retriable", "_txn_requires_abort")
+
+    def __init__(
+        self,
+        error: int,
+        reason: Text | None = None,
+        fatal: bool = False,
+        retriable: bool = False,
+        txn_requires_abort: bool = False,
+    ) -> None:
+        self._code = int(error)
+        self._reason = reason
+        self._fatal = bool(fatal)
+        self._retriable = bool(retriable)
+        self._txn_requires_abort = bool(txn_requires_abort)
+
+    @classmethod
+    def from_code(cls, code: int, reason: Text | None = None) -> KafkaError:
+        """The error of this code, retriable as the table says. A code we do not know is not retriable."""
+        facts = FACTS.get(code)
+        retriable = code in LOCAL_RETRIABLE or (facts is not None and facts.retriable)
+        return KafkaError(code, reason, retriable=retriable, txn_requires_abort=code == cls.TRANSACTION_ABORTABLE)
+
+    def code(self) -> int:
+        """The code: negative if made by the client, else the broker's."""
+        return self._code
+
+    def name(self) -> Text:
+        """The constant's name; `ERR_<code>?` for an unknown code."""
+        facts = FACTS.get(self._code)
+        return facts.name if facts else f"ERR_{self._code}?"
+
+    def str(self) -> Text:
+        """The sentence for people: the reason if there is one, else the standing text of the code."""
+        if self._reason is not None:
+            return self._reason
+        facts = FACTS.get(self._code)
+        return facts.text if facts else f"Err-{self._code}?"
+
+    def fatal(self) -> bool:
+        """True if the client instance is of no further use."""
+        return self._fatal
+
+    def retriable(self) -> bool:
+        """True if the operation may be tried again."""
+        return self._retriable
+
+    def txn_requires_abort(self) -> bool:
+        """True if the application must abort the current transaction."""
+        return self._txn_requires_abort
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, KafkaError):
+            return self._code == other._code
+        return self._code == other if isinstance(other, int) else NotImplemented
+
+    def __lt__(self, other: KafkaError | int) -> bool:
+        return self._code < (other._code if isinstance(other, KafkaError) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._code)
+
+    def __repr__(self) -> Text:
+        return f'KafkaError{{code={self.name()},val={self._code},str="{self.str()}"}}'
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[type[KafkaError], tuple[object, ...]]:
+        return KafkaError, (self._code, self._reason, self._fatal, self._retriable, self._txn_requires_abort)
+
+
+def rebuild(cls: type[KafkaException], args: tuple[Any, ...], state: dict[str, Any]) -> KafkaException:
+    """Unpickles an exception without calling its constructor, whose arguments differ from `args`."""
+    exception = cls.__new__(cls, *args)
+    exception.args = args
+    exception.__dict__.update(state)
+    return exception
+
+
+class KafkaException(Exception):
+    """Root of everything that kafka_core raises; `args[0]` is a `KafkaError`.
+
+    Args:
+        error: the error, or a bare code.
+    """
+
+    def __init__(self, error: KafkaError | int, *args: object) -> None:
+        super().__init__(error if isinstance(error, KafkaError) else KafkaError.from_code(error), *args)
+
+    @property
+    def error(self) -> KafkaError:
+        """The error as a value."""
+        value: KafkaError = self.args[0]
+        return value
+
+    @property
+    def code(self) -> int:
+        """The error's code."""
+        return self.error.code()
+
+    @property
+    def name(self) -> str:
+        """The name of the error's constant."""
+        return self.error.name()
+
+    @property
+    def retriable(self) -> bool:
+        """True if trying again may help."""
+        return self.error.retriable()
+
+    @property
+    def fatal(self) -> bool:
+        """True if the client instance can't go on."""
+        return self.error.fatal()
+
+    @property
+    def abortable(self) -> bool:
+        """True if the current transaction must be aborted (and may then be tried anew)."""
+        return self.error.txn_requires_abort()
+
+    @property
+    def refresh_metadata(self) -> bool:
+        """True if the cause is an outdated view of the cluster: refresh before trying again."""
+        facts = FACTS.get(self.code)
+        return facts is not None and facts.refresh_metadata
+
+    def __str__(self) -> str:
+        return self.error.str()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, (type(self), self.args, self.__dict__)
+
+
+class TextError(KafkaException):
+    """What the exceptions made by the client share: a sentence, a code, and facts of the cause.
+
+    Args:
+        text: one sentence: what happened, to what, what to try.
+        code: a KafkaError constant; the class's own by default.
+        retriable: whether trying again may help; by default what is known of the code.
+        fatal: the client instance can't go on.
+        facts: anything worth keeping about the cause, in `.facts` by name.
+    """
+
+    DEFAULT_CODE: int = ErrorCodes._FAIL
+
+    def __init__(
+        self,
+        text: str,
+        code: int | None = None,
+        *,
+        retriable: bool | None = None,
+        fatal: bool = False,
+        **facts: object,
+    ) -> None:
+        number = self.DEFAULT_CODE if code is None else code
+        known = KafkaError.from_code(number).retriable() if retriable is None else retriable
+        super().__init__(KafkaError(number, text, fatal=fatal, retriable=known))
+        self.facts = facts
+
+
+class ConfigError(TextError, ValueError):
+    """A property or argument is unknown, ill-typed, out of range or at odds with another one."""
+
+    DEFAULT_CODE = ErrorCodes._INVALID_ARG
+
+
+class StateError(TextError, RuntimeError):
+    """The client can't do this now: closed, forked, or called in the wrong order."""
+
+    DEFAULT_CODE = ErrorCodes._STATE
+
+
+class NetworkError(TextError):
+    """No answer: the host could not be resolved or reached, TLS failed, the connection was lost or timed out."""
+
+    DEFAULT_CODE = ErrorCodes._TRANSPORT
+
+
+class ProtocolError(TextError):
+    """The peer's bytes or versions make no sense."""
+
+    DEFAULT_CODE = ErrorCodes._BAD_MSG
+
+
+class CorruptRecordError(ProtocolError):
+    """A record batch whose length, checksum or content is wrong; the text names its base offset."""
+
+
+class UnsupportedVersionError(ProtocolError):
+    """Client and broker share no version of an API; the text names the API and both ranges."""
+
+    DEFAULT_CODE = ErrorCodes._UNSUPPORTED_FEATURE
+
+
+class UnknownCodecError(ProtocolError):
+    """A batch is compressed in a way we do not know."""
+
+    DEFAULT_CODE = ErrorCodes._BAD_COMPRESSION
+
+
+class AuthError(TextError):
+    """Authentication failed; the text says who, with which mechanism, and the broker's reason."""
+
+    DEFAULT_CODE = ErrorCodes._AUTHENTICATION
+
+
+class BrokerError(KafkaException):
+    """A broker answered with an error code.
+
+    Args:
+        error: the error, or the bare code (retriable as the table says).
+        reason: the broker's own sentence or ours; only with a bare code.
+    """
+
+    def __init__(self, error: KafkaError | int, reason: str | None = None) -> None:
+        super().__init__(error if isinstance(error, KafkaError) else KafkaError.from_code(error, reason))
+
+
+class MessageError(KafkaException):
+    """What `ConsumeError` and `ProduceError` share.
+
+    Args:
+        kafka_error: what went wrong.
+        exception: the exception behind it, if any.
+        kafka_message: the Message it is about, if any.
+    """
+
+    def __init__(
+        self, kafka_error: KafkaError | int, exception: BaseException | None = None, kafka_message: Any = None
+    ) -> None:
+        super().__init__(kafka_error)
+        self.exception = exception
+        self.kafka_message = kafka_message
+
+    def with_message(self, kafka_message: Any) -> Self:
+        """Sets the message this error is about and gives the error back."""
+        self.kafka_message = kafka_message
+        return self
+
+
+class ConsumeError(MessageError):
+    """A message could not be consumed; `kafka_message` holds it as it came, if it came."""
+
+
+class ProduceError(MessageError):
+    """A message could not be produced."""
