@@ -1,0 +1,201 @@
+"""One connection's book-keeping: its state, correlation ids, what is in flight in which order, and deadlines.
+
+Must not know sockets, loops or clocks: times are handed in as monotonic seconds, bytes are returned, not sent.
+Spec: https://kafka.apache.org/protocol#protocol_messages (correlation, order of responses), KIP-219 (throttling).
+"""
+
+import enum
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from kafka_core.errors import ProtocolError, StateError
+from kafka_core.protocol import ApiKey, ApiMessage, ApiRequest, Buffer, api_name, decode_response, encode_request
+
+TokenT = TypeVar("TokenT")
+
+_MAX_CORRELATION_ID: Final = 2**31 - 1
+
+
+class ConnectionPhase(enum.Enum):
+    """Where a connection stands in its life."""
+
+    CONNECTING = "connecting"
+    """TCP and TLS are being set up; nothing may be sent."""
+    HANDSHAKING = "handshaking"
+    """ApiVersions and SASL; only the handshake's own requests may be sent."""
+    READY = "ready"
+    """Requests may be sent."""
+    REAUTHENTICATING = "reauthenticating"
+    """KIP-368: only the handshake's requests may be sent; answers to earlier ones still come in."""
+    CLOSED = "closed"
+    """For good; everything in flight was handed back."""
+
+
+ALLOWED_MOVES: Final[dict[ConnectionPhase, frozenset[ConnectionPhase]]] = {
+    ConnectionPhase.CONNECTING: frozenset({ConnectionPhase.HANDSHAKING, ConnectionPhase.CLOSED}),
+    ConnectionPhase.HANDSHAKING: frozenset({ConnectionPhase.READY, ConnectionPhase.CLOSED}),
+    ConnectionPhase.READY: frozenset({ConnectionPhase.REAUTHENTICATING, ConnectionPhase.CLOSED}),
+    ConnectionPhase.REAUTHENTICATING: frozenset({ConnectionPhase.READY, ConnectionPhase.CLOSED}),
+    ConnectionPhase.CLOSED: frozenset(),
+}
+"""The only moves there are; any other one raises StateError."""
+
+_MAY_SEND: Final = {
+    ConnectionPhase.HANDSHAKING: True,
+    ConnectionPhase.READY: False,
+    ConnectionPhase.REAUTHENTICATING: True,
+}
+"""Phase → whether the requests allowed in it are the handshake's (True) or everybody's (False)."""
+
+
+@dataclass(slots=True)
+class InFlight(Generic[TokenT]):
+    """A request that was sent and not answered yet.
+
+    `token` is whatever the caller wants back with the answer (a future). Times are monotonic seconds.
+    """
+
+    correlation_id: int
+    request_type: type[ApiRequest[Any]]
+    version: int
+    sent_at_s: float
+    deadline_s: float
+    sent_bytes: int
+    token: TokenT
+
+    @property
+    def name(self) -> str:
+        """`Metadata`: the API's name as hooks and metrics have it."""
+        return self.request_type.__name__.removesuffix("Request")
+
+    @property
+    def api(self) -> str:
+        """`METADATA (3) v13`, for texts."""
+        return f"{api_name(self.request_type.API_KEY)} v{self.version}"
+
+
+@dataclass(slots=True)
+class Reply(Generic[TokenT]):
+    """An answer with the request it belongs to."""
+
+    request: InFlight[TokenT]
+    message: ApiMessage
+    size_bytes: int
+
+    @property
+    def throttle_s(self) -> float:
+        """Seconds that the broker asks this client to stay silent (KIP-219); 0.0 when it does not."""
+        throttle_ms: int = getattr(self.message, "throttle_time_ms", 0)
+        return throttle_ms / 1000
+
+
+def expects_response(request: ApiMessage) -> bool:
+    """False for a Produce request with acks=0, the only request that a broker never answers."""
+    return request.API_KEY != ApiKey.PRODUCE or getattr(request, "acks", -1) != 0
+
+
+class ConnectionState(Generic[TokenT]):
+    """Sans-IO core of a connection. A broker answers a connection's requests in the order it got them.
+
+    Args:
+        client_id: Sent in every request header; None sends a null.
+    """
+
+    __slots__ = ("_client_id", "_in_flight", "_next_correlation_id", "phase", "throttled_until_s")
+
+    def __init__(self, client_id: str | None) -> None:
+        self._client_id = client_id
+        self._in_flight: deque[InFlight[TokenT]] = deque()
+        self._next_correlation_id = 0
+        self.phase = ConnectionPhase.CONNECTING
+        self.throttled_until_s = 0.0
+
+    def move(self, phase: ConnectionPhase) -> None:
+        """Go to another phase; StateError when the table does not allow it."""
+        if phase not in ALLOWED_MOVES[self.phase]:
+            raise StateError(f"a connection cannot go from {self.phase.value} to {phase.value}")
+        self.phase = phase
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests wait for their answer."""
+        return len(self._in_flight)
+
+    def encode(
+        self,
+        request: ApiRequest[Any],
+        version: int,
+        token: TokenT,
+        *,
+        now_s: float,
+        timeout_s: float,
+        handshake: bool = False,
+    ) -> list[Buffer]:
+        """The bytes of a request, as buffers to send in this order; it is in flight from now on.
+
+        A request without an answer (`expects_response`) is encoded but never in flight: the caller settles its token.
+
+        Args:
+            handshake: The request belongs to the handshake or the re-authentication.
+            timeout_s: Seconds from `now_s` until `next_deadline_s`.
+
+        Raises:
+            StateError: not in a phase in which such a request may be sent.
+            ProtocolError: (or UnsupportedVersionError) it cannot be encoded in that version; nothing was changed.
+        """
+        if _MAY_SEND.get(self.phase) is not handshake:
+            raise StateError(f"{api_name(request.API_KEY)} cannot be sent while the connection is {self.phase.value}")
+        correlation_id = self._next_correlation_id
+        buffers = encode_request(request, version, correlation_id, self._client_id)
+        self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
+        if expects_response(request):
+            sent_bytes = sum(map(len, buffers))
+            self._in_flight.append(
+                InFlight(correlation_id, type(request), version, now_s, now_s + timeout_s, sent_bytes, token)
+            )
+        return buffers
+
+    def receive(self, frame: bytearray, *, now_s: float) -> Reply[TokenT]:
+        """Match a response frame (without its size) with the oldest request and decode it.
+
+        The message may hold views into `frame`. After an error the connection must be closed: the stream cannot be
+        trusted any more, and the request concerned is still among those that `abandon` returns.
+
+        Raises:
+            ProtocolError: nothing is in flight, another correlation id than the oldest request's, or malformed.
+        """
+        if not self._in_flight:
+            raise ProtocolError(f"a response of {len(frame)} bytes came, but no request waits for one")
+        request = self._in_flight[0]
+        if len(frame) < 4:
+            raise ProtocolError(f"{request.api}: a response of {len(frame)} bytes is too short for its header")
+        correlation_id = int.from_bytes(frame[:4], "big", signed=True)
+        if correlation_id != request.correlation_id:
+            raise ProtocolError(
+                f"{request.api}: the response has correlation id {correlation_id}, but the oldest request has "
+                f"{request.correlation_id}; answers on this connection cannot be trusted any more"
+            )
+        _, message = decode_response(request.request_type, request.version, frame)
+        self._in_flight.popleft()
+        reply = Reply(request, message, len(frame))
+        if reply.throttle_s > 0:
+            self.throttled_until_s = max(self.throttled_until_s, now_s + reply.throttle_s)
+        return reply
+
+    def next_deadline_s(self) -> float | None:
+        """When the first request in flight times out; None when nothing is in flight. Costs O(in flight)."""
+        return min((request.deadline_s for request in self._in_flight), default=None)
+
+    def expired(self, now_s: float) -> InFlight[TokenT] | None:
+        """The oldest request that is past its deadline, if any. The connection must then be closed: its late answer
+        would otherwise be taken for another's."""
+        return next((request for request in self._in_flight if request.deadline_s <= now_s), None)
+
+    def abandon(self) -> list[InFlight[TokenT]]:
+        """Close: go to CLOSED and hand back all that is in flight, oldest first. May be called again (then empty)."""
+        if self.phase is not ConnectionPhase.CLOSED:
+            self.move(ConnectionPhase.CLOSED)
+        lost = list(self._in_flight)
+        self._in_flight.clear()
+        return lost
