@@ -1,0 +1,48 @@
+"""The table of all handlers by API key. One module per API: `pNN_name.py`, NN being the key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_core.broker.handlers import (
+    p00_produce,
+    p01_fetch,
+    p02_list_offsets,
+    p03_metadata,
+    p08_offset_commit,
+    p09_offset_fetch,
+    p10_find_coordinator,
+    p11_join_group,
+    p12_heartbeat,
+    p13_leave_group,
+    p14_sync_group,
+    p17_sasl_handshake,
+    p18_api_versions,
+    p19_create_topics,
+    p22_init_producer_id,
+    p36_sasl_authenticate,
+)
+from kafka_core.broker.handlers.api import Api
+
+_MODULES = (
+    p00_produce,
+    p01_fetch,
+    p02_list_offsets,
+    p03_metadata,
+    p08_offset_commit,
+    p09_offset_fetch,
+    p10_find_coordinator,
+    p11_join_group,
+    p12_heartbeat,
+    p13_leave_group,
+    p14_sync_group,
+    p17_sasl_handshake,
+    p18_api_versions,
+    p19_create_topics,
+    p22_init_producer_id,
+    p36_sasl_authenticate,
+)
+
+APIS: Mapping[int, Api[Any]] = {module.API.request.API_KEY: module.API for module in _MODULES}
+"""API key -> handler."""

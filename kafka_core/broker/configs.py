@@ -1,0 +1,254 @@
+"""Configuration of the embedded broker and its topics: names, types and defaults of a real broker.
+
+Must not know: requests, the log. Values are text as on the wire; typed getters parse them.
+Spec: https://kafka.apache.org/documentation/#topicconfigs and #brokerconfigs; values read from a running Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+_LONG_MAX = str(2**63 - 1)
+_INT_MAX = str(2**31 - 1)
+
+
+class ConfigType(IntEnum):
+    """`config_type` of DescribeConfigs."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+
+
+class ConfigSource(IntEnum):
+    """`config_source` of DescribeConfigs."""
+
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    STATIC_BROKER = 4
+    DEFAULT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """One property. `broker_name` is the broker property a topic property takes its default from."""
+
+    name: str
+    type: ConfigType
+    default: str | None
+    broker_name: str | None = None
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    read_only: bool = False
+
+    def problem(self, value: str) -> str | None:
+        """A sentence on why `value` is not allowed, None if it is."""
+        number: float
+        match self.type:
+            case ConfigType.BOOLEAN:
+                return (
+                    None
+                    if value.lower() in ("true", "false")
+                    else self._wrong(value, "Expected value to be either true or false")
+                )
+            case ConfigType.INT | ConfigType.LONG:
+                try:
+                    number = int(value.strip())
+                except ValueError:
+                    return self._wrong(value, f"Not a number of type {self.type.name}")
+            case ConfigType.DOUBLE:
+                try:
+                    number = float(value)
+                except ValueError:
+                    return self._wrong(value, "Not a number of type DOUBLE")
+            case _:
+                parts = value.split(",") if self.type is ConfigType.LIST else [value]
+                bad = self.choices and [part for part in parts if part.strip() not in self.choices]
+                return self._wrong(value, f"must be one of: {', '.join(self.choices)}") if bad else None
+        if self.minimum is not None and number < self.minimum:
+            return self._wrong(value, f"Value must be at least {self.minimum:g}")
+        return None
+
+    def _wrong(self, value: str, why: str) -> str:
+        return f"Invalid value {value} for configuration {self.name}: {why}"
+
+
+_B, _S, _I, _L, _D, _A = (
+    ConfigType.BOOLEAN,
+    ConfigType.STRING,
+    ConfigType.INT,
+    ConfigType.LONG,
+    ConfigType.DOUBLE,
+    ConfigType.LIST,
+)
+_CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+
+_TOPIC_KEYS = (
+    ConfigKey("cleanup.policy", _A, "delete", "log.cleanup.policy", ("compact", "delete")),
+    ConfigKey("compression.gzip.level", _I, "-1", "compression.gzip.level"),
+    ConfigKey("compression.lz4.level", _I, "9", "compression.lz4.level"),
+    ConfigKey("compression.type", _S, "producer", "compression.type", _CODECS),
+    ConfigKey("compression.zstd.level", _I, "3", "compression.zstd.level"),
+    ConfigKey("delete.retention.ms", _L, "86400000", "log.cleaner.delete.retention.ms", minimum=0),
+    ConfigKey("file.delete.delay.ms", _L, "60000", "log.segment.delete.delay.ms", minimum=0),
+    ConfigKey("flush.messages", _L, _LONG_MAX, "log.flush.interval.messages", minimum=1),
+    ConfigKey("flush.ms", _L, _LONG_MAX, minimum=0),
+    ConfigKey("follower.replication.throttled.replicas", _A, ""),
+    ConfigKey("index.interval.bytes", _I, "4096", "log.index.interval.bytes", minimum=0),
+    ConfigKey("leader.replication.throttled.replicas", _A, ""),
+    ConfigKey("local.retention.bytes", _L, "-2", "log.local.retention.bytes", minimum=-2),
+    ConfigKey("local.retention.ms", _L, "-2", "log.local.retention.ms", minimum=-2),
+    ConfigKey("max.compaction.lag.ms", _L, _LONG_MAX, "log.cleaner.max.compaction.lag.ms", minimum=1),
+    ConfigKey("max.message.bytes", _I, "1048588", "message.max.bytes", minimum=0),
+    ConfigKey("message.timestamp.after.max.ms", _L, "3600000", "log.message.timestamp.after.max.ms", minimum=0),
+    ConfigKey("message.timestamp.before.max.ms", _L, _LONG_MAX, "log.message.timestamp.before.max.ms", minimum=0),
+    ConfigKey(
+        "message.timestamp.type", _S, "CreateTime", "log.message.timestamp.type", ("CreateTime", "LogAppendTime")
+    ),
+    ConfigKey("min.cleanable.dirty.ratio", _D, "0.5", "log.cleaner.min.cleanable.ratio", minimum=0),
+    ConfigKey("min.compaction.lag.ms", _L, "0", "log.cleaner.min.compaction.lag.ms", minimum=0),
+    ConfigKey("min.insync.replicas", _I, "1", "min.insync.replicas", minimum=1),
+    ConfigKey("preallocate", _B, "false", "log.preallocate"),
+    ConfigKey("remote.log.copy.disable", _B, "false"),
+    ConfigKey("remote.log.delete.on.disable", _B, "false"),
+    ConfigKey("remote.storage.enable", _B, "false"),
+    ConfigKey("retention.bytes", _L, "-1", "log.retention.bytes"),
+    ConfigKey("retention.ms", _L, "604800000", minimum=-1),
+    ConfigKey("segment.bytes", _I, "1073741824", "log.segment.bytes", minimum=1048576),
+    ConfigKey("segment.index.bytes", _I, "10485760", "log.index.size.max.bytes", minimum=4),
+    ConfigKey("segment.jitter.ms", _L, "0", minimum=0),
+    ConfigKey("segment.ms", _L, "604800000", minimum=1),
+    ConfigKey("unclean.leader.election.enable", _B, "false", "unclean.leader.election.enable"),
+)
+
+_BROKER_KEYS = (
+    ConfigKey("auto.create.topics.enable", _B, "true", read_only=True),
+    ConfigKey("connections.max.idle.ms", _L, "600000", read_only=True),
+    ConfigKey("connections.max.reauth.ms", _L, "0", read_only=True),
+    ConfigKey("default.replication.factor", _I, "1", minimum=1, read_only=True),
+    ConfigKey("delete.topic.enable", _B, "true", read_only=True),
+    ConfigKey("fetch.max.bytes", _I, "57671680", minimum=1024, read_only=True),
+    ConfigKey("group.initial.rebalance.delay.ms", _I, "3000", minimum=0, read_only=True),
+    ConfigKey("group.max.session.timeout.ms", _I, "1800000", read_only=True),
+    ConfigKey("group.max.size", _I, _INT_MAX, minimum=1, read_only=True),
+    ConfigKey("group.min.session.timeout.ms", _I, "6000", read_only=True),
+    ConfigKey("max.incremental.fetch.session.cache.slots", _I, "1000", minimum=0, read_only=True),
+    ConfigKey("num.partitions", _I, "1", minimum=1, read_only=True),
+    ConfigKey("offset.metadata.max.bytes", _I, "4096", read_only=True),
+    ConfigKey("sasl.enabled.mechanisms", _A, "", read_only=True),
+    ConfigKey("socket.request.max.bytes", _I, "104857600", minimum=1, read_only=True),
+)
+
+
+def _broker_table() -> dict[str, ConfigKey]:
+    table = {key.name: key for key in _BROKER_KEYS}
+    for key in _TOPIC_KEYS:
+        if key.broker_name is not None:
+            table[key.broker_name] = ConfigKey(
+                key.broker_name, key.type, key.default, choices=key.choices, minimum=key.minimum
+            )
+    return dict(sorted(table.items()))
+
+
+TOPIC_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _TOPIC_KEYS}
+BROKER_CONFIGS: Mapping[str, ConfigKey] = _broker_table()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """One effective value, where it comes from, and the chain of values behind it (the effective one first)."""
+
+    key: ConfigKey
+    value: str | None
+    source: ConfigSource
+    synonyms: tuple[tuple[str, str | None, ConfigSource], ...]
+
+
+class BrokerConfig:
+    """Effective broker properties: what was given at the start, changed at run time, or the default."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        for name, value in given.items():
+            key = BROKER_CONFIGS.get(name)
+            problem = f"unknown broker property {name!r}" if key is None else key.problem(value)
+            if problem is not None:
+                raise ValueError(problem)
+        self._given = dict(given)
+        self.dynamic: dict[str, str] = {}
+
+    def text(self, name: str) -> str:
+        """The effective value as text; KeyError for an unknown name."""
+        return self.entry(name).value or ""
+
+    def integer(self, name: str) -> int:
+        """The effective value as a whole number."""
+        return int(self.text(name))
+
+    def flag(self, name: str) -> bool:
+        """The effective value as a bool."""
+        return self.text(name).lower() == "true"
+
+    def entry(self, name: str) -> ConfigEntry:
+        """The effective value with its source."""
+        key = BROKER_CONFIGS[name]
+        chain: list[tuple[str, str | None, ConfigSource]] = []
+        if name in self.dynamic:
+            chain.append((name, self.dynamic[name], ConfigSource.DYNAMIC_BROKER))
+        if name in self._given:
+            chain.append((name, self._given[name], ConfigSource.STATIC_BROKER))
+        chain.append((name, key.default, ConfigSource.DEFAULT))
+        return ConfigEntry(key, chain[0][1], chain[0][2], tuple(chain))
+
+    def entries(self) -> Iterator[ConfigEntry]:
+        """All properties in the order of their names."""
+        return (self.entry(name) for name in BROKER_CONFIGS)
+
+
+class TopicConfig:
+    """Effective properties of one topic: its own, else the broker's."""
+
+    def __init__(self, broker: BrokerConfig, own: Mapping[str, str] | None = None) -> None:
+        self._broker = broker
+        self.own: dict[str, str] = dict(own or {})
+
+    def text(self, name: str) -> str:
+        """The effective value as text; KeyError for an unknown name."""
+        own = self.own.get(name)
+        if own is not None:
+            return own
+        key = TOPIC_CONFIGS[name]
+        return self._broker.text(key.broker_name) if key.broker_name else key.default or ""
+
+    def integer(self, name: str) -> int:
+        """The effective value as a whole number."""
+        return int(self.text(name))
+
+    def entry(self, name: str) -> ConfigEntry:
+        """The effective value with its source."""
+        key = TOPIC_CONFIGS[name]
+        chain: list[tuple[str, str | None, ConfigSource]] = []
+        if name in self.own:
+            chain.append((name, self.own[name], ConfigSource.TOPIC))
+        if key.broker_name is not None:
+            chain.extend(self._broker.entry(key.broker_name).synonyms)
+        value, source = (chain[0][1], chain[0][2]) if chain else (key.default, ConfigSource.DEFAULT)
+        return ConfigEntry(key, value, source, tuple(chain))
+
+    def entries(self) -> Iterator[ConfigEntry]:
+        """All properties in the order of their names."""
+        return (self.entry(name) for name in TOPIC_CONFIGS)
+
+
+def topic_config_problem(name: str, value: str | None) -> str | None:
+    """Why a topic property can't be set so, None if it can."""
+    key = TOPIC_CONFIGS.get(name)
+    if key is None:
+        return f"Unknown topic config name: {name}"
+    if value is None:
+        return f"Null value not supported for topic configs: {name}"
+    return key.problem(value)

@@ -1,0 +1,72 @@
+"""OffsetCommit v2-10: store positions of a group.
+
+Must not know: the group's state machine. Versions: v2-4 retention time (ignored as brokers since 2.1 do), v6 leader
+epochs, v7 static members, v8 flexible, v9 member epochs (KIP-848, classic groups only here), v10 topic ids.
+Spec: KIP-98, KIP-345, KIP-848.
+"""
+
+from __future__ import annotations
+
+from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.codes import Code
+from kafka_core.broker.connection import Context
+from kafka_core.broker.handlers.api import Api
+from kafka_core.broker.handlers.lookup import find_partition
+from kafka_core.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+_FIRST_VERSION_WITH_IDS = 10
+
+
+def handle(cluster: ClusterState, context: Context, request: OffsetCommitRequest) -> OffsetCommitResponse:
+    """Store every position whose partition exists, if the member may commit."""
+    if not cluster.coordinates(context.broker_id, request.group_id):
+        return fail(request, Code.NOT_COORDINATOR)
+    code = cluster.groups.admit_commit(
+        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+    )
+    if code is not Code.NONE:
+        return fail(request, code)
+    by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
+    return OffsetCommitResponse(topics=[_topic(cluster, request.group_id, topic, by_id) for topic in request.topics])
+
+
+def _topic(
+    cluster: ClusterState, group_id: str, topic: OffsetCommitRequestTopic, by_id: bool
+) -> OffsetCommitResponseTopic:
+    answers = []
+    for item in topic.partitions:
+        code, partition = find_partition(cluster, topic.name, topic.topic_id, item.partition_index, by_id=by_id)
+        if partition is not None:
+            code = cluster.groups.commit(
+                group_id,
+                partition.topic.name,
+                partition.index,
+                item.committed_offset,
+                item.committed_leader_epoch,
+                item.committed_metadata,
+            )
+        answers.append(OffsetCommitResponsePartition(item.partition_index, code))
+    return OffsetCommitResponseTopic(topic.name, topic.topic_id, answers)
+
+
+def fail(request: OffsetCommitRequest, code: int) -> OffsetCommitResponse:
+    """The error for every partition of the request."""
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [OffsetCommitResponsePartition(item.partition_index, code) for item in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(OffsetCommitRequest, handle, fail)

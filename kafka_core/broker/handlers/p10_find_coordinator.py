@@ -1,0 +1,59 @@
+"""FindCoordinator v0-6: which broker coordinates a group.
+
+Must not know: the groups themselves. Versions: v1 key types, v3 flexible, v4 several keys at once (KIP-699),
+v6 share groups (KIP-932, not served). Spec: KIP-699. Transactions come later and are refused clearly.
+"""
+
+from __future__ import annotations
+
+from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.codes import Code
+from kafka_core.broker.connection import Context
+from kafka_core.broker.handlers.api import Api
+from kafka_core.protocol.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+_GROUP = 0
+_TRANSACTION = 1
+_FIRST_BATCHED_VERSION = 4
+
+
+def _find(cluster: ClusterState, key: str, key_type: int) -> Coordinator:
+    if key_type == _TRANSACTION:
+        text = "the embedded broker has no transactions yet"
+        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, text)
+    if key_type != _GROUP:
+        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, f"unknown coordinator key type {key_type}")
+    node = cluster.coordinator_of(key)
+    if node is None:
+        return Coordinator(key, -1, "", -1, Code.COORDINATOR_NOT_AVAILABLE, "no broker is available")
+    return Coordinator(key, node.node_id, node.host, node.port, Code.NONE, None)
+
+
+def handle(cluster: ClusterState, context: Context, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    """One coordinator per key."""
+    batched = context.api_version >= _FIRST_BATCHED_VERSION
+    keys = request.coordinator_keys if batched else [request.key]
+    return _response([_find(cluster, key, request.key_type) for key in keys], batched=batched)
+
+
+def _response(found: list[Coordinator], *, batched: bool) -> FindCoordinatorResponse:
+    if batched:
+        return FindCoordinatorResponse(coordinators=found)
+    (one,) = found
+    return FindCoordinatorResponse(
+        error_code=one.error_code, error_message=one.error_message, node_id=one.node_id, host=one.host, port=one.port
+    )
+
+
+def fail(request: FindCoordinatorRequest, code: int) -> FindCoordinatorResponse:
+    """The error for every key."""
+    batched = bool(request.coordinator_keys)
+    keys = request.coordinator_keys or [request.key]
+    return _response([Coordinator(key, -1, "", -1, code, None) for key in keys], batched=batched)
+
+
+API = Api(FindCoordinatorRequest, handle, fail)

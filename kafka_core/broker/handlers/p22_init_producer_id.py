@@ -1,0 +1,30 @@
+"""InitProducerId v0-5: a producer id for an idempotent producer.
+
+Must not know: what producers do with it. Versions: v2 flexible, v3 id and epoch to bump (KIP-360), v4 fencing code,
+v5 transactions V2 (KIP-890). Spec: KIP-98. Transactional ids come with a later issue and are refused clearly.
+"""
+
+from __future__ import annotations
+
+from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.codes import Code
+from kafka_core.broker.connection import Context
+from kafka_core.broker.handlers.api import Api
+from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+
+def handle(cluster: ClusterState, context: Context, request: InitProducerIdRequest) -> InitProducerIdResponse:
+    """Without a transactional id, always a new producer id at epoch 0, as the real broker does."""
+    del context
+    if request.transactional_id is not None:
+        return fail(request, Code.INVALID_REQUEST)
+    return InitProducerIdResponse(producer_id=cluster.new_producer_id(), producer_epoch=0)
+
+
+def fail(request: InitProducerIdRequest, code: int) -> InitProducerIdResponse:
+    """An answer that is the error."""
+    del request
+    return InitProducerIdResponse(error_code=code, producer_id=-1, producer_epoch=-1)
+
+
+API = Api(InitProducerIdRequest, handle, fail)
