@@ -125,13 +125,21 @@ def is_struct(type_name: str) -> bool:
     return bare_type(type_name)[0].isupper()
 
 
+def struct_fields(item: Definition, common: dict[str, list[Definition]]) -> list[Definition]:
+    """Fields of the struct that a field holds: defined in place, or among the message's common structs."""
+    fields: list[Definition] | None = item.get("fields") or common.get(bare_type(item["type"]))
+    if fields is None:
+        raise DefinitionError(f"no struct is named {bare_type(item['type'])}")
+    return fields
+
+
 def nested_structs(
     fields: list[Definition], common: dict[str, list[Definition]]
 ) -> Iterator[tuple[str, list[Definition]]]:
     """Every struct the fields need, inner ones before the ones that use them."""
     for item in fields:
         if is_struct(item["type"]):
-            inner = item.get("fields") or common[bare_type(item["type"])]
+            inner = struct_fields(item, common)
             yield from nested_structs(inner, common)
             yield bare_type(item["type"]), inner
 
@@ -160,7 +168,7 @@ def shape_of(fields: list[Definition], common: dict[str, list[Definition]]) -> s
     def facts(item: Definition) -> Definition:
         own = {key: value for key, value in item.items() if key not in ("about", "fields")}
         if is_struct(item["type"]):
-            own["fields"] = [facts(inner) for inner in item.get("fields") or common[bare_type(item["type"])]]
+            own["fields"] = [facts(inner) for inner in struct_fields(item, common)]
         return own
 
     return json.dumps([facts(item) for item in fields], sort_keys=True)
@@ -170,6 +178,8 @@ def check_field(owner: str, item: Definition) -> None:
     unknown = item.keys() - KNOWN_FIELD_KEYS
     if unknown:
         raise DefinitionError(f"{owner}.{item['name']}: unknown keys {sorted(unknown)}")
+    if not is_struct(item["type"]) and bare_type(item["type"]) not in PYTHON_TYPES:
+        raise DefinitionError(f"{owner}.{item['name']}: type {item['type']} is not known")
     if "tag" in item and item["type"] == "records":
         raise DefinitionError(f"{owner}.{item['name']}: tagged records are not supported")
     if "tag" in item and "nullableVersions" in item and is_struct(item["type"]) and item["type"][0] != "[":

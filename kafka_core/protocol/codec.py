@@ -83,12 +83,11 @@ def decode(cls: type[MessageT], version: int, buffer: Buffer, *, exact: bool = T
             are checked against the bytes left before anything is allocated for them.
     """
     view = memoryview(buffer)
-    message, position = decode_from(cls, version, view if view.format == "B" else view.cast("B"), 0)
+    if view.format != "B":
+        view = view.cast("B")
+    message, position = decode_from(cls, version, view, 0)
     if exact and position != len(view):
-        text = (
-            f"{cls.__name__} v{version}: {len(view) - position} bytes left over behind the message at byte {position}"
-        )
-        raise ProtocolError(text)
+        raise leftover(cls, version, position, len(view))
     return message
 
 
@@ -108,7 +107,9 @@ def leftover(cls: type[ApiMessage], version: int, position: int, end: int) -> Pr
 
 
 def check_version(cls: type[ApiMessage], version: int) -> None:
-    """UnsupportedVersionError unless the class has that version."""
+    """UnsupportedVersionError unless the class has that version; TypeError for what is no message class."""
+    if not issubclass(cls, ApiMessage):
+        raise TypeError(f"{cls.__name__} is not a message of the protocol")
     first, last = cls.VALID_VERSIONS
     if not first <= version <= last:
         raise UnsupportedVersionError(f"{cls.__name__} has versions {first} to {last}, not {version}")

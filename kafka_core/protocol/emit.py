@@ -24,7 +24,7 @@ FIXED_FORMATS = {
     "uuid": "16s",
 }
 FORMAT_NAMES = {letter: kind for kind, letter in FIXED_FORMATS.items()}
-FORMAT_SIZES = {letter: struct.calcsize(">" + letter) for letter in [*FIXED_FORMATS.values(), "B"]}
+FORMAT_SIZES = {letter: struct.calcsize(">" + letter) for letter in FIXED_FORMATS.values()}
 
 
 class Part(NamedTuple):

@@ -175,7 +175,7 @@ class EncodeCompiler:
     def body(self, item: Field, body: str, length: str, path: str, nullable: bool) -> None:
         """Emits the contents behind a length."""
         if item.kind == "records":
-            self.lines.add(f"if {body}: chunks.append(out); chunks += {body}; out = bytearray()", Part(path))
+            self.lines.add(f"if {length} > 0: chunks.append(out); chunks += {body}; out = bytearray()", Part(path))
         elif item.kind.startswith("[]"):
             self.lines.add(f"if {length} > 0:")
             self.lines.depth += 1

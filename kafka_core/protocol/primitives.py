@@ -111,15 +111,13 @@ def records_chunks(records: Records) -> tuple[int, list[Buffer]]:
     """Total size in bytes and the buffers of a records value; nothing is copied. None gives (-1, [])."""
     if records is None:
         return -1, []
-    parts: Sequence[Buffer] = records if isinstance(records, list | tuple) else [cast(Buffer, records)]
-    chunks: list[Buffer] = []
-    size = 0
-    for part in parts:
-        view = memoryview(part)  # TypeError for anything that is no buffer
-        if view.nbytes:
-            size += view.nbytes
-            chunks.append(part if isinstance(part, bytes | bytearray) else view.cast("B"))
-    return size, chunks
+    if isinstance(records, bytes | bytearray):  # the usual case, and the fastest
+        return len(records), [records]
+    if not isinstance(records, list | tuple):
+        view = bytes_like(cast(Buffer, records))
+        return view.nbytes, [view]
+    views = [bytes_like(part) for part in records]
+    return sum(view.nbytes for view in views), cast("list[Buffer]", views)
 
 
 def bytes_like(value: Buffer) -> memoryview:
