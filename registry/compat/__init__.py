@@ -1,0 +1,10 @@
+"""Compatibility of schemas, judged locally: `check(candidate, registered, level)`.
+
+Must not know of servers. See the modules for the rules and their sources.
+"""
+
+from registry.compat.difference import AvroKind, Difference
+from registry.compat.levels import Level
+from registry.compat.verdict import CompatibilityResult, check
+
+__all__ = ["AvroKind", "CompatibilityResult", "Difference", "Level", "check"]

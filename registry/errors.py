@@ -1,0 +1,98 @@
+"""The error tree of the package: everything the registry, or the way to it, can answer.
+
+Must not know of HTTP libraries. Source: the error codes of Confluent's Schema Registry REST API.
+
+SchemaRegistryError(http_status_code, error_code, error_message)
+├── TransportError            no usable answer: DNS, refused, TLS, timed out, closed; status and code are -1
+└── ResponseError             the registry answered with an error
+    ├── IncompatibleSchemaError   409 (or a local verdict): carries the reasons
+    └── InvalidSchemaError        42201 (or a local parser): the schema can't be used
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "IncompatibleSchemaError",
+    "InvalidSchemaError",
+    "ResponseError",
+    "SchemaRegistryError",
+    "TransportError",
+]
+
+INVALID_SCHEMA = 42201
+RETRIABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class SchemaRegistryError(Exception):
+    """Root of the package's errors, with the constructor of confluent_kafka's class of this name.
+
+    Attributes:
+        http_status_code: HTTP status, or -1 where there was no answer.
+        error_code: the registry's own code (five digits, or the status again), or -1.
+        error_message: what the registry said.
+    """
+
+    UNKNOWN = -1
+
+    def __init__(self, http_status_code: int, error_code: int, error_message: str) -> None:
+        super().__init__(http_status_code, error_code, error_message)
+        self.http_status_code = http_status_code
+        self.error_code = error_code
+        self.error_message = error_message
+
+    @property
+    def retriable(self) -> bool:
+        """Whether the same call may succeed later, with nothing changed by the caller."""
+        return self.http_status_code in RETRIABLE_STATUSES
+
+    def __str__(self) -> str:
+        return f"{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class TransportError(SchemaRegistryError):
+    """No usable answer from any of the configured registries; the text names the last cause.
+
+    The cause itself is `__cause__` where there was one (it does not pickle with the error).
+    """
+
+    @property
+    def retriable(self) -> bool:
+        """Always: nothing is known to be wrong with the call."""
+        return True
+
+    def __str__(self) -> str:
+        return self.error_message
+
+
+class ResponseError(SchemaRegistryError):
+    """The registry answered with an error status, or with something that is not the registry's JSON."""
+
+
+class IncompatibleSchemaError(ResponseError):
+    """A schema was refused because it is incompatible with registered ones.
+
+    Attributes:
+        differences: one readable reason each, as the server (or the local engine) gave them; may be empty
+            where a server only gave its one message.
+    """
+
+    def __init__(
+        self, http_status_code: int, error_code: int, error_message: str, differences: Sequence[str] = ()
+    ) -> None:
+        super().__init__(http_status_code, error_code, error_message)
+        self.differences = tuple(differences)
+        self.args = (http_status_code, error_code, error_message, self.differences)
+
+
+class InvalidSchemaError(ResponseError):
+    """A schema that can't be parsed, or is not valid in its format."""
+
+    @classmethod
+    def local(cls, reason: str) -> InvalidSchemaError:
+        """The error of our own parsers, with the status and code a registry would have answered."""
+        return cls(422, INVALID_SCHEMA, reason)

@@ -1,0 +1,376 @@
+"""Values of the registry's API: schemas, references, configurations, and their JSON forms.
+
+Must not know of HTTP or caches. Attribute names are those of `confluent_kafka.schema_registry`; all values are
+frozen and hash, so that they can be cache keys. Source: Confluent's REST API.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "ConfigCompatibilityLevel",
+    "Metadata",
+    "RegisteredSchema",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleSet",
+    "Schema",
+    "SchemaReference",
+    "SchemaVersion",
+    "ServerConfig",
+]
+
+Json = dict[str, Any]
+
+
+class ConfigCompatibilityLevel(str, enum.Enum):
+    """The registry's compatibility levels."""
+
+    BACKWARD = "BACKWARD"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD = "FORWARD"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL = "FULL"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
+    NONE = "NONE"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class RuleKind(str, enum.Enum):
+    """What a rule does with a value: refuse it, or change it."""
+
+    CONDITION = "CONDITION"
+    TRANSFORM = "TRANSFORM"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class RuleMode(str, enum.Enum):
+    """When a rule runs."""
+
+    UPGRADE = "UPGRADE"
+    DOWNGRADE = "DOWNGRADE"
+    UPDOWN = "UPDOWN"
+    READ = "READ"
+    WRITE = "WRITE"
+    WRITEREAD = "WRITEREAD"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def _present(values: Json) -> Json:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Tags and properties stored beside a schema.
+
+    Attributes:
+        tags: path pattern → tags of the fields it matches.
+        properties: free names and values, e.g. `{"owner": "team"}`.
+        sensitive: names of properties that are to be kept secret.
+    """
+
+    tags: Mapping[str, Sequence[str]] | None = field(default=None, hash=False)
+    properties: Mapping[str, str] | None = field(default=None, hash=False)
+    sensitive: Sequence[str] | None = field(default=None, hash=False)
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return _present({"tags": self.tags, "properties": self.properties, "sensitive": self.sensitive})
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Metadata:
+        """Reads the REST form."""
+        return cls(src_dict.get("tags"), src_dict.get("properties"), src_dict.get("sensitive"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a data contract."""
+
+    name: str | None
+    doc: str | None = None
+    kind: RuleKind | None = None
+    mode: RuleMode | None = None
+    type: str | None = None
+    tags: Sequence[str] | None = field(default=None, hash=False)
+    params: Mapping[str, str] | None = field(default=None, hash=False)
+    expr: str | None = None
+    on_success: str | None = None
+    on_failure: str | None = None
+    disabled: bool | None = None
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return _present(
+            {
+                "name": self.name,
+                "doc": self.doc,
+                "kind": None if self.kind is None else self.kind.value,
+                "mode": None if self.mode is None else self.mode.value,
+                "type": self.type,
+                "tags": self.tags,
+                "params": self.params,
+                "expr": self.expr,
+                "onSuccess": self.on_success,
+                "onFailure": self.on_failure,
+                "disabled": self.disabled,
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Rule:
+        """Reads the REST form."""
+        kind, mode = src_dict.get("kind"), src_dict.get("mode")
+        return cls(
+            name=src_dict.get("name"),
+            doc=src_dict.get("doc"),
+            kind=None if kind is None else RuleKind(kind),
+            mode=None if mode is None else RuleMode(mode),
+            type=src_dict.get("type"),
+            tags=src_dict.get("tags"),
+            params=src_dict.get("params"),
+            expr=src_dict.get("expr"),
+            on_success=src_dict.get("onSuccess"),
+            on_failure=src_dict.get("onFailure"),
+            disabled=src_dict.get("disabled"),
+        )
+
+
+def _rules(src: Sequence[Mapping[str, Any]] | None) -> tuple[Rule, ...] | None:
+    return None if src is None else tuple(Rule.from_dict(rule) for rule in src)
+
+
+def _rules_json(rules: Sequence[Rule] | None) -> list[Json] | None:
+    return None if rules is None else [rule.to_dict() for rule in rules]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of a data contract: between versions, on values, on encoded payloads."""
+
+    migration_rules: Sequence[Rule] | None = field(default=None, hash=False)
+    domain_rules: Sequence[Rule] | None = field(default=None, hash=False)
+    encoding_rules: Sequence[Rule] | None = field(default=None, hash=False)
+    enable_at: str | None = None
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return _present(
+            {
+                "migrationRules": _rules_json(self.migration_rules),
+                "domainRules": _rules_json(self.domain_rules),
+                "encodingRules": _rules_json(self.encoding_rules),
+                "enableAt": self.enable_at,
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> RuleSet:
+        """Reads the REST form."""
+        return cls(
+            _rules(src_dict.get("migrationRules")),
+            _rules(src_dict.get("domainRules")),
+            _rules(src_dict.get("encodingRules")),
+            src_dict.get("enableAt"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReference:
+    """A schema that another one uses.
+
+    Attributes:
+        name: what the using schema calls it (Avro: the full name; JSON: a URI; Protobuf: the import path).
+        subject: where it is registered.
+        version: which version of that subject.
+    """
+
+    name: str
+    subject: str
+    version: int
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return {"name": self.name, "subject": self.subject, "version": self.version}
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaReference:
+        """Reads the REST form."""
+        return cls(str(src_dict["name"]), str(src_dict["subject"]), int(src_dict["version"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema as it is registered.
+
+    Attributes:
+        schema_str: the schema's text.
+        schema_type: `AVRO`, `JSON` or `PROTOBUF`.
+        references: other schemas it uses; any sequence is taken, a tuple is kept.
+        metadata: tags and properties.
+        rule_set: rules of a data contract.
+    """
+
+    schema_str: str
+    schema_type: str = "AVRO"
+    references: Sequence[SchemaReference] = ()
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "references", tuple(self.references or ()))
+
+    def to_dict(self) -> Json:
+        """The REST form; Avro's type is left out, as old registries want it."""
+        return _present(
+            {
+                "schema": self.schema_str,
+                "schemaType": None if self.schema_type == "AVRO" else self.schema_type,
+                "references": [reference.to_dict() for reference in self.references] or None,
+                "metadata": None if self.metadata is None else self.metadata.to_dict(),
+                "ruleSet": None if self.rule_set is None else self.rule_set.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Schema:
+        """Reads the REST form.
+
+        Raises:
+            KeyError: there is no schema text.
+        """
+        metadata, rule_set = src_dict.get("metadata"), src_dict.get("ruleSet")
+        return cls(
+            schema_str=src_dict["schema"],
+            schema_type=src_dict.get("schemaType") or "AVRO",
+            references=tuple(SchemaReference.from_dict(item) for item in src_dict.get("references") or ()),
+            metadata=None if metadata is None else Metadata.from_dict(metadata),
+            rule_set=None if rule_set is None else RuleSet.from_dict(rule_set),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """A schema with the place it is registered at.
+
+    Attributes:
+        schema_id: the id in frames; the same schema has the same id under every subject.
+        schema: the schema.
+        subject: None where the registry did not say.
+        version: number within the subject, from 1; None where the registry did not say.
+        guid: the schema's GUID, None from registries that have none.
+    """
+
+    schema_id: int
+    schema: Schema
+    subject: str | None
+    version: int | None
+    guid: str | None = None
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        place = {"subject": self.subject, "version": self.version, "id": self.schema_id, "guid": self.guid}
+        return _present(place) | self.schema.to_dict()
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
+        """Reads the REST form."""
+        return cls(
+            schema_id=int(src_dict["id"]),
+            schema=Schema.from_dict(src_dict),
+            subject=src_dict.get("subject"),
+            version=src_dict.get("version"),
+            guid=src_dict.get("guid"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersion:
+    """A subject and version at which a schema is registered."""
+
+    subject: str
+    version: int
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
+        """Reads the REST form."""
+        return cls(str(src_dict["subject"]), int(src_dict["version"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Configuration of a subject, or the global one; None leaves a setting as it is.
+
+    Attributes:
+        compatibility: the level, as it is set.
+        compatibility_level: the level, as the registry answers it.
+        alias: another subject this one stands for.
+        normalize: whether schemas are brought to a normal form when registered.
+        compatibility_policy: `STRICT` or `LENIENT` (JSON Schema).
+        compatibility_group: metadata property that splits the versions into separate lines.
+        default_metadata: metadata for schemas registered without.
+        override_metadata: metadata put on every schema.
+        default_rule_set: rules for schemas registered without.
+        override_rule_set: rules put on every schema.
+    """
+
+    compatibility: ConfigCompatibilityLevel | None = None
+    compatibility_level: ConfigCompatibilityLevel | None = None
+    compatibility_group: str | None = None
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
+    default_rule_set: RuleSet | None = None
+    override_rule_set: RuleSet | None = None
+    alias: str | None = None
+    normalize: bool | None = None
+    compatibility_policy: str | None = None
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return _present(
+            {
+                "alias": self.alias,
+                "normalize": self.normalize,
+                "compatibility": None if self.compatibility is None else str(self.compatibility),
+                "compatibilityLevel": None if self.compatibility_level is None else str(self.compatibility_level),
+                "compatibilityPolicy": self.compatibility_policy,
+                "compatibilityGroup": self.compatibility_group,
+                "defaultMetadata": None if self.default_metadata is None else self.default_metadata.to_dict(),
+                "overrideMetadata": None if self.override_metadata is None else self.override_metadata.to_dict(),
+                "defaultRuleSet": None if self.default_rule_set is None else self.default_rule_set.to_dict(),
+                "overrideRuleSet": None if self.override_rule_set is None else self.override_rule_set.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> ServerConfig:
+        """Reads the REST form."""
+
+        def made(name: str, kind: Any) -> Any:
+            value = src_dict.get(name)
+            return None if value is None else kind(value)
+
+        return cls(
+            compatibility=made("compatibility", ConfigCompatibilityLevel),
+            compatibility_level=made("compatibilityLevel", ConfigCompatibilityLevel),
+            compatibility_group=src_dict.get("compatibilityGroup"),
+            default_metadata=made("defaultMetadata", Metadata.from_dict),
+            override_metadata=made("overrideMetadata", Metadata.from_dict),
+            default_rule_set=made("defaultRuleSet", RuleSet.from_dict),
+            override_rule_set=made("overrideRuleSet", RuleSet.from_dict),
+            alias=src_dict.get("alias"),
+            normalize=src_dict.get("normalize"),
+            compatibility_policy=src_dict.get("compatibilityPolicy"),
+        )
