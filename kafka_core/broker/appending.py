@@ -71,28 +71,26 @@ def _name(partition: Partition) -> str:
 
 def _problem(headers: list[BatchHeader], version: int) -> Appended | None:
     """What makes the records unacceptable whatever the topic is."""
-    text = None
+    request = f"Produce requests with version {version} are"
     if len(headers) != 1:
-        count = "at least" if not headers else "only"
-        text = f"Produce requests with version {version} are {count} allowed to contain one record batch per partition"
-    else:
-        (header,) = headers
-        if header.magic != 2:
-            text = f"Produce requests with version {version} are only allowed to contain record batches with magic version 2"
-        elif header.attributes & _CODEC_MASK == _ZSTD and version < _FIRST_VERSION_WITH_ZSTD:
-            text = f"Produce requests with version {version} are not allowed to use ZStandard compression"
-            return Appended(Code.UNSUPPORTED_COMPRESSION_TYPE, text)
-        elif header.attributes & _CONTROL:
-            text = "Clients are not allowed to write control records"
-        elif header.count <= 0 or header.last_offset_delta + 1 != header.count:
-            text = f"Inconsistent batch offset range: {header.last_offset_delta + 1} offsets for {header.count} records"
-        elif header.producer_id != _NO_PRODUCER_ID and header.base_sequence < 0:
-            text = (
-                f"Invalid sequence number {header.base_sequence} in record batch with producerId {header.producer_id}"
-            )
-        elif header.attributes & _TRANSACTIONAL:
-            return Appended(Code.INVALID_TXN_STATE, "the embedded broker has no transactions yet")
-    return Appended(Code.INVALID_RECORD, text) if text is not None else None
+        how_many = "at least" if not headers else "only"
+        return Appended(Code.INVALID_RECORD, f"{request} {how_many} allowed to contain one record batch per partition")
+    (header,) = headers
+    if header.magic != 2:
+        return Appended(Code.INVALID_RECORD, f"{request} only allowed to contain record batches with magic version 2")
+    if header.attributes & _CODEC_MASK == _ZSTD and version < _FIRST_VERSION_WITH_ZSTD:
+        return Appended(Code.UNSUPPORTED_COMPRESSION_TYPE, f"{request} not allowed to use ZStandard compression")
+    if header.attributes & _CONTROL:
+        return Appended(Code.INVALID_RECORD, "Clients are not allowed to write control records")
+    if header.count <= 0 or header.last_offset_delta + 1 != header.count:
+        text = f"Inconsistent batch offset range: {header.last_offset_delta + 1} offsets for {header.count} records"
+        return Appended(Code.INVALID_RECORD, text)
+    if header.producer_id != _NO_PRODUCER_ID and header.base_sequence < 0:
+        text = f"Invalid sequence number {header.base_sequence} in record batch with producerId {header.producer_id}"
+        return Appended(Code.INVALID_RECORD, text)
+    if header.attributes & _TRANSACTIONAL:
+        return Appended(Code.INVALID_TXN_STATE, "the embedded broker has no transactions yet")
+    return None
 
 
 def _timestamp_problem(partition: Partition, header: BatchHeader, now_ms: int) -> Appended | None:
@@ -110,8 +108,8 @@ def _timestamp_problem(partition: Partition, header: BatchHeader, now_ms: int) -
 def _append(partition: Partition, header: BatchHeader, records: memoryview, now_ms: int) -> Appended:
     log, producers, config = partition.log, partition.producers, partition.topic.config
     by_append_time = config.text("message.timestamp.type") == "LogAppendTime"
+    identity = header.producer_id, header.producer_epoch, header.base_sequence
     if header.producer_id != _NO_PRODUCER_ID:
-        identity = header.producer_id, header.producer_epoch, header.base_sequence
         repeat = producers.duplicate(*identity, header.count)
         if repeat is not None:
             written_ms = repeat.timestamp_ms if by_append_time else -1

@@ -1,7 +1,7 @@
 """State of the whole virtual cluster: brokers, topics, groups, producer ids, and the operations on them.
 
 Must not know: sockets, threads, request bytes. Everything runs on one thread; time and random are passed in.
-Spec: https://kafka.apache.org/protocol; one `ClusterState` plays both the brokers and the controller of a KRaft cluster.
+Spec: https://kafka.apache.org/protocol; a `ClusterState` plays all brokers and the controller of a KRaft cluster.
 """
 
 from __future__ import annotations

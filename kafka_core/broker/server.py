@@ -14,7 +14,7 @@ import socket
 import ssl
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -136,8 +136,8 @@ class EmbeddedCluster:
         brokers: how many virtual brokers, with ids from 1 on; each listens on a port of its own.
         default_partitions: of topics made without a number (`num.partitions`).
         auto_create_topics: whether clients may create topics by asking for them.
-        properties: any broker property by its name in server.properties, e.g. `message.max.bytes`. Differing from a
-            real broker's defaults are `group.initial.rebalance.delay.ms` (0) and `default.replication.factor` (up to 3).
+        properties: any broker property by its name in server.properties, e.g. `message.max.bytes`. Other
+            than in a real broker, `group.initial.rebalance.delay.ms` is 0 and `default.replication.factor` up to 3.
         sasl: who may log in; None for no authentication.
         tls: a server-side context; None for plain TCP.
         max_versions: upper bound per API key, to play an older broker; None for a key hides that API.
@@ -332,7 +332,7 @@ class EmbeddedCluster:
         self._call(lambda: self.state.move_leader(topic, partition, broker))
 
     def stop_broker(self, broker: int) -> None:
-        """Stop a broker: its port is closed, its connections are cut, others lead its partitions. KeyError if unknown."""
+        """Stop a broker: port closed, connections cut, its partitions led by others. KeyError if unknown."""
         self._await(self._stop(broker))
 
     def start_broker(self, broker: int) -> None:
@@ -439,7 +439,7 @@ class EmbeddedCluster:
 
         return self._await(run())
 
-    def _await(self, work: Any) -> Any:
+    def _await(self, work: Coroutine[Any, Any, T]) -> T:
         loop = self._loop
         if loop is None:
             work.close()

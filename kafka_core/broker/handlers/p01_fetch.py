@@ -15,7 +15,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.connection import Context
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serving_problem
-from kafka_core.broker.parking import Pending
+from kafka_core.broker.parking import Pending, Timer
 from kafka_core.broker.sessions import NO_SESSION, FetchPlan, FetchTarget, PartitionKey
 from kafka_core.broker.topics import Partition
 from kafka_core.protocol.messages.fetch import (
@@ -62,14 +62,14 @@ class _Fetching:
         self.max_bytes = min(request.max_bytes, cluster.config.integer("fetch.max.bytes"))
         self.answer: Pending[Outcome] = Pending()
         self._watched: list[Partition] = []
-        self._cancel = lambda: None
+        self._timer: Timer | None = None
 
     def start(self) -> Pending[Outcome]:
         """Answer at once if there is enough to say, else park."""
         if self.request.max_wait_ms <= 0 or not self.plan.targets or self._enough():
             self.answer.resolve(self._response())
             return self.answer
-        self._cancel = self.cluster.timers.after(self.request.max_wait_ms / 1000, self._finish).cancel
+        self._timer = self.cluster.timers.after(self.request.max_wait_ms / 1000, self._finish)
         self._watched = [item.partition for item in self._located() if item.partition is not None]
         for partition in self._watched:
             partition.watchers.add(self._wake)
@@ -80,7 +80,8 @@ class _Fetching:
             self._finish()
 
     def _finish(self) -> None:
-        self._cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         for partition in self._watched:
             partition.watchers.discard(self._wake)
         self.answer.resolve(self._response())

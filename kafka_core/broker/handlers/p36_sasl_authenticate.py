@@ -33,7 +33,7 @@ def handle(cluster: ClusterState, context: Context, request: SaslAuthenticateReq
 
 
 def log_in(cluster: ClusterState, connection: Connection, exchange: SaslExchange) -> int:
-    """Open the connection; returns the lifetime of the session in ms (0: no end), the shorter of broker's and token's."""
+    """Open the connection; returns the session's lifetime in ms (0: no end), the shorter of broker's and token's."""
     connection.authenticated = True
     connection.principal = exchange.principal
     connection.exchange = None

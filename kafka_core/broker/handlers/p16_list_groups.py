@@ -1,0 +1,36 @@
+"""ListGroups v0-5: the groups this broker coordinates.
+
+Must not know: how groups change. Versions: v3 flexible, v4 states (KIP-518), v5 types (KIP-848).
+Spec: KIP-518, KIP-848. All groups here are classic ones.
+"""
+
+from __future__ import annotations
+
+from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.connection import Context
+from kafka_core.broker.handlers.api import Api
+from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+
+_CLASSIC = "classic"
+
+
+def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) -> ListGroupsResponse:
+    """All groups, or those in the states and of the types asked for."""
+    types = [name.lower() for name in request.types_filter]
+    groups = cluster.groups.list(request.states_filter) if not types or _CLASSIC in types else []
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, _CLASSIC)
+            for group in groups
+            if cluster.coordinates(context.broker_id, group.group_id)
+        ]
+    )
+
+
+def fail(request: ListGroupsRequest, code: int) -> ListGroupsResponse:
+    """An answer that is the error."""
+    del request
+    return ListGroupsResponse(error_code=code)
+
+
+API = Api(ListGroupsRequest, handle, fail)
