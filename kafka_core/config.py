@@ -1,0 +1,367 @@
+"""Turns the dict a user gives into a checked, complete, typed `Config`.
+
+Knows the table (config_table.py) and calls the rules between properties (config_rules.py); nothing of clients.
+Truth: librdkafka's CONFIGURATION.md, and how it reads numbers, booleans and enums from text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from kafka_core import config_rules
+from kafka_core.config_option import Effect, Kind, Option, Role
+from kafka_core.config_table import BY_NAME, OPTIONS
+from kafka_core.errors import ConfigError
+from kafka_core.hooks import Hooks
+
+__all__ = ["Config", "Role", "parse", "parse_addresses"]
+
+T = TypeVar("T")
+DEFAULT_LOGGER: Final = logging.getLogger("kafka_core")
+
+TRUE_WORDS: Final = frozenset({"true", "t", "1"})
+FALSE_WORDS: Final = frozenset({"false", "f", "0"})
+TOPIC_CONFIG: Final = "default.topic.config"
+DEFAULT_PORT: Final = 9092
+ADDRESS: Final = re.compile(r"(?:[A-Za-z_]+://)?(\[[0-9A-Fa-f:.%\w]+\]|[^\s:/\[\],]+)(?::(\d{1,5}))?")
+# Names that users of other clients try, and what they are called here.
+ELSEWHERE: Final = {
+    "key.serializer": "serializers belong to serdes.SerializingProducer",
+    "value.serializer": "serializers belong to serdes.SerializingProducer",
+    "key.deserializer": "deserializers belong to serdes.DeserializingConsumer",
+    "value.deserializer": "deserializers belong to serdes.DeserializingConsumer",
+    "max.poll.records": "give the number to consume(num_messages)",
+    "buffer.memory": "use queue.buffering.max.kbytes",
+    "sasl.jaas.config": "use sasl.username and sasl.password",
+    "interceptor.classes": "use hooks",
+}
+
+# What was already said in this process, however many clients there are.
+said: set[str] = set()
+
+
+class Config(Mapping[str, object]):
+    """All properties of one client by canonical name, defaults filled in; immutable.
+
+    Look-ups take aliases too. Secrets are shown as `***` by `repr`. A property of another role has its default here.
+    The getters raise TypeError if the property is of another type and KeyError if there is none of that name: both
+    are mistakes in our code, since what users give was checked before.
+    """
+
+    __slots__ = ("_given", "_values", "role")
+
+    def __init__(self, role: Role, values: Mapping[str, object], given: frozenset[str]) -> None:
+        self.role = role
+        self._values = dict(values)
+        self._given = given
+
+    def __getitem__(self, name: str) -> object:
+        return self._values[BY_NAME[name].name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        shown = (f"{name!r}: {'***' if BY_NAME[name].secret else repr(self[name])}" for name in sorted(self._given))
+        return f"Config({self.role.value}, {{{', '.join(shown)}}})"
+
+    def integer(self, name: str) -> int:
+        """A whole number."""
+        return self._typed(name, int)
+
+    def number(self, name: str) -> float:
+        """A number that may have a fraction (or a whole one)."""
+        return float(self._typed(name, int) if isinstance(self[name], int) else self._typed(name, float))
+
+    def text(self, name: str) -> str:
+        """A text that is set or has a default; also words and lists as they are written."""
+        return self._typed(name, str)
+
+    def optional_text(self, name: str) -> str | None:
+        """A text, or None if it is not set."""
+        return None if self[name] is None else self._typed(name, str)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The words of a list property; empty if it is not set."""
+        return tuple(split(self.optional_text(name) or ""))
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        return self._typed(name, bool)
+
+    def callback(self, name: str) -> Callable[..., Any] | None:
+        """A callable, or None if it is not set."""
+        value = self[name]
+        if BY_NAME[name].kind is not Kind.CALLBACK or not (value is None or callable(value)):
+            raise TypeError(f"{name} is not a callback")
+        return value
+
+    def seconds(self, name: str) -> float:
+        """A property in milliseconds (`... .ms`), as seconds."""
+        if not name.endswith(".ms"):
+            raise TypeError(f"{name} is not in milliseconds")
+        return self.number(name) / 1000
+
+    def is_set(self, name: str) -> bool:
+        """True if the user gave this property, even with its default value."""
+        return BY_NAME[name].name in self._given
+
+    def addresses(self) -> list[tuple[str, int]]:
+        """(host, port) of the bootstrap brokers, in the order given."""
+        return parse_addresses(self.text("bootstrap.servers"))
+
+    def hooks(self) -> Hooks:
+        """The dispatcher of the user's hooks; an empty one if there are none."""
+        return self._typed("hooks", Hooks)
+
+    def logger(self) -> logging.Logger:
+        """The user's logger, or `kafka_core`."""
+        return DEFAULT_LOGGER if self["logger"] is None else self._typed("logger", logging.Logger)
+
+    def _typed(self, name: str, kind: type[T]) -> T:
+        value = self[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise TypeError(f"{name} is {type(value).__name__}, not {kind.__name__}")
+        return value
+
+
+def parse(conf: Mapping[str, object], role: Role) -> Config:
+    """Checks and completes a configuration.
+
+    Args:
+        conf: property → value as confluent_kafka takes them: numbers and booleans also as text, callbacks as
+            callables, `default.topic.config` as a nested dict (properties beside it win). Of two spellings of one
+            property the later wins. Not changed.
+        role: what kind of client it is for. Properties of other roles are checked, logged once, and have no effect.
+
+    Raises:
+        ConfigError: unknown property, wrong type, out of range, at odds with another one, or missing.
+    """
+    if not isinstance(conf, Mapping):
+        raise TypeError(f"configuration must be a dict, not {type(conf).__name__}")
+    values: dict[str, object] = {option.name: option.default_for(role) for option in OPTIONS}
+    values["hooks"] = Hooks()
+    given: set[str] = set()
+    for name, raw in flatten(conf):
+        option = find(name)
+        value = convert(option, raw, name)
+        notice(option, name, value, role)
+        if role in option.roles and value is not None:
+            values[option.name] = value
+            given.add(option.name)
+    config_rules.apply(values, frozenset(given), role, say)
+    config = Config(role, values, frozenset(given))
+    config.addresses()  # a malformed address is refused here, not when it is first needed
+    return config
+
+
+def flatten(conf: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The properties with those of `default.topic.config` before all others, so that the others win."""
+    nested = conf.get(TOPIC_CONFIG)
+    if nested is not None:
+        if not isinstance(nested, Mapping):
+            raise ConfigError(f"{TOPIC_CONFIG} must be a dict, not {type(nested).__name__}")
+        yield from nested.items()
+    for name, value in conf.items():
+        if name != TOPIC_CONFIG:
+            yield name, value
+
+
+def find(name: object) -> Option:
+    """The row of a property by any of its spellings.
+
+    Raises:
+        ConfigError: there is none; the text names the nearest one.
+    """
+    if not isinstance(name, str):
+        raise ConfigError(f"names of properties are text, not {type(name).__name__}: {name!r}")
+    option = BY_NAME.get(name)
+    if option is not None:
+        return option
+    if name in ELSEWHERE:
+        raise ConfigError(f"no such configuration property: {name!r}; {ELSEWHERE[name]}", property=name)
+    near = difflib.get_close_matches(name.lower().replace("_", "."), BY_NAME, n=1, cutoff=0.6)
+    if not near:
+        raise ConfigError(f"no such configuration property: {name!r}", property=name)
+    roles = BY_NAME[near[0]].roles
+    whose = "" if roles == frozenset(Role) else f", a {' and '.join(sorted(role.value for role in roles))} property"
+    raise ConfigError(f"no such configuration property: {name!r}; did you mean {near[0]!r}{whose}?", property=name)
+
+
+def notice(option: Option, name: str, value: object, role: Role) -> None:
+    """Says once what a property won't do, or refuses it."""
+    if value is None or value == option.default_for(role):
+        return
+    if option.effect is Effect.REFUSED:
+        shown = "" if option.secret or option.kind is Kind.STR else f"={value}"
+        raise ConfigError(f"{name}{shown} is not supported: {option.why}", property=name)
+    if role not in option.roles:
+        owners = " and ".join(sorted(owner.value for owner in option.roles))
+        say(logging.WARNING, f"{name!r} is a {owners} property: it has no effect on this {role.value}")
+    elif option.effect is Effect.IGNORED:
+        say(logging.INFO, f"{name!r} is accepted but has no effect: {option.why}")
+
+
+def say(level: int, sentence: str) -> None:
+    """Logs a sentence, but only the first time in this process."""
+    if sentence not in said:
+        said.add(sentence)
+        DEFAULT_LOGGER.log(level, "%s", sentence)
+
+
+def convert(option: Option, raw: object, name: str) -> object:
+    """A user's value as the property's type; None is "not set" where that makes sense.
+
+    Raises:
+        ConfigError: ill-typed or out of range; the text says what is allowed and hides secrets.
+    """
+    if raw is None and option.kind in (Kind.STR, Kind.LIST, Kind.CALLBACK, Kind.OBJECT):
+        return None
+    value = CONVERTERS[option.kind](option, raw)
+    if value is INVALID:
+        shown = "this value" if option.secret else repr(raw)
+        raise ConfigError(f"{name}: {shown} is not {allowed(option)}", property=name)
+    return value
+
+
+def allowed(option: Option) -> str:
+    """What a property takes, for error texts and the documentation."""
+    choices = [*option.words, *(spelling for spelling, _ in option.synonyms)]
+    if option.kind in (Kind.INT, Kind.FLOAT) and option.bounds:
+        low, high = (f"{bound:.0f}" for bound in option.bounds)
+        kind = "a whole number" if option.kind is Kind.INT else "a number"
+        return f"{kind} from {low} to {high}{''.join(f' or {choice!r}' for choice in choices)}"
+    if option.kind is Kind.ENUM:
+        return f"one of {', '.join(choices)}"
+    if option.kind is Kind.LIST:
+        return f"a list of {', '.join(choices)}" if choices else "a list (words with commas between them)"
+    if option.kind is Kind.OBJECT:
+        return "a logging.Logger" if option.name == "logger" else "a list of objects with hook methods"
+    return {Kind.BOOL: "true or false", Kind.STR: "a text", Kind.CALLBACK: "callable"}[option.kind]
+
+
+# ---- one converter per kind: (option, raw) -> value, or INVALID
+
+INVALID: Final = object()
+
+
+def to_integer(option: Option, raw: object) -> object:
+    value: object = raw
+    if isinstance(raw, str):
+        word = raw.strip().lower()
+        value = dict(option.synonyms).get(word, word)
+        if isinstance(value, str):
+            value = int(word, 0) if re.fullmatch(r"[+-]?(0x[0-9a-f]+|0|[1-9]\d*)", word) else INVALID
+    elif isinstance(raw, float) and raw.is_integer():
+        value = int(raw)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return INVALID
+    return value if within(option, value) else INVALID
+
+
+def to_float(option: Option, raw: object) -> object:
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+        return INVALID
+    try:
+        value = float(raw)
+    except ValueError:
+        return INVALID
+    return value if math.isfinite(value) and within(option, value) else INVALID
+
+
+def within(option: Option, value: float) -> bool:
+    return option.bounds is None or option.bounds[0] <= value <= option.bounds[1]
+
+
+def to_boolean(option: Option, raw: object) -> object:
+    word = str(raw).strip().lower() if isinstance(raw, str | bool | int) else ""
+    if word in TRUE_WORDS:
+        return True
+    return False if word in FALSE_WORDS else INVALID
+
+
+def to_text(option: Option, raw: object) -> object:
+    if isinstance(raw, os.PathLike):
+        raw = os.fspath(raw)
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        raw = str(raw)
+    if not isinstance(raw, str):
+        return INVALID
+    return raw or None  # an empty text is "not set", as settings from environment variables mean it
+
+
+def to_word(option: Option, raw: object) -> object:
+    word = raw.strip().lower() if isinstance(raw, str) else None
+    known: dict[str, object] = {choice.lower(): choice for choice in option.words} | dict(option.synonyms)
+    return known.get(word, INVALID) if word is not None else INVALID
+
+
+def to_list(option: Option, raw: object) -> object:
+    if isinstance(raw, str):
+        entries = split(raw)
+    elif isinstance(raw, Sequence) and all(isinstance(entry, str) for entry in raw):
+        entries = [entry.strip() for entry in raw]
+    else:
+        return INVALID
+    if option.words and any(entry not in option.words for entry in entries):
+        return INVALID
+    return ",".join(entries) or None
+
+
+def to_callback(option: Option, raw: object) -> object:
+    return raw if callable(raw) else INVALID
+
+
+def to_object(option: Option, raw: object) -> object:
+    if option.name == "logger":
+        return raw if isinstance(raw, logging.Logger) else INVALID
+    if isinstance(raw, Hooks):
+        return raw
+    try:
+        return Hooks(raw if isinstance(raw, list | tuple) else (raw,))
+    except TypeError as error:
+        raise ConfigError(f"{option.name}: {error}", property=option.name) from error
+
+
+CONVERTERS: Final[dict[Kind, Callable[[Option, object], object]]] = {
+    Kind.INT: to_integer,
+    Kind.FLOAT: to_float,
+    Kind.BOOL: to_boolean,
+    Kind.STR: to_text,
+    Kind.ENUM: to_word,
+    Kind.LIST: to_list,
+    Kind.CALLBACK: to_callback,
+    Kind.OBJECT: to_object,
+}
+
+
+def split(value: str) -> list[str]:
+    """The words between commas, without blanks around them; empty ones are dropped."""
+    return [word for word in map(str.strip, value.split(",")) if word]
+
+
+def parse_addresses(value: str) -> list[tuple[str, int]]:
+    """`host[:port]` with commas between them → (host, port); `[::1]:9092` for IPv6; port 9092 if left out.
+
+    Raises:
+        ConfigError: an entry is malformed, or there is none.
+    """
+    addresses = []
+    for entry in split(value):
+        match = ADDRESS.fullmatch(entry)
+        port = int(match[2] or DEFAULT_PORT) if match else 0
+        if match is None or not 0 < port < 65536:
+            raise ConfigError(f"bootstrap.servers: {entry!r} is not host:port", property="bootstrap.servers")
+        addresses.append((match[1].strip("[]"), port))
+    if not addresses:
+        raise ConfigError("bootstrap.servers: no broker is named", property="bootstrap.servers")
+    return addresses

@@ -1,0 +1,214 @@
+"""Rules between properties: what contradicts what, and which values follow from others.
+
+Knows converted values only, not how they were written. `apply` changes the values in place before they are frozen.
+Truth: the checks librdkafka makes when a client is created; KIP-679 for idempotence that gives way.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from kafka_core.config_option import Role
+from kafka_core.errors import ConfigError
+
+__all__ = ["apply"]
+
+Say = Callable[[int, str], None]
+Values = dict[str, Any]
+
+FILES: Final = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.crl.location")
+MAX_IDEMPOTENT_IN_FLIGHT: Final = 5
+CODEC_LEVELS: Final = {"gzip": 9, "lz4": 12, "zstd": 22}
+FETCH_OVERHEAD_BYTES: Final = 512
+
+
+def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say) -> None:
+    """Checks the rules of this role and fills in what follows from other properties.
+
+    Args:
+        values: canonical name → converted value, complete; changed in place.
+        given: the names the user set.
+        role: what kind of client it is for.
+        say: (logging level, sentence) → logs it once per process.
+
+    Raises:
+        ConfigError: properties contradict each other, or a needed one is missing.
+    """
+    if values["bootstrap.servers"] is None:
+        raise ConfigError("bootstrap.servers must be set: no broker to connect to", property="bootstrap.servers")
+    check_back_off(values, given, "retry.backoff.ms", "retry.backoff.max.ms")
+    check_back_off(values, given, "reconnect.backoff.ms", "reconnect.backoff.max.ms")
+    check_tls(values, say)
+    check_sasl(values, given, say)
+    if role is Role.PRODUCER:
+        check_idempotence(values, given, say)
+        check_transactions(values, given)
+        check_delivery(values)
+    elif role is Role.CONSUMER:
+        check_group(values, given)
+        check_fetch(values, given)
+
+
+def refuse(text: str, name: str) -> ConfigError:
+    return ConfigError(text, property=name)
+
+
+def check_back_off(values: Values, given: frozenset[str], base: str, highest: str) -> None:
+    """The longest wait can't be shorter than the first one."""
+    if values[base] > values[highest]:
+        if highest in given:
+            raise refuse(f"{highest} ({values[highest]}) must be at least {base} ({values[base]})", highest)
+        values[highest] = values[base]
+
+
+def check_tls(values: Values, say: Say) -> None:
+    """Files must be there and key and certificate belong together, if TLS is used at all."""
+    if values["ssl.ca.location"] == "probe":  # librdkafka's word for "look where the system has them"
+        values["ssl.ca.location"] = None
+    if values["security.protocol"] not in ("ssl", "sasl_ssl"):
+        for name in FILES:
+            if values[name] is not None:
+                say(
+                    logging.WARNING,
+                    f"{name!r} has no effect: security.protocol={values['security.protocol']} is not TLS",
+                )
+        return
+    for name in FILES:
+        path = values[name]
+        if path is not None and not (Path(path).is_file() or (name == "ssl.ca.location" and Path(path).is_dir())):
+            raise refuse(f"{name}: there is no file {path!r}", name)
+    for kind in ("ssl.ca", "ssl.certificate", "ssl.key"):
+        if values[f"{kind}.location"] is not None and values[f"{kind}.pem"] is not None:
+            raise refuse(f"set {kind}.location or {kind}.pem, not both", f"{kind}.pem")
+    has_key = values["ssl.key.location"] is not None or values["ssl.key.pem"] is not None
+    has_certificate = values["ssl.certificate.location"] is not None or values["ssl.certificate.pem"] is not None
+    if has_key and not has_certificate:
+        raise refuse("a private key is set without ssl.certificate.location (or .pem)", "ssl.certificate.location")
+
+
+def check_sasl(values: Values, given: frozenset[str], say: Say) -> None:
+    """A mechanism has what it needs; one that is set without a SASL protocol is most likely a mistake."""
+    mechanism = values["sasl.mechanism"]
+    if not values["security.protocol"].startswith("sasl_"):
+        if "sasl.mechanism" in given:
+            protocol = values["security.protocol"]
+            say(
+                logging.WARNING,
+                f"sasl.mechanism={mechanism} has no effect: security.protocol={protocol}; "
+                "use sasl_ssl (or sasl_plaintext)",
+            )
+        return
+    if mechanism == "GSSAPI":
+        how = "" if "sasl.mechanism" in given else " (the default)"
+        raise refuse(
+            f"sasl.mechanism=GSSAPI{how} is not supported: set PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+            "sasl.mechanism",
+        )
+    if mechanism == "OAUTHBEARER":
+        check_oauth(values)
+    else:
+        for name in ("sasl.username", "sasl.password"):
+            if values[name] is None:
+                raise refuse(f"{name} must be set for sasl.mechanism={mechanism}", name)
+
+
+def check_oauth(values: Values) -> None:
+    """There must be a source of tokens."""
+    if values["sasl.oauthbearer.method"] == "oidc":
+        raise refuse(
+            "sasl.oauthbearer.method=oidc is not supported: get the token in oauth_cb", "sasl.oauthbearer.method"
+        )
+    if values["oauth_cb"] is None and not values["enable.sasl.oauthbearer.unsecure.jwt"]:
+        raise refuse("oauth_cb must be set for sasl.mechanism=OAUTHBEARER", "oauth_cb")
+
+
+def check_idempotence(values: Values, given: frozenset[str], say: Say) -> None:
+    """What idempotence needs; where it was not asked for it gives way, and says so (KIP-679)."""
+    conflicts = [
+        text
+        for text, wrong in (
+            ("acks must be all (-1)", values["acks"] != -1),
+            ("retries must be at least 1", values["retries"] < 1),
+            (
+                f"max.in.flight.requests.per.connection must be at most {MAX_IDEMPOTENT_IN_FLIGHT}",
+                values["max.in.flight.requests.per.connection"] > MAX_IDEMPOTENT_IN_FLIGHT,
+            ),
+        )
+        if wrong
+    ]
+    if not conflicts or not values["enable.idempotence"]:
+        return
+    if "enable.idempotence" in given or values["transactional.id"] is not None:
+        wish = "enable.idempotence" if "enable.idempotence" in given else "transactional.id"
+        raise refuse(f"with {wish} set, {' and '.join(conflicts)}", wish)
+    values["enable.idempotence"] = False
+    say(logging.INFO, f"enable.idempotence is off: for it, {' and '.join(conflicts)}")
+
+
+def check_transactions(values: Values, given: frozenset[str]) -> None:
+    """A transaction's time-out bounds those of its records and requests."""
+    if values["transactional.id"] is None:
+        return
+    if not values["enable.idempotence"]:
+        raise refuse("transactional.id needs enable.idempotence=true", "enable.idempotence")
+    limit = values["transaction.timeout.ms"]
+    for name, longest in (("message.timeout.ms", limit), ("socket.timeout.ms", limit - 100)):
+        current = values[name]
+        if name not in given:
+            values[name] = min(current, longest)
+        elif current > longest or current == 0:
+            raise refuse(f"{name} ({current}) must be at most {longest}, as transaction.timeout.ms is {limit}", name)
+
+
+def check_delivery(values: Values) -> None:
+    """A record must outlive its batch's linger; a codec's level must exist."""
+    timeout, linger = values["message.timeout.ms"], values["linger.ms"]
+    if 0 < timeout <= linger:
+        raise refuse(
+            f"message.timeout.ms ({timeout}) must be greater than linger.ms ({linger:g})", "message.timeout.ms"
+        )
+    highest = CODEC_LEVELS.get(values["compression.type"])
+    if highest is not None:
+        values["compression.level"] = min(values["compression.level"], highest)
+
+
+def check_group(values: Values, given: frozenset[str]) -> None:
+    """A consumer has a group, and its time-outs are in order."""
+    if values["group.id"] is None:
+        raise refuse("group.id must be set", "group.id")
+    session, heartbeat = values["session.timeout.ms"], values["heartbeat.interval.ms"]
+    if heartbeat >= session:
+        if "heartbeat.interval.ms" in given:
+            raise refuse(
+                f"heartbeat.interval.ms ({heartbeat}) must be less than session.timeout.ms ({session}), "
+                "best a third of it",
+                "heartbeat.interval.ms",
+            )
+        values["heartbeat.interval.ms"] = max(1, session // 3)
+    if values["max.poll.interval.ms"] < session:
+        raise refuse(
+            f"max.poll.interval.ms ({values['max.poll.interval.ms']}) must be at least session.timeout.ms ({session})",
+            "max.poll.interval.ms",
+        )
+    strategies = values["partition.assignment.strategy"].split(",")
+    if "cooperative-sticky" in strategies and len(strategies) > 1:
+        raise refuse(
+            "partition.assignment.strategy: cooperative-sticky can't be mixed with the others",
+            "partition.assignment.strategy",
+        )
+
+
+def check_fetch(values: Values, given: frozenset[str]) -> None:
+    """A response has room for what a fetch asks for."""
+    needed = values["fetch.max.bytes"] + FETCH_OVERHEAD_BYTES
+    if values["receive.message.max.bytes"] < needed:
+        if "receive.message.max.bytes" in given:
+            raise refuse(
+                f"receive.message.max.bytes ({values['receive.message.max.bytes']}) must be at least "
+                f"fetch.max.bytes + {FETCH_OVERHEAD_BYTES} ({needed})",
+                "receive.message.max.bytes",
+            )
+        values["receive.message.max.bytes"] = needed
