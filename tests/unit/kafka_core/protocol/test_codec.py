@@ -23,6 +23,7 @@ from kafka_core.protocol.messages.fetch import (
     FetchRequest,
     FetchResponse,
     FetchTopic,
+    ForgottenTopic,
     PartitionData,
     ReplicaState,
 )
@@ -117,6 +118,20 @@ def test_long_compact_lengths_take_more_than_one_byte() -> None:
     assert data[:2] == b"\x83\x01"  # 131
     assert data[2:4] == b"\xc9\x01"  # 201
     assert decode(MetadataRequest, 9, data) == message
+
+
+@pytest.mark.parametrize("size", [126, 127, 128, 16382, 16383, 16384, 32767])
+def test_lengths_at_the_limits_of_varints(size: int) -> None:
+    text = HeartbeatRequest("x" * size, unknown_tagged=[(size, b"y" * size)])
+    assert decode(HeartbeatRequest, 4, encode_bytes(text, 4)) == text
+    array = FetchRequest(forgotten_topics_data=[ForgottenTopic("a", partitions=[5] * size), ForgottenTopic("b")])
+    assert decode(FetchRequest, 12, encode_bytes(array, 12)) == array
+    structs = FetchRequest(topics=[FetchTopic("a")] * size)
+    assert decode(FetchRequest, 12, encode_bytes(structs, 12)) == structs
+    records = produce(b"r" * size)
+    assert decode(ProduceRequest, 9, encode_bytes(records, 9)) == records
+    raw = SaslAuthenticateRequest(b"b" * size)
+    assert decode(SaslAuthenticateRequest, 2, encode_bytes(raw, 2)) == raw
 
 
 # -- records pass through
