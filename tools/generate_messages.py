@@ -6,6 +6,7 @@ Spec: common/message/*.json and common/message/README.md in org.apache.kafka:kaf
 
 import argparse
 import json
+import os
 import re
 import sys
 import zipfile
@@ -16,7 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "kafka_core" / "protocol" / "messages"
-DEFAULT_JAR = Path.home() / ".cache" / "kserdes" / "kafka-4.3.1" / "kafka-clients-4.3.1.jar"
+CACHE = Path(os.environ.get("KSERDES_CACHE", Path.home() / ".cache" / "kserdes"))  # as tools/real_kafka.py has it
+DEFAULT_JAR = CACHE / "kafka-4.3.1" / "kafka-clients-4.3.1.jar"
 
 Definition = dict[str, Any]
 OPEN = 32767
