@@ -28,7 +28,7 @@ __all__ = [
 Json = dict[str, Any]
 
 
-class ConfigCompatibilityLevel(str, enum.Enum):
+class ConfigCompatibilityLevel(enum.StrEnum):
     """The registry's compatibility levels."""
 
     BACKWARD = "BACKWARD"
@@ -39,21 +39,15 @@ class ConfigCompatibilityLevel(str, enum.Enum):
     FULL_TRANSITIVE = "FULL_TRANSITIVE"
     NONE = "NONE"
 
-    def __str__(self) -> str:
-        return self.value
 
-
-class RuleKind(str, enum.Enum):
+class RuleKind(enum.StrEnum):
     """What a rule does with a value: refuse it, or change it."""
 
     CONDITION = "CONDITION"
     TRANSFORM = "TRANSFORM"
 
-    def __str__(self) -> str:
-        return self.value
 
-
-class RuleMode(str, enum.Enum):
+class RuleMode(enum.StrEnum):
     """When a rule runs."""
 
     UPGRADE = "UPGRADE"
@@ -62,9 +56,6 @@ class RuleMode(str, enum.Enum):
     READ = "READ"
     WRITE = "WRITE"
     WRITEREAD = "WRITEREAD"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 def _present(values: Json) -> Json:

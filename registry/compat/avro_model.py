@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 from registry.errors import InvalidSchemaError
 
 __all__ = [
-    "AvroType",
+    "NO_DEFAULT",
     "ArrayType",
+    "AvroType",
     "EnumType",
     "Field",
     "FixedType",
     "Kind",
     "MapType",
-    "NO_DEFAULT",
     "NamedType",
     "Primitive",
     "RecordType",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class Kind(str, enum.Enum):
+class Kind(enum.StrEnum):
     """The types of Avro."""
 
     NULL = "null"

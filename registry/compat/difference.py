@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["AvroKind", "Difference"]
 
 
-class AvroKind(str, enum.Enum):
+class AvroKind(enum.StrEnum):
     """What can keep an Avro reader from reading a writer's data."""
 
     NAME_MISMATCH = "NAME_MISMATCH"

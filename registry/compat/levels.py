@@ -10,7 +10,7 @@ import enum
 __all__ = ["Level"]
 
 
-class Level(str, enum.Enum):
+class Level(enum.StrEnum):
     """How a candidate must fit the registered schemas."""
 
     NONE = "NONE"

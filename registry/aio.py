@@ -1,0 +1,329 @@
+"""The asyncio registry client: the same thin shell as `registry.client`, over httpx's asynchronous client.
+
+Must not know what an operation does (`registry.flows`) or when to try again (`registry.policy`). A test compares
+both shells' signatures and docstrings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import random
+import time
+from collections.abc import Hashable, Mapping
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+import httpx
+
+from registry import flows
+from registry.auth import credentials
+from registry.cache import SchemaCaches
+from registry.client import mock_transport, tls_context, unreachable
+from registry.config import ClientConfig
+from registry.errors import SchemaRegistryError
+from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from registry.policy import Policy
+from registry.steps import Flow, Reply, Send, Share, Steps, Unreachable, Wait
+
+__all__ = ["AsyncSchemaRegistryClient"]
+
+T = TypeVar("T")
+
+
+class AsyncSchemaRegistryClient:
+    """A client of Confluent's Schema Registry and of registries with its API, for tasks of one event loop.
+
+    Args:
+        conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
+            next is tried), `basic.auth.user.info`, `ssl.*`, `timeout` (seconds), `max.retries`, … `mock://name` is a
+            registry inside this process, the same one for every client of that name.
+
+    Raises:
+        ValueError: unknown or contradicting properties, unusable files.
+        TypeError: a property of the wrong type.
+
+    Every operation raises `ResponseError` (`IncompatibleSchemaError`, `InvalidSchemaError`) for what the registry
+    refuses and `TransportError` if no registry answers; both are `SchemaRegistryError`s.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        self._conf = dict(conf)
+        config = ClientConfig.parse(conf)
+        no_lock = contextlib.nullcontext()
+        self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, no_lock, time.monotonic)
+        self._policy = Policy(config, credentials(config), time.monotonic, random.Random())
+        self._flights: dict[Hashable, asyncio.Task[Any]] = {}
+        self._http = httpx.AsyncClient(
+            transport=mock_transport(config),
+            verify=tls_context(config),
+            timeout=config.timeout_s,
+            proxy=config.proxy,
+            follow_redirects=False,
+        )
+        self._urls = config.urls
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._urls)})"
+
+    async def __aenter__(self) -> AsyncSchemaRegistryClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    @staticmethod
+    def new_client(conf: Mapping[str, object]) -> AsyncSchemaRegistryClient:
+        """A client for this configuration; a `mock://` URL needs no network."""
+        return AsyncSchemaRegistryClient(conf)
+
+    def config(self) -> dict[str, object]:
+        """The configuration the client was made with (a copy; it may hold secrets)."""
+        return dict(self._conf)
+
+    async def aclose(self) -> None:
+        """Closes all connections. Calls after it raise."""
+        for task in list(self._flights.values()):
+            task.cancel()
+        await self._http.aclose()
+
+    def clear_caches(self) -> None:
+        """Forgets everything that is cached."""
+        self._caches.clear()
+
+    def clear_latest_caches(self) -> None:
+        """Forgets which versions are the newest, nothing else."""
+        self._caches.clear_latest()
+
+    # --- schemas
+
+    async def get_schema(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        fmt: str | None = None,
+        reference_format: str | None = None,
+    ) -> Schema:
+        """The schema of this id; cached.
+
+        Args:
+            schema_id: the id of a frame.
+            subject_name: where to look for it (matters for contexts).
+            fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
+            reference_format: output format of references.
+        """
+        return await self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
+
+    async def get_schema_types(self) -> list[str]:
+        """The schema types the registry supports."""
+        return await self._drive(flows.get_schema_types())
+
+    async def get_subjects_by_schema_id(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """The subjects under which a schema is registered."""
+        return await self._drive(flows.get_subjects_by_schema_id(schema_id, subject_name, deleted, offset, limit))
+
+    async def get_schema_versions(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[SchemaVersion]:
+        """The subjects and versions at which a schema is registered."""
+        return await self._drive(flows.get_schema_versions(schema_id, subject_name, deleted, offset, limit))
+
+    # --- registration and look-up
+
+    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """Registers a schema, if it is not yet, and returns its id; cached.
+
+        Raises:
+            IncompatibleSchemaError: the subject's compatibility level forbids it; the reasons are with it.
+            InvalidSchemaError: the registry can't parse it.
+        """
+        return (await self.register_schema_full_response(subject_name, schema, normalize_schemas)).schema_id
+
+    async def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
+    ) -> RegisteredSchema:
+        """As `register_schema`, returning all that the registry answers."""
+        return await self._drive(flows.register_schema(self._caches, subject_name, schema, normalize_schemas))
+
+    async def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+    ) -> RegisteredSchema:
+        """Where this schema is registered under a subject; cached.
+
+        Raises:
+            ResponseError: it is not (40403), or there is no such subject (40401).
+        """
+        return await self._drive(
+            flows.lookup_schema(self._caches, subject_name, schema, normalize_schemas, fmt, deleted)
+        )
+
+    # --- subjects and versions
+
+    async def get_subjects(
+        self,
+        subject_prefix: str | None = None,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """The names of all subjects, those deleted softly too if asked for."""
+        return await self._drive(flows.get_subjects(subject_prefix, deleted, deleted_only, offset, limit))
+
+    async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Deletes a subject and returns its versions; for good only if it was deleted softly before."""
+        return await self._drive(flows.delete_subject(self._caches, subject_name, permanent))
+
+    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """The newest version of a subject; cached for `cache.latest.ttl.sec`, or until this client registers one."""
+        return await self._drive(flows.get_latest_version(self._caches, subject_name, fmt))
+
+    async def get_version(
+        self,
+        subject_name: str,
+        version: int | Literal["latest"] = "latest",
+        deleted: bool = False,
+        fmt: str | None = None,
+    ) -> RegisteredSchema:
+        """One version of a subject; cached."""
+        return await self._drive(flows.get_version(self._caches, subject_name, version, deleted, fmt))
+
+    async def get_versions(
+        self,
+        subject_name: str,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[int]:
+        """The numbers of a subject's versions."""
+        return await self._drive(flows.get_versions(subject_name, deleted, deleted_only, offset, limit))
+
+    async def get_referenced_by(
+        self,
+        subject_name: str,
+        version: int | Literal["latest"] = "latest",
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[int]:
+        """The ids of schemas that use this version as a reference."""
+        return await self._drive(flows.get_referenced_by(subject_name, version, offset, limit))
+
+    async def delete_version(self, subject_name: str, version: int | Literal["latest"], permanent: bool = False) -> int:
+        """Deletes one version and returns its number; for good only if it was deleted softly before."""
+        return await self._drive(flows.delete_version(self._caches, subject_name, version, permanent))
+
+    # --- compatibility and configuration
+
+    async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> str:
+        """Sets the level of a subject, or the global one, and returns it."""
+        return await self._drive(flows.set_compatibility(subject_name, level))
+
+    async def get_compatibility(self, subject_name: str | None = None) -> str:
+        """The level of a subject, or the global one.
+
+        Raises:
+            ResponseError: the subject has no level of its own (40408).
+        """
+        return await self._drive(flows.get_compatibility(subject_name))
+
+    async def test_compatibility(
+        self,
+        subject_name: str,
+        schema: Schema,
+        version: int | str = "latest",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> bool:
+        """Whether a schema could be registered, judged against one version."""
+        return await self._drive(flows.test_compatibility(subject_name, schema, version, normalize, verbose))
+
+    async def test_compatibility_all_versions(
+        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
+    ) -> bool:
+        """Whether a schema could be registered, judged against all versions the subject's level asks for."""
+        return await self._drive(flows.test_compatibility(subject_name, schema, None, normalize, verbose))
+
+    async def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> ServerConfig:
+        """Sets the configuration of a subject, or the global one."""
+        return await self._drive(flows.set_config(subject_name, config))
+
+    async def get_config(self, subject_name: str | None = None) -> ServerConfig:
+        """The configuration of a subject, or the global one."""
+        return await self._drive(flows.get_config(subject_name))
+
+    async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
+        return await self._drive(flows.delete_config(subject_name))
+
+    # --- the shell itself
+
+    async def _drive(self, flow: Flow[T]) -> T:
+        """Runs a flow to its end in the caller's task."""
+        steps: Steps[T] = self._policy.run(flow)
+        outcome: Any = None
+        error: SchemaRegistryError | None = None
+        while True:
+            try:
+                step = steps.send(outcome) if error is None else steps.throw(error)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            outcome, error = None, None
+            try:
+                outcome = await self._perform(step)
+            except SchemaRegistryError as raised:
+                error = raised
+
+    async def _perform(self, step: Send | Wait | Share) -> Any:
+        if isinstance(step, Send):
+            return await self._send(step)
+        if isinstance(step, Wait):
+            return await asyncio.sleep(step.seconds)
+        return await self._share(step)
+
+    async def _send(self, step: Send) -> Reply | Unreachable:
+        try:
+            answer = await self._http.request(
+                step.method, step.url, params=step.query, headers=step.headers, content=step.content
+            )
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            return unreachable(error)
+        return Reply(answer.status_code, answer.content, answer.headers)
+
+    async def _share(self, step: Share) -> Any:
+        """The look-up runs in a task of its own: whoever is cancelled while waiting leaves it to the others."""
+        task = self._flights.get(step.key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._drive(step.start()))
+            self._flights[step.key] = task
+            task.add_done_callback(lambda done: self._land(step.key, done))
+        try:
+            return await asyncio.shield(task)
+        except SchemaRegistryError as error:
+            raise copy.copy(error) from error
+
+    def _land(self, key: Hashable, task: asyncio.Task[Any]) -> None:
+        del self._flights[key]
+        if not task.cancelled():
+            task.exception()  # seen, also if everybody who waited for it was cancelled

@@ -1,0 +1,392 @@
+"""The blocking registry client: a thin shell that drives the flows over httpx.
+
+Must not know what an operation does (`registry.flows`) or when to try again (`registry.policy`). Method names and
+arguments are those of `confluent_kafka.schema_registry.SchemaRegistryClient`.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import ssl
+import threading
+import time
+from collections.abc import Hashable, Mapping
+from concurrent.futures import CancelledError, Future
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+import httpx
+
+from registry import flows
+from registry.auth import credentials
+from registry.cache import SchemaCaches
+from registry.config import ClientConfig
+from registry.dev import mounts
+from registry.errors import SchemaRegistryError
+from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from registry.policy import Policy
+from registry.steps import Flow, Reply, Send, Share, Steps, Unreachable, Wait
+
+__all__ = ["SchemaRegistryClient", "mock_transport", "tls_context", "unreachable"]
+
+T = TypeVar("T")
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
+    """What httpx is to check certificates with.
+
+    Raises:
+        ValueError: a file can't be read or is not PEM.
+    """
+    if config.verify and config.ca_location is None and config.certificate_location is None:
+        return True
+    try:
+        context = ssl.create_default_context(cafile=config.ca_location)
+        if config.certificate_location is not None:
+            context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
+    except OSError as error:
+        raise ValueError(f"the TLS files of the registry client can't be used: {error}") from error
+    if not config.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def mock_transport(config: ClientConfig) -> mounts.InProcessTransport | None:
+    """The transport into the in-process registry of a `mock://name` URL, None for a real registry."""
+    name = config.mock_name
+    return None if name is None else mounts.shared(name).transport()
+
+
+def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
+    """What an error of httpx means; the one place where they are translated."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, httpx.TimeoutException):
+        reason = f"timed out ({type(error).__name__})"
+    return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
+
+
+class _Flights:
+    """Look-ups under way: threads that want the same one wait for the one that asked first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way: dict[Hashable, Future[Any]] = {}
+
+    def join(self, key: Hashable) -> tuple[bool, Future[Any]]:
+        """Whether the caller is the first and has to do it, and the future of the result."""
+        with self._lock:
+            found = self._under_way.get(key)
+            if found is not None:
+                return False, found
+            made: Future[Any] = Future()
+            self._under_way[key] = made
+            return True, made
+
+    def land(self, key: Hashable) -> None:
+        with self._lock:
+            del self._under_way[key]
+
+
+class SchemaRegistryClient:
+    """A client of Confluent's Schema Registry and of registries with its API. Threads may share one.
+
+    Args:
+        conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
+            next is tried), `basic.auth.user.info`, `ssl.*`, `timeout` (seconds), `max.retries`, … `mock://name` is a
+            registry inside this process, the same one for every client of that name.
+
+    Raises:
+        ValueError: unknown or contradicting properties, unusable files.
+        TypeError: a property of the wrong type.
+
+    Every operation raises `ResponseError` (`IncompatibleSchemaError`, `InvalidSchemaError`) for what the registry
+    refuses and `TransportError` if no registry answers; both are `SchemaRegistryError`s.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        self._conf = dict(conf)
+        config = ClientConfig.parse(conf)
+        self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, threading.Lock(), time.monotonic)
+        self._policy = Policy(config, credentials(config), time.monotonic, random.Random())
+        self._flights = _Flights()
+        self._http = httpx.Client(
+            transport=mock_transport(config),
+            verify=tls_context(config),
+            timeout=config.timeout_s,
+            proxy=config.proxy,
+            follow_redirects=False,
+        )
+        self._urls = config.urls
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._urls)})"
+
+    def __enter__(self) -> SchemaRegistryClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @staticmethod
+    def new_client(conf: Mapping[str, object]) -> SchemaRegistryClient:
+        """A client for this configuration; a `mock://` URL needs no network."""
+        return SchemaRegistryClient(conf)
+
+    def config(self) -> dict[str, object]:
+        """The configuration the client was made with (a copy; it may hold secrets)."""
+        return dict(self._conf)
+
+    def close(self) -> None:
+        """Closes all connections. Calls after it raise."""
+        self._http.close()
+
+    def clear_caches(self) -> None:
+        """Forgets everything that is cached."""
+        self._caches.clear()
+
+    def clear_latest_caches(self) -> None:
+        """Forgets which versions are the newest, nothing else."""
+        self._caches.clear_latest()
+
+    # --- schemas
+
+    def get_schema(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        fmt: str | None = None,
+        reference_format: str | None = None,
+    ) -> Schema:
+        """The schema of this id; cached.
+
+        Args:
+            schema_id: the id of a frame.
+            subject_name: where to look for it (matters for contexts).
+            fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
+            reference_format: output format of references.
+        """
+        return self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
+
+    def get_schema_types(self) -> list[str]:
+        """The schema types the registry supports."""
+        return self._drive(flows.get_schema_types())
+
+    def get_subjects_by_schema_id(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """The subjects under which a schema is registered."""
+        return self._drive(flows.get_subjects_by_schema_id(schema_id, subject_name, deleted, offset, limit))
+
+    def get_schema_versions(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[SchemaVersion]:
+        """The subjects and versions at which a schema is registered."""
+        return self._drive(flows.get_schema_versions(schema_id, subject_name, deleted, offset, limit))
+
+    # --- registration and look-up
+
+    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """Registers a schema, if it is not yet, and returns its id; cached.
+
+        Raises:
+            IncompatibleSchemaError: the subject's compatibility level forbids it; the reasons are with it.
+            InvalidSchemaError: the registry can't parse it.
+        """
+        return self.register_schema_full_response(subject_name, schema, normalize_schemas).schema_id
+
+    def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
+    ) -> RegisteredSchema:
+        """As `register_schema`, returning all that the registry answers."""
+        return self._drive(flows.register_schema(self._caches, subject_name, schema, normalize_schemas))
+
+    def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+    ) -> RegisteredSchema:
+        """Where this schema is registered under a subject; cached.
+
+        Raises:
+            ResponseError: it is not (40403), or there is no such subject (40401).
+        """
+        return self._drive(flows.lookup_schema(self._caches, subject_name, schema, normalize_schemas, fmt, deleted))
+
+    # --- subjects and versions
+
+    def get_subjects(
+        self,
+        subject_prefix: str | None = None,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """The names of all subjects, those deleted softly too if asked for."""
+        return self._drive(flows.get_subjects(subject_prefix, deleted, deleted_only, offset, limit))
+
+    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Deletes a subject and returns its versions; for good only if it was deleted softly before."""
+        return self._drive(flows.delete_subject(self._caches, subject_name, permanent))
+
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """The newest version of a subject; cached for `cache.latest.ttl.sec`, or until this client registers one."""
+        return self._drive(flows.get_latest_version(self._caches, subject_name, fmt))
+
+    def get_version(
+        self,
+        subject_name: str,
+        version: int | Literal["latest"] = "latest",
+        deleted: bool = False,
+        fmt: str | None = None,
+    ) -> RegisteredSchema:
+        """One version of a subject; cached."""
+        return self._drive(flows.get_version(self._caches, subject_name, version, deleted, fmt))
+
+    def get_versions(
+        self,
+        subject_name: str,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[int]:
+        """The numbers of a subject's versions."""
+        return self._drive(flows.get_versions(subject_name, deleted, deleted_only, offset, limit))
+
+    def get_referenced_by(
+        self,
+        subject_name: str,
+        version: int | Literal["latest"] = "latest",
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[int]:
+        """The ids of schemas that use this version as a reference."""
+        return self._drive(flows.get_referenced_by(subject_name, version, offset, limit))
+
+    def delete_version(self, subject_name: str, version: int | Literal["latest"], permanent: bool = False) -> int:
+        """Deletes one version and returns its number; for good only if it was deleted softly before."""
+        return self._drive(flows.delete_version(self._caches, subject_name, version, permanent))
+
+    # --- compatibility and configuration
+
+    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> str:
+        """Sets the level of a subject, or the global one, and returns it."""
+        return self._drive(flows.set_compatibility(subject_name, level))
+
+    def get_compatibility(self, subject_name: str | None = None) -> str:
+        """The level of a subject, or the global one.
+
+        Raises:
+            ResponseError: the subject has no level of its own (40408).
+        """
+        return self._drive(flows.get_compatibility(subject_name))
+
+    def test_compatibility(
+        self,
+        subject_name: str,
+        schema: Schema,
+        version: int | str = "latest",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> bool:
+        """Whether a schema could be registered, judged against one version."""
+        return self._drive(flows.test_compatibility(subject_name, schema, version, normalize, verbose))
+
+    def test_compatibility_all_versions(
+        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
+    ) -> bool:
+        """Whether a schema could be registered, judged against all versions the subject's level asks for."""
+        return self._drive(flows.test_compatibility(subject_name, schema, None, normalize, verbose))
+
+    def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> ServerConfig:
+        """Sets the configuration of a subject, or the global one."""
+        return self._drive(flows.set_config(subject_name, config))
+
+    def get_config(self, subject_name: str | None = None) -> ServerConfig:
+        """The configuration of a subject, or the global one."""
+        return self._drive(flows.get_config(subject_name))
+
+    def delete_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
+        return self._drive(flows.delete_config(subject_name))
+
+    # --- the shell itself
+
+    def _drive(self, flow: Flow[T]) -> T:
+        """Runs a flow to its end on the caller's thread."""
+        steps: Steps[T] = self._policy.run(flow)
+        outcome: Any = None
+        error: SchemaRegistryError | None = None
+        while True:
+            try:
+                step = steps.send(outcome) if error is None else steps.throw(error)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            outcome, error = None, None
+            try:
+                outcome = self._perform(step)
+            except SchemaRegistryError as raised:
+                error = raised
+
+    def _perform(self, step: Send | Wait | Share) -> Any:
+        if isinstance(step, Send):
+            return self._send(step)
+        if isinstance(step, Wait):
+            return time.sleep(step.seconds)
+        return self._share(step)
+
+    def _send(self, step: Send) -> Reply | Unreachable:
+        try:
+            answer = self._http.request(
+                step.method, step.url, params=step.query, headers=step.headers, content=step.content
+            )
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            return unreachable(error)
+        return Reply(answer.status_code, answer.content, answer.headers)
+
+    def _share(self, step: Share) -> Any:
+        while True:
+            first, future = self._flights.join(step.key)
+            if first:
+                return self._lead(step, future)
+            try:
+                return future.result()
+            except CancelledError:
+                continue  # the thread that did it was interrupted (Ctrl-C): somebody else has to
+            except SchemaRegistryError as error:
+                raise copy.copy(error) from error
+
+    def _lead(self, step: Share, future: Future[Any]) -> Any:
+        try:
+            result = self._drive(step.start())
+        except Exception as error:
+            self._flights.land(step.key)
+            future.set_exception(error)
+            raise
+        except BaseException:
+            self._flights.land(step.key)
+            future.cancel()
+            raise
+        self._flights.land(step.key)
+        future.set_result(result)
+        return result

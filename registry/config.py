@@ -1,0 +1,218 @@
+"""The client's configuration: confluent_kafka's property names, checked early, with secrets that never show.
+
+Must not know of HTTP libraries. Source: the properties of `confluent_kafka.schema_registry.SchemaRegistryClient`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+__all__ = ["MOCK_SCHEME", "ClientConfig"]
+
+MOCK_SCHEME = "mock"
+
+KEYS = (
+    "url",
+    "ssl.ca.location",
+    "ssl.key.location",
+    "ssl.key.password",
+    "ssl.certificate.location",
+    "ssl.verify",
+    "basic.auth.credentials.source",
+    "basic.auth.user.info",
+    "sasl.username",
+    "sasl.password",
+    "bearer.auth.credentials.source",
+    "bearer.auth.token",
+    "bearer.auth.logical.cluster",
+    "bearer.auth.identity.pool.id",
+    "proxy",
+    "timeout",
+    "max.retries",
+    "retries.wait.ms",
+    "retries.max.wait.ms",
+    "cache.capacity",
+    "cache.latest.ttl.sec",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """The configuration as values.
+
+    Attributes:
+        urls: base URLs without user info and without a slash at the end; tried in this order.
+        ca_location: PEM file with the authorities to trust; None: those of the system's bundle.
+        certificate_location: PEM file of the client's certificate.
+        key_location: PEM file of its key; None: the key is in the certificate's file.
+        key_password: password of the key.
+        verify: whether the server's certificate is checked.
+        basic_user_info: user and password.
+        bearer_token: a static token.
+        bearer_headers: headers that go with the token (logical cluster, identity pool).
+        proxy: URL of an HTTP proxy.
+        timeout_s: bound of one try, connect and answer each.
+        max_retries: further rounds over all URLs after the first.
+        retries_wait_ms: bound of the first pause between rounds.
+        retries_max_wait_ms: bound of every pause.
+        cache_capacity: entries of each cache.
+        latest_ttl_s: how long "latest" is believed; infinite by default.
+    """
+
+    urls: tuple[str, ...]
+    ca_location: str | None = None
+    certificate_location: str | None = None
+    key_location: str | None = None
+    key_password: str | None = field(default=None, repr=False)
+    verify: bool = True
+    basic_user_info: tuple[str, str] | None = field(default=None, repr=False)
+    bearer_token: str | None = field(default=None, repr=False)
+    bearer_headers: Mapping[str, str] = field(default_factory=dict)
+    proxy: str | None = field(default=None, repr=False)
+    timeout_s: float = 30.0
+    max_retries: int = 3
+    retries_wait_ms: int = 1000
+    retries_max_wait_ms: int = 20_000
+    cache_capacity: int = 1000
+    latest_ttl_s: float = math.inf
+
+    @property
+    def mock_name(self) -> str | None:
+        """The name of an in-process registry (`mock://name`), None for a real one."""
+        parts = urlsplit(self.urls[0])
+        return (parts.netloc + parts.path) if parts.scheme == MOCK_SCHEME else None
+
+    @classmethod
+    def parse(cls, conf: Mapping[str, object]) -> ClientConfig:
+        """Reads and checks a configuration.
+
+        Raises:
+            ValueError: an unknown key (the nearest known one is named), a missing `url`, a value out of range, or
+                settings that contradict each other.
+            TypeError: a value of the wrong type.
+        """
+        _refuse_unknown(conf)
+        urls, url_user = _urls(conf)
+        basic = _basic(conf, url_user)
+        token, headers = _bearer(conf)
+        if basic is not None and token is not None:
+            raise ValueError("both basic.auth and bearer.auth credentials are set: use one")
+        certificate, key = _text(conf, "ssl.certificate.location"), _text(conf, "ssl.key.location")
+        if key is not None and certificate is None:
+            raise ValueError("ssl.key.location is set without ssl.certificate.location")
+        return cls(
+            urls=urls,
+            ca_location=_text(conf, "ssl.ca.location"),
+            certificate_location=certificate,
+            key_location=key,
+            key_password=_text(conf, "ssl.key.password"),
+            verify=_flag(conf, "ssl.verify", True),
+            basic_user_info=basic,
+            bearer_token=token,
+            bearer_headers=headers,
+            proxy=_text(conf, "proxy"),
+            timeout_s=_number(conf, "timeout", 30.0),
+            max_retries=int(_number(conf, "max.retries", 3, whole=True, zero=True)),
+            retries_wait_ms=int(_number(conf, "retries.wait.ms", 1000, whole=True, zero=True)),
+            retries_max_wait_ms=int(_number(conf, "retries.max.wait.ms", 20_000, whole=True, zero=True)),
+            cache_capacity=int(_number(conf, "cache.capacity", 1000, whole=True)),
+            latest_ttl_s=_number(conf, "cache.latest.ttl.sec", math.inf),
+        )
+
+
+def _refuse_unknown(conf: Mapping[str, object]) -> None:
+    for key in conf:
+        if key not in KEYS:
+            near = difflib.get_close_matches(str(key), KEYS, 1, 0.5)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"unknown property {key!r}{hint}")
+
+
+def _urls(conf: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, str] | None]:
+    """The URLs without user info, and the first user info found in them."""
+    text = _text(conf, "url")
+    urls, user_info = [], None
+    for item in (text or "").split(","):
+        if not item.strip():
+            continue
+        parts = urlsplit(item.strip())
+        if parts.scheme not in ("http", "https", MOCK_SCHEME) or not parts.netloc:
+            raise ValueError("url must be http://…, https://… or mock://name (several are separated by commas)")
+        if parts.username is not None and user_info is None:
+            user_info = (unquote(parts.username), unquote(parts.password or ""))
+        host = parts.netloc.rpartition("@")[2]
+        urls.append(urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")))
+    if not urls:
+        raise ValueError("url is missing: where is the registry?")
+    return tuple(urls), user_info
+
+
+def _basic(conf: Mapping[str, object], url_user: tuple[str, str] | None) -> tuple[str, str] | None:
+    source = (_text(conf, "basic.auth.credentials.source") or "").upper()
+    info = _text(conf, "basic.auth.user.info")
+    if source not in ("", "URL", "USER_INFO", "SASL_INHERIT"):
+        raise ValueError("basic.auth.credentials.source must be URL, USER_INFO or SASL_INHERIT")
+    if source == "SASL_INHERIT":
+        user, password = _text(conf, "sasl.username"), _text(conf, "sasl.password")
+        if user is None or password is None:
+            raise ValueError("SASL_INHERIT needs sasl.username and sasl.password")
+        return user, password
+    if info is not None and source != "URL":
+        if url_user is not None:
+            raise ValueError("credentials are given in url and in basic.auth.user.info: use one")
+        user, colon, password = info.partition(":")
+        if not colon:
+            raise ValueError("basic.auth.user.info must be user:password")
+        return user, password
+    if source == "USER_INFO":
+        raise ValueError("basic.auth.credentials.source is USER_INFO, but basic.auth.user.info is missing")
+    return url_user
+
+
+def _bearer(conf: Mapping[str, object]) -> tuple[str | None, dict[str, str]]:
+    source = (_text(conf, "bearer.auth.credentials.source") or "STATIC_TOKEN").upper()
+    if source != "STATIC_TOKEN":
+        raise ValueError(f"bearer.auth.credentials.source {source!r} is not supported: only STATIC_TOKEN is, so far")
+    token = _text(conf, "bearer.auth.token")
+    headers = {}
+    for key, header in (
+        ("bearer.auth.logical.cluster", "target-sr-cluster"),
+        ("bearer.auth.identity.pool.id", "Confluent-Identity-Pool-Id"),
+    ):
+        value = _text(conf, key)
+        if value is not None:
+            headers[header] = value
+    if token is None and (headers or "bearer.auth.credentials.source" in conf):
+        raise ValueError("bearer.auth.token is missing")
+    return token, headers
+
+
+def _text(conf: Mapping[str, object], key: str) -> str | None:
+    value = conf.get(key)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{key} must be a string, not {type(value).__name__}")
+    return value or None
+
+
+def _flag(conf: Mapping[str, object], key: str, default: bool) -> bool:
+    value = conf.get(key, default)
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} must be a boolean")
+    return value
+
+
+def _number(conf: Mapping[str, object], key: str, default: float, *, whole: bool = False, zero: bool = False) -> float:
+    value = conf.get(key)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        raise TypeError(f"{key} must be {'a whole number' if whole else 'a number'}, not {type(value).__name__}")
+    if value < 0 or (value == 0 and not zero):
+        raise ValueError(f"{key} must be {'at least 0' if zero else 'more than 0'}")
+    return value

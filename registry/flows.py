@@ -1,0 +1,258 @@
+"""Every operation of the registry's API, written once: generators that yield calls and are sent replies.
+
+Must not know of HTTP libraries, threads, event loops, retries or credentials. Both shells (`registry.client`,
+`registry.aio`) drive these, and their methods of the same names say what each operation means. Source: Confluent's
+REST API; names and arguments are confluent_kafka's.
+
+What is cached may be forgotten while a call is under way (a registration, a deletion): an answer is only kept if
+`caches.epoch` is still what it was before the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from registry.cache import SchemaCaches
+from registry.errors import ResponseError
+from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from registry.steps import Call, Flow, send, share
+
+T = TypeVar("T")
+NO_LIMIT = -1
+
+
+def _subject(name: str) -> str:
+    return f"/subjects/{quote(name, safe='')}"
+
+
+def _given(**query: object) -> dict[str, object]:
+    """The parameters that were given: no None, no False, no default bound."""
+    return {
+        name: value
+        for name, value in query.items()
+        if value is not None and value is not False and (name, value) not in (("offset", 0), ("limit", NO_LIMIT))
+    }
+
+
+def _read(status: int, make: Callable[[Any], T], source: Any) -> T:
+    """Makes a value of an answer; one that lacks what it must have is the server's error, not ours."""
+    try:
+        return make(source)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ResponseError(status, -1, f"the answer lacks what it must have: {error!r}") from error
+
+
+def _call(call: Call, make: Callable[[Any], T]) -> Flow[T]:
+    reply = yield from send(call)
+    return _read(reply.status, make, reply.json())
+
+
+def _strings(source: Any) -> list[str]:
+    return [str(item) for item in source]
+
+
+def _numbers(source: Any) -> list[int]:
+    return [int(item) for item in source]
+
+
+# --- schemas
+
+
+def get_schema(
+    caches: SchemaCaches, schema_id: int, subject_name: str | None, fmt: str | None, reference_format: str | None
+) -> Flow[Schema]:
+    key = (schema_id, subject_name, fmt, reference_format)
+    known = caches.schemas.get(key)
+    if known is not None:
+        return known
+    query = _given(subject=subject_name, format=fmt, referenceFormat=reference_format)
+
+    def fetch() -> Flow[Schema]:
+        found: Schema = yield from _call(Call("GET", f"/schemas/ids/{schema_id}", query), Schema.from_dict)
+        caches.schemas.put(key, found)
+        return found
+
+    return (yield from share(("schema", key), fetch))
+
+
+def get_schema_types() -> Flow[list[str]]:
+    return (yield from _call(Call("GET", "/schemas/types"), _strings))
+
+
+def get_subjects_by_schema_id(
+    schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
+) -> Flow[list[str]]:
+    query = _given(subject=subject_name, deleted=deleted, offset=offset, limit=limit)
+    return (yield from _call(Call("GET", f"/schemas/ids/{schema_id}/subjects", query), _strings))
+
+
+def get_schema_versions(
+    schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
+) -> Flow[list[SchemaVersion]]:
+    query = _given(subject=subject_name, deleted=deleted, offset=offset, limit=limit)
+    call = Call("GET", f"/schemas/ids/{schema_id}/versions", query)
+    return (yield from _call(call, lambda source: [SchemaVersion.from_dict(item) for item in source]))
+
+
+# --- registration and look-up
+
+
+def register_schema(
+    caches: SchemaCaches, subject_name: str, schema: Schema, normalize_schemas: bool
+) -> Flow[RegisteredSchema]:
+    key = (subject_name, schema, normalize_schemas)
+    known = caches.registered.get(key)
+    if known is not None:
+        return known
+    call = Call("POST", f"{_subject(subject_name)}/versions", _given(normalize=normalize_schemas), schema.to_dict())
+
+    def register() -> Flow[RegisteredSchema]:
+        made: RegisteredSchema = yield from _call(
+            call, lambda source: RegisteredSchema.from_dict({**schema.to_dict(), **source, "subject": subject_name})
+        )
+        caches.registered.put(key, made)
+        caches.forget_latest(subject_name)
+        return made
+
+    return (yield from share(("register", key), register))
+
+
+def lookup_schema(
+    caches: SchemaCaches, subject_name: str, schema: Schema, normalize_schemas: bool, fmt: str | None, deleted: bool
+) -> Flow[RegisteredSchema]:
+    key = (subject_name, schema, normalize_schemas, fmt, deleted)
+    known = caches.looked_up.get(key)
+    if known is not None:
+        return known
+    query = _given(normalize=normalize_schemas, format=fmt, deleted=deleted)
+
+    def look_up() -> Flow[RegisteredSchema]:
+        epoch = caches.epoch
+        call = Call("POST", _subject(subject_name), query, schema.to_dict())
+        found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
+        if caches.epoch == epoch:
+            caches.looked_up.put(key, found)
+        return found
+
+    return (yield from share(("lookup", key), look_up))
+
+
+# --- subjects and versions
+
+
+def get_subjects(
+    subject_prefix: str | None, deleted: bool, deleted_only: bool, offset: int, limit: int
+) -> Flow[list[str]]:
+    query = _given(subjectPrefix=subject_prefix, deleted=deleted, deletedOnly=deleted_only, offset=offset, limit=limit)
+    return (yield from _call(Call("GET", "/subjects", query), _strings))
+
+
+def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> Flow[list[int]]:
+    call = Call("DELETE", _subject(subject_name), _given(permanent=permanent), repeatable=False)
+    versions: list[int] = yield from _call(call, _numbers)
+    caches.forget_subject(subject_name)
+    return versions
+
+
+def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None) -> Flow[RegisteredSchema]:
+    key = (subject_name, fmt)
+    known = caches.latest.get(key)
+    if known is not None:
+        return known
+
+    def fetch() -> Flow[RegisteredSchema]:
+        epoch = caches.epoch
+        call = Call("GET", f"{_subject(subject_name)}/versions/latest", _given(format=fmt))
+        found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
+        if caches.epoch == epoch:
+            caches.latest.put(key, found)
+        return found
+
+    return (yield from share(("latest", key), fetch))
+
+
+def get_version(
+    caches: SchemaCaches, subject_name: str, version: int | str, deleted: bool, fmt: str | None
+) -> Flow[RegisteredSchema]:
+    if version == "latest" and not deleted:
+        return (yield from get_latest_version(caches, subject_name, fmt))
+    key = (subject_name, version, deleted, fmt)
+    known = caches.versions.get(key)
+    if known is not None:
+        return known
+
+    def fetch() -> Flow[RegisteredSchema]:
+        epoch = caches.epoch
+        call = Call("GET", f"{_subject(subject_name)}/versions/{version}", _given(deleted=deleted, format=fmt))
+        found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
+        if isinstance(version, int) and version > 0 and caches.epoch == epoch:
+            caches.versions.put(key, found)
+        return found
+
+    return (yield from share(("version", key), fetch))
+
+
+def get_versions(subject_name: str, deleted: bool, deleted_only: bool, offset: int, limit: int) -> Flow[list[int]]:
+    query = _given(deleted=deleted, deletedOnly=deleted_only, offset=offset, limit=limit)
+    return (yield from _call(Call("GET", f"{_subject(subject_name)}/versions", query), _numbers))
+
+
+def get_referenced_by(subject_name: str, version: int | str, offset: int, limit: int) -> Flow[list[int]]:
+    path = f"{_subject(subject_name)}/versions/{version}/referencedby"
+    return (yield from _call(Call("GET", path, _given(offset=offset, limit=limit)), _numbers))
+
+
+def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
+    path = f"{_subject(subject_name)}/versions/{version}"
+    call = Call("DELETE", path, _given(permanent=permanent), repeatable=False)
+    number: int = yield from _call(call, int)
+    caches.forget_subject(subject_name)
+    return number
+
+
+# --- compatibility and configuration
+
+
+def _config_path(subject_name: str | None) -> str:
+    return "/config" if subject_name is None else f"/config/{quote(subject_name, safe='')}"
+
+
+def set_compatibility(subject_name: str | None, level: str | None) -> Flow[str]:
+    if level is None:
+        raise ValueError("level must be set")
+    call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level)})
+    return (yield from _call(call, lambda source: str(source["compatibility"])))
+
+
+def get_compatibility(subject_name: str | None) -> Flow[str]:
+    call = Call("GET", _config_path(subject_name))
+    return (yield from _call(call, lambda source: str(source["compatibilityLevel"])))
+
+
+def test_compatibility(
+    subject_name: str, schema: Schema, version: int | str | None, normalize: bool, verbose: bool
+) -> Flow[bool]:
+    """With no version the schema is tested against all versions the subject's level asks for."""
+    path = f"/compatibility{_subject(subject_name)}/versions{'' if version is None else f'/{version}'}"
+    call = Call("POST", path, _given(normalize=normalize, verbose=verbose), schema.to_dict())
+    return (yield from _call(call, lambda source: bool(source["is_compatible"])))
+
+
+def set_config(subject_name: str | None, config: ServerConfig | None) -> Flow[ServerConfig]:
+    if config is None:
+        raise ValueError("config must be set")
+    return (yield from _call(Call("PUT", _config_path(subject_name), body=config.to_dict()), _server_config))
+
+
+def get_config(subject_name: str | None) -> Flow[ServerConfig]:
+    return (yield from _call(Call("GET", _config_path(subject_name)), _server_config))
+
+
+def delete_config(subject_name: str | None) -> Flow[ServerConfig]:
+    return (yield from _call(Call("DELETE", _config_path(subject_name), repeatable=False), _server_config))
+
+
+def _server_config(source: Mapping[str, Any]) -> ServerConfig:
+    return ServerConfig.from_dict(source)

@@ -1,0 +1,169 @@
+"""How a call reaches a registry: which of several URLs, how often, after which pauses; and what errors mean.
+
+Must not know of HTTP libraries, threads or the clock on the wall: time and randomness are passed in. Pauses are
+full jitter: a random part of an exponentially growing bound, so that many clients do not come back together.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from registry.auth import Credentials
+from registry.config import ClientConfig
+from registry.errors import (
+    INVALID_SCHEMA,
+    RETRIABLE_STATUSES,
+    IncompatibleSchemaError,
+    InvalidSchemaError,
+    ResponseError,
+    SchemaRegistryError,
+    TransportError,
+)
+from registry.steps import Call, Flow, Reply, Send, Share, Steps, Unreachable, Wait
+
+__all__ = ["Policy", "error_of"]
+
+T = TypeVar("T")
+log = logging.getLogger("registry")
+
+ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
+CONTENT = "application/vnd.schemaregistry.v1+json"
+NOT_CARRIED_OUT = frozenset({429, 503})
+"""Statuses that say the request was refused at the door: even a call that must not be doubled may be repeated."""
+
+
+class Policy:
+    """Retries, failover and credentials for all calls of one client.
+
+    Shared by threads without a lock: the only thing that changes is the order of the URLs, replaced as a whole.
+
+    Args:
+        config: URLs, bounds and pauses.
+        credentials: adds headers.
+        clock: monotonic seconds.
+        rng: for the jitter.
+    """
+
+    def __init__(
+        self, config: ClientConfig, credentials: Credentials, clock: Callable[[], float], rng: random.Random
+    ) -> None:
+        self._config = config
+        self._credentials = credentials
+        self._clock = clock
+        self._rng = rng
+        self._urls = config.urls
+
+    def run(self, flow: Flow[T]) -> Steps[T]:
+        """The flow with every call turned into sends and waits; errors are thrown into it at its call."""
+        outcome: Any = None
+        error: SchemaRegistryError | None = None
+        while True:
+            try:
+                step = flow.send(outcome) if error is None else flow.throw(error)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            outcome, error = None, None
+            try:
+                outcome = (yield step) if isinstance(step, Share) else (yield from self._deliver(step))
+            except SchemaRegistryError as raised:
+                error = raised
+
+    def _deliver(self, call: Call) -> Steps[Reply]:
+        """One call, tried until it is answered, refused for good, or out of tries or time."""
+        deadline = self._clock() + self._config.timeout_s * (self._config.max_retries + 1)
+        headers = {**(yield from self._credentials.authorize()), "Accept": ACCEPT}
+        content = None
+        if call.body is not None:
+            content = json.dumps(call.body).encode()
+            headers["Content-Type"] = CONTENT
+        query = {name: _query_text(value) for name, value in call.query.items()}
+        outcome: Reply | Unreachable = Unreachable("no URL was tried", sent=False)
+        for round_number in range(self._config.max_retries + 1):
+            if round_number:
+                pause_s = self._pause_s(round_number, outcome)
+                if self._clock() + pause_s >= deadline:
+                    break
+                yield Wait(pause_s)
+            for url in self._urls:
+                outcome = yield Send(call.method, url + call.path, query, headers, content)
+                if not _worth_repeating(outcome, call):
+                    return self._settled(call, url, outcome)
+                log.debug("%s %s%s: %s", call.method, url, call.path, _summary(outcome))
+        return self._settled(call, self._urls[0], outcome)
+
+    def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
+        bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))
+        pause_s = self._rng.uniform(0, bound_ms / 1000)
+        if isinstance(outcome, Reply):
+            asked = outcome.headers.get("retry-after", "")
+            if asked.isdecimal():
+                return max(pause_s, float(asked))
+        return pause_s
+
+    def _settled(self, call: Call, url: str, outcome: Reply | Unreachable) -> Reply:
+        """The reply, if it is a good one; the URL that gave it is tried first from now on."""
+        if isinstance(outcome, Unreachable):
+            tried = ", ".join(self._config.urls)
+            text = f"{call.method} {call.path}: no answer from {tried}: {outcome.reason}"
+            raise TransportError(-1, -1, text) from outcome.cause
+        if self._urls[0] != url:
+            self._urls = (url, *(other for other in self._urls if other != url))
+        if outcome.status >= 300:
+            raise error_of(outcome)
+        return outcome
+
+
+def _worth_repeating(outcome: Reply | Unreachable, call: Call) -> bool:
+    if isinstance(outcome, Unreachable):
+        return call.repeatable or not outcome.sent
+    if outcome.status in NOT_CARRIED_OUT:
+        return True
+    return call.repeatable and outcome.status in RETRIABLE_STATUSES
+
+
+def _summary(outcome: Reply | Unreachable) -> str:
+    return outcome.reason if isinstance(outcome, Unreachable) else f"status {outcome.status}"
+
+
+def _query_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def error_of(reply: Reply) -> ResponseError:
+    """The error an answer stands for."""
+    try:
+        body = json.loads(reply.body)
+    except ValueError:
+        body = None
+    if not isinstance(body, Mapping):
+        text = reply.body[:200].decode("utf-8", "replace").strip()
+        return ResponseError(reply.status, reply.status, f"HTTP {reply.status}{': ' + text if text else ''}")
+    code, message = body.get("error_code"), str(body.get("message") or f"HTTP {reply.status}")
+    code = code if isinstance(code, int) else reply.status
+    if reply.status == 409 and code in (409, 40901):
+        return IncompatibleSchemaError(reply.status, code, message, _reasons(message))
+    if code == INVALID_SCHEMA:
+        return InvalidSchemaError(reply.status, code, message)
+    return ResponseError(reply.status, code, message)
+
+
+def _reasons(message: str) -> list[str]:
+    """The reasons inside the text of a 409: what follows `details:`, one for each top-level brace."""
+    _, found, details = message.partition("details: [")
+    if not found:
+        return []
+    reasons, depth, start = [], 0, 0
+    for at, char in enumerate(details):
+        if char == "{":
+            start = at if depth == 0 else start
+            depth += 1
+        elif char == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                reasons.append(details[start : at + 1])
+    return reasons

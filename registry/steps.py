@@ -1,0 +1,120 @@
+"""The vocabulary of flows: what logic may ask of the shell that drives it.
+
+Must not know of HTTP libraries, threads or event loops. A flow is a generator: it yields a step and is sent the
+outcome (or has a `SchemaRegistryError` thrown in). See STYLE §5.
+
+Operations (`registry.flows`) yield `Call` and `Share`; `registry.policy` turns every `Call` into `Send` and `Wait`
+steps, so a shell knows three steps only: `Send` → Reply or Unreachable, `Wait` → None, `Share` → the flow's result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from registry.errors import ResponseError
+
+__all__ = ["Call", "Flow", "Reply", "Send", "Share", "Steps", "Unreachable", "Wait", "send", "share"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the REST API.
+
+    Attributes:
+        method: `GET`, `POST`, `PUT` or `DELETE`.
+        path: below the base URL, quoted, with its first slash.
+        query: parameters; booleans are written as the registry does.
+        body: JSON value, None for none.
+        repeatable: whether it may be sent again when nobody knows if the first one was carried out.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, object] = field(default_factory=dict)
+    body: Any = None
+    repeatable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> Any:
+        """The body as a JSON value.
+
+        Raises:
+            ResponseError: it is not JSON (a proxy's page, another service on this port).
+        """
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            start = self.body[:60].decode("utf-8", "replace")
+            raise ResponseError(
+                self.status, -1, f"the answer is not JSON, is this a schema registry? It starts {start!r}"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Why there was no answer.
+
+    Attributes:
+        reason: one sentence.
+        sent: whether the server may have carried out the request.
+        cause: the HTTP library's error.
+    """
+
+    reason: str
+    sent: bool
+    cause: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send one HTTP request, once. Outcome: `Reply | Unreachable`."""
+
+    method: str
+    url: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait so many seconds. Outcome: None."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Run a flow, unless one with the same key runs already: then share its result or error. Outcome: the result."""
+
+    key: Hashable
+    start: Callable[[], Flow[Any]]
+
+
+Flow: TypeAlias = Generator[Call | Share, Any, T]
+Steps: TypeAlias = Generator[Send | Wait | Share, Any, T]
+
+
+def send(call: Call) -> Flow[Reply]:
+    """Yields a call; returns the reply, which is never an error status (policy raises those)."""
+    reply: Reply = yield call
+    return reply
+
+
+def share(key: Hashable, start: Callable[[], Flow[T]]) -> Flow[T]:
+    """Yields a share; returns the flow's result."""
+    result: T = yield Share(key, start)
+    return result
