@@ -122,7 +122,12 @@ CONNECTION: Final[tuple[Option, ...]] = (
         integer("message.copy.max.bytes", 65_535, 0, 1_000_000_000, "Largest message that is copied when produced."),
         "a record is copied once, into its batch",
     ),
-    flag("api.version.request", True, "Ask brokers which versions of each request they know."),
+    flag(
+        "api.version.request",
+        True,
+        "Ask brokers which versions of each request they know. If false, the oldest version of each is used that "
+        "brokers from 2.1 to 4.x know.",
+    ),
     integer("api.version.request.timeout.ms", 10_000, 1, 300_000, "How long that question may take."),
     unused(
         integer("api.version.fallback.ms", 0, 0, 604_800_000, "How long the fallback version is used."), OLD_BROKERS

@@ -1,0 +1,45 @@
+"""SASL mechanisms, the client's side, without I/O: `create` makes the one a configuration asks for.
+
+Knows nothing of requests (wire/handshake.py) or of where tokens come from (aio/tokens.py).
+Spec: RFC 4422 and one RFC per mechanism.
+"""
+
+from __future__ import annotations
+
+import random
+
+from kafka_core.config import Config
+from kafka_core.errors import ConfigError
+from kafka_core.wire.sasl.mechanism import Mechanism, failed
+from kafka_core.wire.sasl.oauthbearer import OAuthBearerMechanism, Token, token_from_callback, unsecured_token
+from kafka_core.wire.sasl.plain import PlainMechanism
+from kafka_core.wire.sasl.scram import HASHES, ScramMechanism
+
+__all__ = ["Mechanism", "Token", "create", "failed", "token_from_callback", "unsecured_token"]
+
+NONCE_BITS = 192
+
+
+def create(config: Config, token: Token | None, rng: random.Random) -> Mechanism:
+    """The mechanism that `sasl.mechanism` names, ready to start.
+
+    Args:
+        config: user, password and mechanism.
+        token: for OAUTHBEARER; else None.
+        rng: for SCRAM's nonce: a `random.SystemRandom` outside tests.
+
+    Raises:
+        ConfigError: the mechanism is not supported, or lacks what it needs.
+        AuthError: the token is malformed.
+    """
+    name = config.text("sasl.mechanism")
+    if name == "OAUTHBEARER":
+        if token is None:
+            raise ConfigError("sasl.mechanism=OAUTHBEARER needs a token: set oauth_cb", property="oauth_cb")
+        return OAuthBearerMechanism(token)
+    if name not in ("PLAIN", *HASHES):
+        raise ConfigError(f"sasl.mechanism={name} is not supported", property="sasl.mechanism")
+    user, password = config.text("sasl.username"), config.text("sasl.password")
+    if name == "PLAIN":
+        return PlainMechanism(user, password)
+    return ScramMechanism(name, user, password, f"{rng.getrandbits(NONCE_BITS):0{NONCE_BITS // 4}x}")
