@@ -4,42 +4,63 @@ Must not know records, groups or transactions: it moves requests; what a respons
 Spec: KIP-219 (throttling), KIP-511/482 (versions), KIP-699 (batched FindCoordinator), KIP-899/1102 (re-bootstrap).
 """
 
-import enum
+import asyncio
+import contextlib
+import logging
 import random
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
-from kafka_core.clock import Clock
+from kafka_core.aio.connection import BrokerConnection, Connector
+from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
+from kafka_core.aio.pool import ConnectionPool, Lane
+from kafka_core.aio.refresh import MetadataRefresher
+from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
-from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.engine.metadata import (
+    BrokerAddress,
+    ClusterView,
+    RefreshPlan,
+    RefreshRules,
+    merge,
+    with_broker,
+    with_leaders,
+    without_old_topics,
+)
+from kafka_core.engine.retry import Backoff
+from kafka_core.errors import ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.hooks import Hooks
-from kafka_core.protocol import ApiMessage
+from kafka_core.protocol import ApiMessage, ApiRequest
+from kafka_core.protocol.messages.metadata import MetadataResponse
 
-if TYPE_CHECKING:
-    from kafka_core.aio.connection import BrokerConnection
-    from kafka_core.engine.metadata import ClusterView
+__all__ = ["ClusterClient", "CoordinatorKind", "Lane"]
 
+logger: Final = logging.getLogger("kafka_core.aio")
 
-class Lane(enum.Enum):
-    """Which of a broker's connections a request takes: one that waits must not hold up the others."""
-
-    MAIN = "main"
-    FETCH = "fetch"
-    GROUP = "group"
-
-
-class CoordinatorKind(enum.IntEnum):
-    """What a coordinator coordinates (FindCoordinator's key type)."""
-
-    GROUP = 0
-    TRANSACTION = 1
+T = TypeVar("T")
+ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
 
 class ClusterClient:
-    """See CONTRACT: signatures first, bodies follow."""
+    """A cluster as one thing to send requests to. Lives on one event loop; none of it is thread-safe.
 
-    metadata: "ClusterView"
-    last_error: KafkaException | None
+    Failures are exceptions of `kafka_core.errors`: NetworkError with the first real cause in its text, AuthError,
+    ProtocolError, StateError when closed. Error codes inside responses are left to the caller and `engine.retry`.
+
+    Args:
+        config: Parsed properties; TLS files are read here.
+        clock: For tests.
+        rng: Jitter, nonces and choice of the first bootstrap server.
+        hooks: Told of connections, requests and throttling.
+
+    Attributes:
+        metadata: What is known of the cluster; a new snapshot after every change.
+        last_error: The first failure among those that still stand (a broker that answers again clears its own);
+            None while all is well. For texts of time-outs and for error_cb.
+
+    Raises:
+        ConfigError: no bootstrap.servers, or a TLS file that cannot be used.
+    """
 
     def __init__(
         self,
@@ -49,23 +70,152 @@ class ClusterClient:
         rng: random.Random | None = None,
         hooks: Hooks | None = None,
     ) -> None:
-        raise NotImplementedError
+        self.config = config
+        self.metadata = ClusterView()
+        self._clock = clock or SystemClock()
+        self._rng = rng or random.SystemRandom()
+        self._hooks = hooks or Hooks()
+        self._request_timeout_s = config.seconds("socket.timeout.ms")
+        self._retry_backoff = self._make_backoff("retry.backoff.ms", "retry.backoff.max.ms")
+        self._bootstrap = config.addresses()
+        if not self._bootstrap:
+            raise ConfigError("bootstrap.servers is not set: name at least one broker as host:port")
+        self._rebootstraps = config.text("metadata.recovery.strategy") == "rebootstrap"
+        self._failures: dict[int | str, KafkaException] = {}
+        self._all_down_reported = False
+        self._metadata_listeners: list[Callable[[ClusterView], None]] = []
+        self._error_listeners: list[Callable[[KafkaError], None]] = []
+        self._plan = RefreshPlan(self._refresh_rules(), self._rng)
+        self._closed = False
+        self._keeper: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._connector = Connector(config, clock=self._clock, rng=self._rng, hooks=self._hooks)
+        self._pool = ConnectionPool(
+            self._connector,
+            clock=self._clock,
+            rng=self._rng,
+            backoff_ms=config.integer("reconnect.backoff.ms"),
+            backoff_max_ms=config.integer("reconnect.backoff.max.ms"),
+            on_up=self._broker_up,
+            on_down=self._broker_down,
+        )
+        self._refresher = MetadataRefresher(
+            self,
+            self._connector,
+            self._bootstrap,
+            backoff=self._retry_backoff,
+            canonical_bootstrap=config.text("client.dns.lookup") == "resolve_canonical_bootstrap_servers_only",
+            first_bootstrap=self._rng.randrange(len(self._bootstrap)),
+            on_response=self._take_metadata,
+        )
+        self._finder = CoordinatorFinder(self, self._retry_backoff)
 
-    async def start(self) -> None: ...
-    async def close(self, timeout_s: float = 5.0) -> None: ...
+    # ---- life
+
+    async def start(self) -> None:
+        """Begin the background work (periodic metadata refresh). Connects to nobody yet: that is done when needed."""
+        self._check()
+        if self._keeper is None:
+            self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="kafka-core-keeper")
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        """Close all connections; whatever is in flight fails. Takes at most `timeout_s` seconds; may be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._keeper is not None and self._keeper is not asyncio.current_task():
+            self._keeper.cancel()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._refresher.close()
+                await self._finder.close()
+                await self._pool.close(timeout_s / 2)
+                await self._connector.close()
+        except TimeoutError:
+            logger.debug("closing took longer than %g s; connections are dropped", timeout_s)
+        finally:
+            self._pool.abort()
+
+    # ---- sending
+
     async def send(
-        self, node_id: int, request: ApiMessage, *, timeout_s: float | None = None, lane: Lane = Lane.MAIN
-    ) -> ApiMessage:
-        raise NotImplementedError
+        self,
+        node_id: int,
+        request: ApiRequest[ResponseT],
+        *,
+        timeout_s: float | None = None,
+        lane: Lane = Lane.MAIN,
+    ) -> ResponseT:
+        """Send to one broker and wait for the response.
 
-    async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> "BrokerConnection":
-        raise NotImplementedError
+        Connects first if need be; waits while the socket is full or the broker throttles us (KIP-219).
 
-    async def send_any(self, request: ApiMessage, *, timeout_s: float | None = None) -> ApiMessage:
-        raise NotImplementedError
+        Args:
+            timeout_s: For all of it; None for socket.timeout.ms (the connection set-up not counted). When it passes
+                while the response is awaited, the connection is closed.
 
-    async def send_controller(self, request: ApiMessage, *, timeout_s: float | None = None) -> ApiMessage:
-        raise NotImplementedError
+        Raises:
+            NetworkError, AuthError, ProtocolError, StateError: see the class.
+        """
+        self._check()
+        connection = self._pool.ready(node_id, lane)
+        if connection is not None and connection.writable:
+            return await connection.send(request, timeout_s=timeout_s)
+        deadline_s = None if timeout_s is None else self._clock.monotonic() + timeout_s
+        what = f"broker {node_id}"
+        connection = await self._in_time(self.connection(node_id, lane), timeout_s, what)
+        await self._in_time(connection.drain(), self._left(deadline_s), what)
+        return await connection.send(request, timeout_s=self._left(deadline_s))
+
+    async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> BrokerConnection:
+        """The connection to a broker, ready; for requests that must go out in the order of the calls.
+
+        Await its `drain()` before each `send()`. Raises as `send`; NetworkError (code _UNKNOWN_BROKER) when metadata
+        knows no such broker, not even after asking again.
+        """
+        self._check()
+        connection = self._pool.ready(node_id, lane)
+        if connection is not None:
+            return connection
+        broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            await self.refresh_metadata(())
+            broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            raise NetworkError(
+                f"broker {node_id} is not in the cluster (known: {sorted(self.metadata.brokers)})",
+                KafkaError._UNKNOWN_BROKER,
+                retriable=True,
+            )
+        return await self._pool.get(broker, lane)
+
+    async def send_any(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
+        """Send to the least loaded broker that can be reached, bootstrapping first if none is known.
+
+        A broker that cannot be connected to is skipped; once the request was written it is not sent again.
+        Raises as `send`.
+        """
+        self._check()
+        limit_s = self._request_timeout_s if timeout_s is None else timeout_s
+        deadline_s = self._clock.monotonic() + limit_s
+        connection = await self._in_time(self.any_connection(), limit_s, "any broker")
+        await self._in_time(connection.drain(), self._left(deadline_s), connection.name)
+        return await connection.send(request, timeout_s=self._left(deadline_s))
+
+    async def send_controller(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
+        """Send to the controller (in KRaft any broker may be named as such and forwards). Raises as `send`.
+
+        A response that says NOT_CONTROLLER is the caller's: `invalidate()`, then again.
+        """
+        self._check()
+        if self.metadata.controller_id is None or self.metadata.controller_id not in self.metadata.brokers:
+            await self.refresh_metadata((), timeout_s=timeout_s)
+        controller = self.metadata.controller_id
+        if controller is None:
+            return await self.send_any(request, timeout_s=timeout_s)
+        return await self.send(controller, request, timeout_s=timeout_s)
+
+    # ---- metadata
 
     async def refresh_metadata(
         self,
@@ -73,14 +223,270 @@ class ClusterClient:
         *,
         timeout_s: float | None = None,
         allow_auto_create: bool | None = None,
-    ) -> "ClusterView":
-        raise NotImplementedError
+    ) -> ClusterView:
+        """Ask for metadata and wait for the answer; concurrent callers share one request.
 
-    def invalidate(self, topic: str | None = None) -> None: ...
-    def track_topics(self, topics: Iterable[str]) -> None: ...
-    def on_metadata(self, listener: Callable[["ClusterView"], None]) -> None: ...
+        Args:
+            topics: None for all topics; empty for the brokers alone. Errors of single topics are in the view.
+            timeout_s: None for socket.timeout.ms. Until then brokers are tried again and again.
+            allow_auto_create: Whether the broker may create missing topics; None: allow.auto.create.topics.
+
+        Raises:
+            NetworkError: nobody answered in time; its text and code are those of the first real cause.
+            AuthError, ProtocolError: at once, when trying again cannot help.
+        """
+        self._check()
+        if allow_auto_create is None:
+            allow_auto_create = self.config.flag("allow.auto.create.topics")
+        limit_s = self._request_timeout_s if timeout_s is None else timeout_s
+        await self._in_time(self._refresher.refresh(topics, allow_auto_create=allow_auto_create), limit_s, "metadata")
+        return self.metadata
+
+    def invalidate(self, topic: str | None = None) -> None:
+        """A leader (of that topic; None: anything) is not what the view says: refresh soon, in the background.
+
+        May be called as often as one likes: requests are spaced (topic.metadata.refresh.fast.interval.ms, doubling
+        up to retry.backoff.max.ms).
+        """
+        self._plan.invalidate(topic, self._clock.monotonic())
+        self._wake.set()
+
+    def track_topics(self, topics: Iterable[str]) -> None:
+        """The topics to keep up to date by the periodic refresh; replaces the earlier ones."""
+        self._plan.track(topics)
+        self._wake.set()
+
+    def on_metadata(self, listener: Callable[[ClusterView], None]) -> None:
+        """Have `listener` called on the loop with every new view; it must be quick."""
+        self._metadata_listeners.append(listener)
+
+    def hint_leaders(
+        self, leaders: Iterable[tuple[str, int, int, int]], brokers: Iterable[BrokerAddress] = ()
+    ) -> None:
+        """Leaders learnt from a Produce or Fetch response (KIP-951): (topic, partition, leader id, leader epoch)."""
+        self._publish(with_leaders(self.metadata, leaders, brokers))
+
+    # ---- coordinators
+
     async def coordinator(self, kind: CoordinatorKind, key: str, *, timeout_s: float | None = None) -> int:
-        raise NotImplementedError
+        """Node id of the coordinator of a group or transactional id; remembered until `forget_coordinator`.
 
-    def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None: ...
-    def on_error(self, listener: Callable[[KafkaError], None]) -> None: ...
+        Waits while the coordinator is loading or not available.
+
+        Args:
+            timeout_s: None for socket.timeout.ms.
+
+        Raises:
+            BrokerError: not authorized. NetworkError, AuthError, ProtocolError: as `refresh_metadata`.
+        """
+        self._check()
+        limit_s = self._request_timeout_s if timeout_s is None else timeout_s
+        return await self._in_time(self._finder.find(kind, key), limit_s, f"coordinator of {kind.name.lower()} {key!r}")
+
+    def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
+        """It said that it is not the coordinator (any more)."""
+        self._finder.forget(kind, key)
+
+    # ---- errors
+
+    @property
+    def last_error(self) -> KafkaException | None:
+        """The first failure among those that still stand; None while all is well."""
+        return next(iter(self._failures.values()), None)
+
+    def on_error(self, listener: Callable[[KafkaError], None]) -> None:
+        """Have `listener` called on the loop with connection and authentication errors, also _ALL_BROKERS_DOWN.
+
+        The same error of the same broker is told once until that broker has answered again.
+        """
+        self._error_listeners.append(listener)
+
+    # ---- what the refresher and the finder need
+
+    def brokers_by_load(self) -> Sequence[BrokerAddress]:
+        """Known brokers: connected ones first, the least loaded first; then those whose back-off ends first."""
+
+        def cost(broker: BrokerAddress) -> tuple[bool, float, float]:
+            ready = self._pool.ready(broker.node_id)
+            if ready is not None:
+                return False, ready.in_flight + (0 if ready.writable else 1000), self._rng.random()
+            return True, self._pool.waits_s(broker.node_id), self._rng.random()
+
+        return sorted(self.metadata.brokers.values(), key=cost)
+
+    async def connection_to(self, broker: BrokerAddress) -> BrokerConnection:
+        """The main connection to a known broker."""
+        return await self._pool.get(broker)
+
+    async def any_connection(self) -> BrokerConnection:
+        """A connection to some broker; waits, refreshing metadata, until one can be had."""
+        while True:
+            for broker in self.brokers_by_load():
+                with contextlib.suppress(NetworkError):
+                    return await self._pool.get(broker)
+            await self._refresher.refresh((), allow_auto_create=False)
+            if not self.metadata.brokers:
+                raise NetworkError("the cluster says that it has no brokers", KafkaError._ALL_BROKERS_DOWN)
+
+    def may_bootstrap(self) -> bool:
+        """Whether the bootstrap servers may be asked: nobody is known, or (KIP-899) nobody known can be reached."""
+        if not self.metadata.brokers:
+            return True
+        return self._rebootstraps and all(node_id in self._failures for node_id in self.metadata.brokers)
+
+    def bootstrapped(self, connection: BrokerConnection, response: MetadataResponse) -> None:
+        """A bootstrap server answered: keep its connection if it is a broker's own address, else let it go."""
+        for address in [key for key in self._failures if isinstance(key, str)]:
+            del self._failures[address]
+        self._all_down_reported = False
+        for item in response.brokers:
+            if (item.host, item.port) == (connection.host, connection.port):
+                broker = BrokerAddress(item.node_id, item.host, item.port, item.rack)
+                if not self._closed and self._pool.adopt(broker, connection):
+                    return
+        connection.retire()
+
+    def bootstrap_failed(self, address: str, error: KafkaException) -> None:
+        """A bootstrap server could not be asked."""
+        self._note(address, error)
+        if all(f"{host}:{port}" in self._failures for host, port in self._bootstrap):
+            self._report_all_down()
+
+    def broker_seen(self, broker: BrokerAddress) -> None:
+        """A broker's address was learnt from a FindCoordinator response."""
+        if self.metadata.brokers.get(broker.node_id) is None:
+            self._publish(with_broker(self.metadata, broker))
+
+    def note_failure(self, error: KafkaException) -> None:
+        """Keep a cause for the text of a time-out, without telling anybody."""
+        self._failures.setdefault("", error)
+
+    # ---- inside
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StateError("the client is closed")
+
+    def _left(self, deadline_s: float | None) -> float | None:
+        return None if deadline_s is None else max(0.001, deadline_s - self._clock.monotonic())
+
+    async def _in_time(self, work: Awaitable[T], timeout_s: float | None, what: str) -> T:
+        """Wait for `work`, but not longer; the time-out error carries the first real cause."""
+        self._failures.pop("", None)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await work
+        except TimeoutError:
+            cause = self.last_error
+            text = f"{what}: no answer within {timeout_s} s"
+            if cause is None:
+                raise NetworkError(text, KafkaError._TIMED_OUT) from None
+            raise NetworkError(f"{text}; first cause: {cause}", cause.code, retriable=True) from cause
+        except asyncio.CancelledError:
+            if self._closed and not _cancelled_by_caller():
+                raise StateError("the client was closed while the call was waiting") from None
+            raise
+
+    def _make_backoff(self, base: str, maximum: str) -> Backoff:
+        return Backoff(self.config.integer(base), self.config.integer(maximum), self._rng)
+
+    def _refresh_rules(self) -> RefreshRules:
+        interval_ms = self.config.integer("topic.metadata.refresh.interval.ms")
+        return RefreshRules(
+            interval_s=interval_ms / 1000 if interval_ms > 0 else None,
+            fast_interval_ms=self.config.integer("topic.metadata.refresh.fast.interval.ms"),
+            fast_max_ms=self.config.integer("retry.backoff.max.ms"),
+            max_age_s=self.config.seconds("metadata.max.age.ms"),
+        )
+
+    def _take_metadata(self, response: MetadataResponse, topics: frozenset[str] | None) -> None:
+        now_s = self._clock.monotonic()
+        view = merge(self.metadata, response, now_s=now_s, all_topics=topics is None)
+        view = without_old_topics(view, now_s=now_s, max_age_s=self._plan.max_age_s, keep=self._plan.tracked)
+        self._plan.observed(now_s, topics)
+        for gone in [key for key in self._failures if isinstance(key, int) and key not in view.brokers]:
+            del self._failures[gone]
+        self._pool.keep_only(view.brokers)
+        self._publish(view)
+        self._wake.set()
+
+    def _publish(self, view: ClusterView) -> None:
+        self.metadata = view
+        for listener in self._metadata_listeners:
+            try:
+                listener(view)
+            except Exception:
+                logger.exception("a metadata listener failed")
+
+    def _broker_up(self, broker: BrokerAddress) -> None:
+        self._failures.pop(broker.node_id, None)
+        self._all_down_reported = False
+
+    def _broker_down(self, broker: BrokerAddress, error: KafkaException) -> None:
+        self._note(broker.node_id, error)
+        self._finder.forget_node(broker.node_id)
+        if self._closed:
+            return
+        self.invalidate()
+        known = self.metadata.brokers
+        if known and all(node_id in self._failures for node_id in known):
+            self._report_all_down()
+
+    def _note(self, key: int | str, error: KafkaException) -> None:
+        known = self._failures.get(key)
+        if known is None or known.code != error.code:
+            self._failures[key] = error
+            logger.info("%s", error)
+            self._tell(error.error)
+
+    def _report_all_down(self) -> None:
+        if self._all_down_reported:
+            return
+        self._all_down_reported = True
+        count = len(self.metadata.brokers) or len(self._bootstrap)
+        cause = self.last_error
+        error = KafkaError(KafkaError._ALL_BROKERS_DOWN, f"{count}/{count} brokers are down; first cause: {cause}", retriable=True)
+        logger.warning("%s", error.str())
+        self._tell(error)
+
+    def _tell(self, error: KafkaError) -> None:
+        for listener in self._error_listeners:
+            try:
+                listener(error)
+            except Exception:
+                logger.exception("an error listener failed")
+
+    async def _keep(self) -> None:
+        """Refresh metadata when it is due, for as long as the client lives."""
+        try:
+            while True:
+                self._wake.clear()
+                due_at_s = self._plan.due_at_s()
+                wait_s = None if due_at_s is None else due_at_s - self._clock.monotonic()
+                if wait_s is not None and wait_s <= 0:
+                    await self._refresh_in_background()
+                    continue
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(wait_s):
+                        await self._wake.wait()
+        finally:  # also when the loop is torn down without close(): no socket is left open
+            if not self._closed:
+                self._pool.abort()
+
+    async def _refresh_in_background(self) -> None:
+        topics = self._plan.started(self._clock.monotonic())
+        ok = False
+        try:
+            async with asyncio.timeout(self._request_timeout_s):
+                await self._refresher.refresh(topics, allow_auto_create=False)
+            ok = True
+        except (KafkaException, TimeoutError) as error:
+            logger.debug("background metadata refresh failed: %s", error)
+        finally:
+            self._plan.finished(self._clock.monotonic(), ok=ok, topics=topics)
+
+
+def _cancelled_by_caller() -> bool:
+    """Whether the running task itself was cancelled (not only what it waited for)."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -40,6 +40,7 @@ FAIL                    84 ELECTION_NOT_NEEDED, a CorruptRecordError, _SSL, _AUT
 """
 
 import enum
+import math
 import random
 from typing import Final
 
@@ -175,6 +176,6 @@ class Backoff:
 
     def delay_s(self, attempt: int) -> float:
         """Seconds to wait before try number `attempt` + 1; `attempt` counts from 0."""
-        doubled = self._base_s * 2 ** min(max(attempt, 0), 32)
+        doubled = math.ldexp(self._base_s, min(max(attempt, 0), 32))
         spread = self._rng.uniform(1 - self.JITTER, 1 + self.JITTER)
         return min(min(doubled, self._max_s) * spread, self._max_s)

@@ -95,6 +95,13 @@ def expects_response(request: ApiMessage) -> bool:
     return request.API_KEY != ApiKey.PRODUCE or getattr(request, "acks", -1) != 0
 
 
+def _answer_version(request: InFlight[Any], frame: bytearray) -> int:
+    """The version a response is written in: the request's, but a broker that does not know the version of an
+    ApiVersions request says so (error 35) in version 0 (KIP-511)."""
+    refused = request.request_type.API_KEY == ApiKey.API_VERSIONS and frame[4:6] == b"\x00\x23"
+    return 0 if refused else request.version
+
+
 class ConnectionState(Generic[TokenT]):
     """Sans-IO core of a connection. A broker answers a connection's requests in the order it got them.
 
@@ -176,7 +183,7 @@ class ConnectionState(Generic[TokenT]):
                 f"{request.api}: the response has correlation id {correlation_id}, but the oldest request has "
                 f"{request.correlation_id}; answers on this connection cannot be trusted any more"
             )
-        _, message = decode_response(request.request_type, request.version, frame)
+        _, message = decode_response(request.request_type, _answer_version(request, frame), frame)
         self._in_flight.popleft()
         reply = Reply(request, message, len(frame))
         if reply.throttle_s > 0:

@@ -125,7 +125,7 @@ class FrameReader:
         first_bytes = bytes(self._head[:_SIZE_BYTES])
         if first_bytes[0] in _TLS_RECORD_TYPES and first_bytes[1] == 3:
             raise ProtocolError(
-                "connected to a TLS port without TLS: set security.protocol=SSL (or SASL_SSL), or use the plaintext port"
+                "connected to a TLS port without TLS: set security.protocol=SSL (or SASL_SSL)"
             )
         name = _TEXT_GREETINGS.get(first_bytes)
         if name is not None:

@@ -1,0 +1,273 @@
+"""kafka_core.sync.loop_thread: running, refusing, Ctrl-C, fork, exit."""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import weakref
+
+import pytest
+
+from kafka_core.errors import KafkaError, NetworkError, StateError
+from kafka_core.sync.loop_thread import LoopThread
+
+
+@pytest.fixture
+def thread():
+    thread = LoopThread("test-loop")
+    yield thread
+    assert thread.stop(5.0)
+
+
+async def value_after(value: object, delay_s: float = 0.0) -> object:
+    await asyncio.sleep(delay_s)
+    return value
+
+
+async def failing() -> None:
+    raise ValueError("from the coroutine")
+
+
+class Cancelled:
+    """A coroutine that waits for ever and remembers that it was cancelled."""
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.cancelled = threading.Event()
+
+    async def wait(self) -> None:
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+
+def python(script: str, *options: str, timeout_s: float = 20.0, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *options, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        env={**os.environ, **env},
+        cwd=os.getcwd(),
+        check=False,
+    )
+
+
+class TestRun:
+    def test_gives_the_result(self, thread):
+        assert thread.run(value_after(7)) == 7
+
+    def test_passes_the_exception_on(self, thread):
+        with pytest.raises(ValueError, match="from the coroutine"):
+            thread.run(failing())
+
+    def test_the_thread_is_started_by_the_first_call(self):
+        thread = LoopThread("lazy")
+        assert not thread.running
+        assert thread.run(value_after(1)) == 1
+        assert thread.running
+        assert thread.stop(5.0)
+        assert not thread.running
+
+    def test_a_timeout_cancels_the_coroutine(self, thread):
+        work = Cancelled()
+        with pytest.raises(NetworkError, match=r"no result within 0\.01 s") as caught:
+            thread.run(work.wait(), timeout_s=0.01)
+        assert caught.value.code == KafkaError._TIMED_OUT
+        assert work.cancelled.wait(5.0)
+
+    def test_a_timeout_error_of_the_coroutine_is_its_own(self, thread):
+        async def raises() -> None:
+            raise TimeoutError("inner")
+
+        with pytest.raises(TimeoutError, match="inner"):
+            thread.run(raises(), timeout_s=5.0)
+
+    def test_refuses_its_own_thread(self, thread):
+        async def inner() -> object:
+            return thread.run(value_after(1))
+
+        with pytest.raises(StateError, match="own thread"):
+            thread.run(inner())
+
+    def test_may_be_called_from_many_threads(self, thread):
+        results: list[object] = []
+        workers = [
+            threading.Thread(target=lambda n=n: results.append(thread.run(value_after(n, 0.001)))) for n in range(20)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert sorted(results) == list(range(20))
+
+
+class TestPost:
+    def test_calls_on_the_loop_thread(self, thread):
+        seen: list[str] = []
+        done = threading.Event()
+
+        def call(tag: str) -> None:
+            seen.append(f"{tag} {threading.current_thread().name}")
+            done.set()
+
+        thread.post(call, "a")
+        assert done.wait(5.0)
+        assert seen == ["a test-loop"]
+
+    def test_is_refused_after_stop(self, thread):
+        thread.run(value_after(1))
+        thread.stop(5.0)
+        with pytest.raises(StateError, match="closed"):
+            thread.post(print)
+
+
+class TestStop:
+    def test_cancels_what_runs_and_tells_the_waiting_caller(self, thread):
+        work = Cancelled()
+        errors: list[Exception] = []
+
+        def call() -> None:
+            try:
+                thread.run(work.wait())
+            except Exception as error:
+                errors.append(error)
+
+        caller = threading.Thread(target=call)
+        caller.start()
+        assert work.started.wait(5.0)
+        assert thread.stop(5.0)
+        caller.join(5.0)
+        assert work.cancelled.is_set()
+        assert [type(error) for error in errors] == [StateError]
+
+    def test_later_calls_are_refused_without_a_warning(self, thread):
+        thread.stop()
+        with pytest.raises(StateError, match="closed"):
+            thread.run(value_after(1))  # the coroutine is closed: no "was never awaited"
+
+    def test_is_bounded_when_a_callback_blocks_the_loop(self):
+        thread = LoopThread("blocked")
+        release, started = threading.Event(), threading.Event()
+        thread.post(lambda: (started.set(), release.wait(10.0)))
+        assert started.wait(5.0)
+        before_s = time.monotonic()
+        assert not thread.stop(0.05)
+        assert time.monotonic() - before_s < 2.0
+        release.set()
+        assert thread.stop(5.0)
+
+    def test_before_the_start_and_twice(self):
+        thread = LoopThread("never")
+        assert thread.stop()
+        assert thread.stop()
+
+    def test_a_dropped_one_stops_by_itself(self):
+        thread = LoopThread("dropped")
+        thread.run(value_after(1))
+        os_thread = next(item for item in threading.enumerate() if item.name == "dropped")
+        gone = weakref.ref(thread)
+        del thread
+        gc.collect()
+        os_thread.join(5.0)
+        assert gone() is None
+        assert not os_thread.is_alive()
+
+
+class TestProcess:
+    """What only a process of its own can show."""
+
+    def test_ctrl_c_ends_a_wait_within_100_ms_and_cancels_the_work(self):
+        done = python(
+            """
+            import asyncio, os, signal, threading, time
+            from kafka_core.sync.loop_thread import LoopThread
+            cancelled = threading.Event()
+            async def forever():
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    cancelled.set()
+            thread = LoopThread()
+            sent = []
+            def interrupt():
+                time.sleep(0.3)
+                sent.append(time.monotonic())
+                os.kill(os.getpid(), signal.SIGINT)
+            threading.Thread(target=interrupt).start()
+            try:
+                thread.run(forever())
+            except KeyboardInterrupt:
+                took = time.monotonic() - sent[0]
+            assert cancelled.wait(2), "not cancelled"
+            assert took < 0.1, took
+            async def fine():
+                return "still usable"
+            print(thread.run(fine()))
+            thread.stop()
+            """,
+            "-Werror",
+        )
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "still usable", "")
+
+    def test_a_forked_child_is_told_and_the_parent_is_unharmed(self):
+        done = python(
+            """
+            import asyncio, os, sys
+            from kafka_core.errors import StateError
+            from kafka_core.sync.loop_thread import LoopThread
+            async def one():
+                await asyncio.sleep(0)
+                return 1
+            thread, unused = LoopThread("used"), LoopThread("unused")
+            thread.run(one())
+            child = os.fork()
+            if child == 0:
+                assert not thread.pid_ok() and unused.pid_ok()
+                for call in (lambda: thread.run(one()), lambda: thread.post(print)):
+                    try:
+                        call()
+                        sys.exit(3)
+                    except StateError as error:
+                        assert "fork" in str(error)
+                assert unused.run(one()) == 1      # was not started: starts in the child
+                thread.stop()
+                sys.exit(7)                         # a normal exit, with finalizers
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 7, status
+            assert thread.run(one(), timeout_s=5) == 1
+            """,
+            "-Werror",
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+    @pytest.mark.parametrize("debug", ["0", "1"])
+    def test_exit_without_stop_is_silent_and_quick(self, debug):
+        before_s = time.monotonic()
+        done = python(
+            """
+            import asyncio
+            from kafka_core.sync.loop_thread import LoopThread
+            async def background():
+                await asyncio.sleep(3600)
+            async def begin():
+                global task, server
+                task = asyncio.get_running_loop().create_task(background())
+                server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
+                server.close()
+            thread = LoopThread()
+            thread.run(begin())
+            future = thread.submit(background())
+            """,
+            "-Werror",
+            PYTHONASYNCIODEBUG=debug,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert time.monotonic() - before_s < 8.0
