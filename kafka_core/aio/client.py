@@ -119,7 +119,7 @@ class ClusterClient:
             self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="kafka-core-keeper")
 
     async def close(self, timeout_s: float = 5.0) -> None:
-        """Close all connections; whatever is in flight fails. Takes at most `timeout_s` seconds; may be called twice."""
+        """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice."""
         if self._closed:
             return
         self._closed = True
@@ -260,9 +260,7 @@ class ClusterClient:
         """Have `listener` called on the loop with every new view; it must be quick."""
         self._metadata_listeners.append(listener)
 
-    def hint_leaders(
-        self, leaders: Iterable[tuple[str, int, int, int]], brokers: Iterable[BrokerAddress] = ()
-    ) -> None:
+    def hint_leaders(self, leaders: Iterable[tuple[str, int, int, int]], brokers: Iterable[BrokerAddress] = ()) -> None:
         """Leaders learnt from a Produce or Fetch response (KIP-951): (topic, partition, leader id, leader epoch)."""
         self._publish(with_leaders(self.metadata, leaders, brokers))
 
@@ -445,7 +443,9 @@ class ClusterClient:
         self._all_down_reported = True
         count = len(self.metadata.brokers) or len(self._bootstrap)
         cause = self.last_error
-        error = KafkaError(KafkaError._ALL_BROKERS_DOWN, f"{count}/{count} brokers are down; first cause: {cause}", retriable=True)
+        error = KafkaError(
+            KafkaError._ALL_BROKERS_DOWN, f"{count}/{count} brokers are down; first cause: {cause}", retriable=True
+        )
         logger.warning("%s", error.str())
         self._tell(error)
 

@@ -227,12 +227,13 @@ class BrokerConnection(asyncio.BufferedProtocol):
             step = next(flow)
             while True:
                 future: asyncio.Future[ApiMessage] = self._loop.create_future()
-                self._write(step.request, step.version, future, self._settings.request_timeout_s, handshake_step=True)
+                timeout_s = step.timeout_s or self._settings.request_timeout_s
+                self._write(step.request, step.version, future, timeout_s, handshake_step=True)
                 step = flow.send(await future)
         except StopIteration as stop:
             result: HandshakeResult = stop.value
             return result
-        except AuthError as error:
+        except (AuthError, ProtocolError) as error:
             raise _renamed(error, self.name) from error
         finally:
             flow.close()
@@ -253,7 +254,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
             if self._state.phase is not ConnectionPhase.READY:
                 return
             self._state.move(ConnectionPhase.REAUTHENTICATING)
-            result = await self._drive(reauthenticate(self._settings.config, self._parts.rng, token=token))
+            flow = reauthenticate(self._settings.config, self._parts.rng, token=token, versions=self.versions)
+            result = await self._drive(flow)
         except KafkaException as error:
             logger.warning("re-authentication failed, the connection is closed: %s", error)
             self.abort(error)
@@ -437,7 +439,9 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if isinstance(exc, ssl.SSLError):
             return tls_error(exc, self.name, self.host)
         where = self._reader.describe_position()
-        what = f"the connection was lost ({exc.__class__.__name__}: {exc})" if exc else "the broker closed the connection"
+        what = (
+            f"the connection was lost ({exc.__class__.__name__}: {exc})" if exc else "the broker closed the connection"
+        )
         hint = ""
         if self._state.phase is ConnectionPhase.HANDSHAKING and self._reader.received_bytes == 0:
             what, where = f"{what} during the handshake", "before its first answer"
@@ -481,7 +485,7 @@ class Connector:
     def __init__(self, config: Config, *, clock: Clock, rng: random.Random, hooks: Hooks) -> None:
         self.clock, self.rng, self.hooks = clock, rng, hooks
         self.settings = ConnectionSettings.from_config(config)
-        self.tokens = TokenSource.from_config(config, clock=clock)
+        self.tokens = TokenSource.from_config(config, clock)
 
     async def connect(self, host: str, port: int, node_id: int = -1) -> BrokerConnection:
         """A connection that is ready for requests, handshake done.

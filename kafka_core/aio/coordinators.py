@@ -142,7 +142,9 @@ class CoordinatorFinder:
         """Settle what was answered; False when some key has to be asked for again."""
         for answer in answers:
             if answer.error_code in _NOT_YET:
-                self._routes.note_failure(BrokerError(answer.error_code, f"coordinator of {answer.key!r}: not available yet"))
+                self._routes.note_failure(
+                    BrokerError(answer.error_code, f"coordinator of {answer.key!r}: not available yet")
+                )
                 continue
             if answer.error_code:
                 text = f"coordinator of {kind.name.lower()} {answer.key!r}: {_reason(answer)}"

@@ -178,7 +178,9 @@ class ConnectionPool:
             slot.attempt += 1
             connection = await self._connector.connect(slot.broker.host, slot.broker.port, slot.broker.node_id)
         except KafkaException as error:
-            slot.not_before_s = max(slot.not_before_s, self._clock.monotonic() + self._backoff.delay_s(slot.attempt - 1))
+            slot.not_before_s = max(
+                slot.not_before_s, self._clock.monotonic() + self._backoff.delay_s(slot.attempt - 1)
+            )
             self._on_down(slot.broker, error)
             raise
         finally:

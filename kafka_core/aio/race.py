@@ -59,7 +59,7 @@ def _failure(task: "asyncio.Future[T]") -> Exception:
         return error
     if error is not None:
         raise error
-    return asyncio.TimeoutError("cancelled")
+    return TimeoutError("cancelled")
 
 
 async def _cancel(tasks: Sequence["asyncio.Future[T]"]) -> None:

@@ -122,7 +122,7 @@ def _load_client_certificate(context: ssl.SSLContext, config: Config) -> None:
 
 
 def _as_file(stack: contextlib.ExitStack, config: Config, prefix: str) -> str | None:
-    """The path of `<prefix>.location`, or a private temporary file holding `<prefix>.pem` (OpenSSL reads only files)."""
+    """The path of `<prefix>.location`, or a private temporary file with `<prefix>.pem` (OpenSSL reads only files)."""
     location, pem = _text(config, f"{prefix}.location"), _text(config, f"{prefix}.pem")
     if location is not None:
         if not Path(location).is_file():

@@ -11,7 +11,7 @@ import ssl
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from kafka_core.aio.race import in_daemon_thread
 from kafka_core.aio.tls import make_context, tls_error
@@ -26,7 +26,7 @@ _MAX_BUFFERS: Final = 512
 """Buffers in one sendmsg; below every system's IOV_MAX."""
 _TLS_SHUTDOWN_S: Final = 1.0
 
-SocketAddress = tuple[int, tuple[str | int, ...]]
+SocketAddress = tuple[int, tuple[Any, ...]]
 """(address family, sockaddr) as getaddrinfo gives them."""
 
 
@@ -111,7 +111,7 @@ async def resolve(host: str, port: int, family: int = socket.AF_UNSPEC) -> list[
 
     def look_up() -> list[SocketAddress]:
         found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)
-        return list(dict.fromkeys((int(item[0]), tuple(item[4])) for item in found))
+        return list(dict.fromkeys((int(item[0]), item[4]) for item in found))
 
     try:
         addresses = await in_daemon_thread("kafka-core-dns", look_up)
@@ -135,7 +135,7 @@ async def canonical_names(host: str, port: int, family: int = socket.AF_UNSPEC) 
 
     def name_of(address: SocketAddress) -> str:
         try:
-            return socket.getnameinfo(address[1], socket.NI_NAMEREQD)[0]  # type: ignore[arg-type]  # from getaddrinfo
+            return socket.getnameinfo(address[1], socket.NI_NAMEREQD)[0]
         except OSError:
             return str(address[1][0])
 

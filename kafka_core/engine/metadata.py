@@ -131,7 +131,9 @@ def merge(view: ClusterView, response: MetadataResponse, *, now_s: float, all_to
         if answer.name is not None:
             topics[answer.name] = _merge_topic(view.topics.get(answer.name), answer, now_s)
     return ClusterView(
-        brokers={item.node_id: BrokerAddress(item.node_id, item.host, item.port, item.rack) for item in response.brokers},
+        brokers={
+            item.node_id: BrokerAddress(item.node_id, item.host, item.port, item.rack) for item in response.brokers
+        },
         topics=topics,
         controller_id=response.controller_id if response.controller_id >= 0 else None,
         cluster_id=response.cluster_id or view.cluster_id,
@@ -184,8 +186,10 @@ def _names(topics: Mapping[str, TopicView]) -> dict[UUID, str]:
 
 def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: float) -> TopicView:
     name = answer.name or ""
-    same_topic = known is not None and ZERO_UUID in (answer.topic_id, known.topic_id) or (
-        known is not None and answer.topic_id == known.topic_id
+    same_topic = (
+        known is not None
+        and ZERO_UUID in (answer.topic_id, known.topic_id)
+        or (known is not None and answer.topic_id == known.topic_id)
     )
     before: Mapping[int, PartitionView] = known.partitions if known is not None and same_topic else {}
     if answer.error_code in _TRANSIENT_TOPIC_ERRORS and not answer.partitions:

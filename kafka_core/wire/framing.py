@@ -124,9 +124,7 @@ class FrameReader:
     def _refuse_strangers(self) -> None:
         first_bytes = bytes(self._head[:_SIZE_BYTES])
         if first_bytes[0] in _TLS_RECORD_TYPES and first_bytes[1] == 3:
-            raise ProtocolError(
-                "connected to a TLS port without TLS: set security.protocol=SSL (or SASL_SSL)"
-            )
+            raise ProtocolError("connected to a TLS port without TLS: set security.protocol=SSL (or SASL_SSL)")
         name = _TEXT_GREETINGS.get(first_bytes)
         if name is not None:
             raise ProtocolError(f"the port answers {name}, it is not a Kafka broker's; check bootstrap.servers")
