@@ -37,6 +37,8 @@ __all__ = ["ClusterClient", "CoordinatorKind", "Lane"]
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
+_CAUSES_SHOWN: Final = 5
+
 T = TypeVar("T")
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
@@ -290,7 +292,7 @@ class ClusterClient:
     @property
     def last_error(self) -> KafkaException | None:
         """The first failure among those that still stand; None while all is well."""
-        return next(iter(self._failures.values()), None)
+        return next(iter(self._causes()), None)
 
     def on_error(self, listener: Callable[[KafkaError], None]) -> None:
         """Have `listener` called on the loop with connection and authentication errors, also _ALL_BROKERS_DOWN.
@@ -369,21 +371,27 @@ class ClusterClient:
         return None if deadline_s is None else max(0.001, deadline_s - self._clock.monotonic())
 
     async def _in_time(self, work: Awaitable[T], timeout_s: float | None, what: str) -> T:
-        """Wait for `work`, but not longer; the time-out error carries the first real cause."""
+        """Wait for `work`, but not longer; the time-out error names the real causes, the first one is its code."""
         self._failures.pop("", None)
         try:
             async with asyncio.timeout(timeout_s):
                 return await work
         except TimeoutError:
-            cause = self.last_error
-            text = f"{what}: no answer within {timeout_s} s"
-            if cause is None:
+            causes = self._causes()
+            text = f"{what}: no answer within {timeout_s:.3g} s"
+            if not causes:
                 raise NetworkError(text, KafkaError._TIMED_OUT) from None
-            raise NetworkError(f"{text}; first cause: {cause}", cause.code, retriable=True) from cause
+            reasons = "; ".join(dict.fromkeys(map(str, causes[:_CAUSES_SHOWN])))
+            raise NetworkError(f"{text}: {reasons}", causes[0].code, retriable=True) from causes[0]
         except asyncio.CancelledError:
             if self._closed and not _cancelled_by_caller():
                 raise StateError("the client was closed while the call was waiting") from None
             raise
+
+    def _causes(self) -> list[KafkaException]:
+        """The failures that stand: the first one first, those of bootstrap servers in the order of the setting."""
+        order = {f"{host}:{port}": index for index, (host, port) in enumerate(self._bootstrap)}
+        return [self._failures[key] for key in sorted(self._failures, key=lambda key: order.get(str(key), -1))]
 
     def _make_backoff(self, base: str, maximum: str) -> Backoff:
         return Backoff(self.config.integer(base), self.config.integer(maximum), self._rng)

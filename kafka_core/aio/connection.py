@@ -106,6 +106,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._reauthentication: asyncio.Task[None] | None = None
         self._error: KafkaException | None = None
         self._retiring = False
+        self._answered = False  # whether a request of the client's (not the handshake's) has had its answer
+        self._uses_sasl = settings.config.text("security.protocol").startswith("sasl_")
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self.closed: asyncio.Future[KafkaException | None] = self._loop.create_future()
         """Done when the connection is gone: None when we (or the broker, finding it idle) closed it, else why."""
@@ -295,6 +297,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
 
     def _settle(self, reply: Reply["asyncio.Future[Any]"], now_s: float) -> None:
         request = reply.request
+        self._answered = self._answered or self._state.phase is ConnectionPhase.READY
         if not request.token.done():
             request.token.set_result(reply.message)
         self._report(request, reply.size_bytes + 4, now_s, None)
@@ -447,7 +450,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
             what, where = f"{what} during the handshake", "before its first answer"
             if self._settings.transport.tls is None:
                 hint = "; is it a TLS port? (then set security.protocol=SSL or SASL_SSL)"
-        return NetworkError(f"{self.name}: {what} {where}, {self._state.in_flight} requests in flight{hint}")
+        elif not self._answered and self._state.in_flight and not self._uses_sasl:
+            what, where = f"{what} at the first request", ""
+            hint = "; does that listener demand SASL? (then set security.protocol=SASL_PLAINTEXT or SASL_SSL)"
+        lost = f" (requests in flight: {self._state.in_flight})" if self._state.in_flight else ""
+        return NetworkError(f"{self.name}: {' '.join(filter(None, (what, where)))}{lost}{hint}")
 
 
 _OPEN: Final = frozenset({ConnectionPhase.READY, ConnectionPhase.REAUTHENTICATING})
@@ -508,7 +515,7 @@ class Connector:
             duration_s = self.clock.monotonic() - started_s
             if error is not None:
                 connection.abort()
-            logger.debug("%s: %s after %.3f s", connection.name, error or "connected", duration_s)
+            logger.debug("%s after %.3f s", error or f"{connection.name}: connected", duration_s)
             self.hooks.on_connect(node_id, connection.address, duration_s, error)
         connection.closed.add_done_callback(
             lambda closed: self.hooks.on_disconnect(connection.node_id, connection.address, closed.result())

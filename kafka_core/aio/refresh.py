@@ -201,8 +201,10 @@ class MetadataRefresher:
             raise
         try:
             response = await self._ask(connection, batch)
-        except BaseException:
+        except BaseException as error:
             connection.abort()
+            if isinstance(error, KafkaException):
+                self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         self._routes.bootstrapped(connection, response)
         return response

@@ -186,12 +186,9 @@ def _names(topics: Mapping[str, TopicView]) -> dict[UUID, str]:
 
 def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: float) -> TopicView:
     name = answer.name or ""
-    same_topic = (
-        known is not None
-        and ZERO_UUID in (answer.topic_id, known.topic_id)
-        or (known is not None and answer.topic_id == known.topic_id)
-    )
-    before: Mapping[int, PartitionView] = known.partitions if known is not None and same_topic else {}
+    before: Mapping[int, PartitionView] = {}
+    if known is not None and (answer.topic_id == known.topic_id or ZERO_UUID in (answer.topic_id, known.topic_id)):
+        before = known.partitions
     if answer.error_code in _TRANSIENT_TOPIC_ERRORS and not answer.partitions:
         partitions = dict(before)
     else:
