@@ -1,0 +1,197 @@
+"""Avro values ↔ bytes, over fastavro: schemas parsed once, errors translated and located.
+
+Must not know of frames, topics or registries. Source: Avro specification 1.12, "Binary Encoding", "Schema
+Resolution" and "Logical Types".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import fastavro
+from fastavro.schema import SchemaParseException, UnknownType
+
+from registry import InvalidSchemaError, Schema
+from registry.compat.avro_model import AvroType, Kind, NamedType, parse
+from registry.references import Resolver, resolve_all
+from serdes import avro_guard
+from serdes.avro_fault import find_fault
+from serdes.errors import SerializationError
+
+__all__ = ["AvroSchema", "Decode", "Encode", "decoder", "encoder", "load", "load_texts"]
+
+Encode = Callable[[Any], bytes]
+Decode = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AvroSchema:
+    """A parsed schema.
+
+    Attributes:
+        text: as it was given.
+        model: our own model of it.
+        parsed: fastavro's.
+        named: fastavro's table of named types.
+        guard: what data of this schema must be checked for before fastavro sees it.
+    """
+
+    text: str
+    model: AvroType
+    parsed: Any
+    named: dict[str, Any]
+    guard: avro_guard.Guard | None
+
+    @property
+    def name(self) -> str | None:
+        """The full name of a named type, None for others."""
+        return self.model.name if isinstance(self.model, NamedType) else None
+
+
+def load(schema: Schema, resolve: Resolver | None = None) -> AvroSchema:
+    """Parses a schema with all it refers to.
+
+    Raises:
+        SerializationError: it is not an Avro schema, or a reference can't be resolved.
+    """
+    if schema.schema_type != "AVRO":
+        raise SerializationError(f"the schema is {schema.schema_type}, Avro is needed")
+    try:
+        referenced = [found.schema_str for _, found in resolve_all(schema, resolve)]
+    except InvalidSchemaError as error:
+        raise SerializationError(error.error_message) from error
+    return load_texts(schema.schema_str, referenced)
+
+
+def load_texts(text: str, referenced: Iterable[str] = ()) -> AvroSchema:
+    """Parses a schema; `referenced` are the schemas whose names it uses, each after those it uses itself.
+
+    Raises:
+        SerializationError: it is not a valid Avro schema.
+    """
+    others = list(referenced)
+    named: dict[str, Any] = {}
+    try:
+        model = parse(text, others)
+        for other in others:
+            fastavro.parse_schema(_node(other), named_schemas=named)
+        parsed = fastavro.parse_schema(_node(text), named_schemas=named)
+    except InvalidSchemaError as error:
+        raise SerializationError(f"the Avro schema is not valid: {error.error_message}") from error
+    except (SchemaParseException, UnknownType, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SerializationError(f"the Avro schema is not valid: {type(error).__name__}: {error}") from error
+    return AvroSchema(text, model, parsed, named, avro_guard.guard_for(model))
+
+
+def _node(text: str) -> Any:
+    stripped = text.strip()
+    return stripped if stripped.isalpha() else json.loads(stripped)
+
+
+def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, allow_default: bool = False) -> Encode:
+    """A function that encodes values of a schema.
+
+    Values of a top-level `bytes` schema are written as they are, without a length, as confluent's serializers do.
+
+    Args:
+        schema: what the values are.
+        prefix: put in front of every result.
+        strict: a record must have exactly the schema's fields.
+        allow_default: as `strict`, but fields with a default may be missing.
+
+    The function raises:
+        SerializationError: the value does not fit; `path` names the place.
+    """
+    if schema.model.kind is Kind.BYTES and not schema.model.props:
+        return _raw_encoder(prefix)
+    write, parsed, guard = fastavro.schemaless_writer, schema.parsed, schema.guard
+    options = {"strict": strict, "strict_allow_default": allow_default} if strict or allow_default else {}
+
+    def encode(value: Any) -> bytes:
+        if guard is not None:
+            guard.check_value(value)
+        buffer = BytesIO()
+        buffer.write(prefix)
+        try:
+            write(buffer, parsed, value, **options)
+        except Exception as error:
+            raise _unfit(schema, value, options, error) from error
+        return buffer.getvalue()
+
+    return encode
+
+
+def _raw_encoder(prefix: bytes) -> Encode:
+    def encode(value: Any) -> bytes:
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise SerializationError(f"bytes are needed, not {type(value).__name__}", path="")
+        return prefix + value
+
+    return encode
+
+
+def _unfit(schema: AvroSchema, value: Any, options: dict[str, bool], error: Exception) -> SerializationError:
+    fault = find_fault(schema.parsed, schema.named, value, options)
+    if fault is None:
+        return SerializationError(f"the value does not fit the schema: {type(error).__name__}: {error}")
+    return SerializationError(fault.reason, path=fault.path)
+
+
+def decoder(
+    writer: AvroSchema,
+    reader: AvroSchema | None = None,
+    *,
+    skip: int = 0,
+    return_record_name: bool = False,
+    return_named_type: bool = False,
+) -> Decode:
+    """A function that decodes payloads written with one schema into values of another.
+
+    Args:
+        writer: the schema the payloads were written with.
+        reader: the schema of the values; None for the writer's own.
+        skip: bytes in front of every payload.
+        return_record_name: records in unions come as `(name, record)`.
+        return_named_type: so do enums and fixed types.
+
+    The function raises:
+        SerializationError: truncated, trailing bytes, not data of this schema, or the schemas can't be resolved.
+    """
+    if writer.model.kind is Kind.BYTES and not writer.model.props and _raw_reader(reader):
+        return lambda frame: bytes(frame[skip:])
+    read, written, guard = fastavro.schemaless_reader, writer.parsed, writer.guard
+    target = None if reader is None or reader.text == writer.text else reader.parsed
+    wanted = {"return_record_name": return_record_name, "return_named_type": return_named_type}
+    options: dict[str, Any] = {name: True for name, on in wanted.items() if on}
+
+    def decode(frame: bytes) -> Any:
+        if guard is not None:
+            guard.check_bytes(frame, skip)
+        buffer = BytesIO(frame)
+        buffer.seek(skip)
+        try:
+            value = read(buffer, written, target, **options)
+        except Exception as error:
+            raise SerializationError(_unreadable(error, len(frame) - skip)) from error
+        if buffer.tell() != len(frame):
+            left = len(frame) - buffer.tell()
+            raise SerializationError(f"{left} bytes are left over after the value: the payload is not of this schema")
+        return value
+
+    return decode
+
+
+def _raw_reader(reader: AvroSchema | None) -> bool:
+    return reader is None or (reader.model.kind is Kind.BYTES and not reader.model.props)
+
+
+def _unreadable(error: Exception, size_bytes: int) -> str:
+    if isinstance(error, EOFError):
+        return f"the payload of {size_bytes} bytes ends inside the value: truncated, or not of this schema"
+    if isinstance(error, fastavro.read.SchemaResolutionError):
+        return f"the payload's schema can't be resolved to the reader's: {error}"
+    return f"the payload can't be decoded with its schema: {type(error).__name__}: {error}"
