@@ -1,0 +1,180 @@
+"""kafka_core.errors: the value, the tree, and what the generated table says."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from kafka_core import errors
+from kafka_core.error_codes import FACTS, ROWS
+from kafka_core.errors import (
+    AuthError,
+    BrokerError,
+    ConfigError,
+    ConsumeError,
+    CorruptRecordError,
+    KafkaError,
+    KafkaException,
+    NetworkError,
+    ProduceError,
+    ProtocolError,
+    StateError,
+    UnknownCodecError,
+    UnsupportedVersionError,
+)
+
+
+def test_every_constant_has_a_row_and_every_row_a_constant() -> None:
+    constants = {
+        name: value for name, value in vars(errors.ErrorCodes).items() if name.strip("_").isupper() and name[:2] != "__"
+    }
+    assert constants == {name: code for code, name, *_ in ROWS}
+    assert len(constants) == len(ROWS) == len(FACTS)
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "retriable", "refresh"),
+    [
+        (3, "UNKNOWN_TOPIC_OR_PART", True, True),
+        (6, "NOT_LEADER_FOR_PARTITION", True, True),
+        (7, "REQUEST_TIMED_OUT", True, False),
+        (10, "MSG_SIZE_TOO_LARGE", False, False),
+        (29, "TOPIC_AUTHORIZATION_FAILED", False, False),
+        (98, "SNAPSHOT_NOT_FOUND", False, False),  # librdkafka has no name for it: the Java one
+        (-195, "_TRANSPORT", False, False),
+    ],
+)
+def test_table(code: int, name: str, retriable: bool, refresh: bool) -> None:
+    facts = FACTS[code]
+    assert (facts.name, facts.retriable, facts.refresh_metadata) == (name, retriable, refresh)
+    assert getattr(KafkaError, name) == code
+
+
+def test_error_is_read_as_in_the_reference_api() -> None:
+    error = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+    assert error.code() == 3
+    assert error.name() == "UNKNOWN_TOPIC_OR_PART"
+    assert error.str() == "Broker: Unknown topic or partition"
+    assert (error.fatal(), error.retriable(), error.txn_requires_abort()) == (False, False, False)
+    assert repr(error) == 'KafkaError{code=UNKNOWN_TOPIC_OR_PART,val=3,str="Broker: Unknown topic or partition"}'
+    assert str(error) == repr(error)
+
+
+def test_error_keeps_its_reason_and_flags() -> None:
+    error = KafkaError(KafkaError._STATE, "too late", fatal=True, retriable=True, txn_requires_abort=True)
+    assert error.str() == "too late"
+    assert (error.fatal(), error.retriable(), error.txn_requires_abort()) == (True, True, True)
+
+
+def test_errors_compare_by_code_and_with_numbers() -> None:
+    assert KafkaError(3, "a") == KafkaError(3, "b") == 3
+    assert KafkaError(3) != KafkaError(4)
+    assert KafkaError(3) != "3"
+    assert KafkaError(3) < KafkaError(4) < 5
+    assert KafkaError(5) >= 5
+    assert {KafkaError(3): "x"}[KafkaError(3, "other reason")] == "x"
+
+
+def test_unknown_code_has_a_name_and_is_not_retriable() -> None:
+    error = KafkaError.from_code(12345)
+    assert error.name() == "ERR_12345?"
+    assert error.str() == "Err-12345?"
+    assert not error.retriable()
+
+
+def test_from_code_knows_what_may_be_tried_again() -> None:
+    assert KafkaError.from_code(KafkaError.NOT_LEADER_FOR_PARTITION).retriable()
+    assert KafkaError.from_code(KafkaError._TIMED_OUT).retriable()
+    assert not KafkaError.from_code(KafkaError.TOPIC_AUTHORIZATION_FAILED).retriable()
+    assert not KafkaError.from_code(KafkaError._AUTHENTICATION).retriable()
+    assert KafkaError.from_code(KafkaError.TRANSACTION_ABORTABLE).txn_requires_abort()
+
+
+TREE: list[tuple[type[errors.TextError], type[Exception], int]] = [
+    (ConfigError, ValueError, KafkaError._INVALID_ARG),
+    (StateError, RuntimeError, KafkaError._STATE),
+    (NetworkError, KafkaException, KafkaError._TRANSPORT),
+    (ProtocolError, KafkaException, KafkaError._BAD_MSG),
+    (CorruptRecordError, ProtocolError, KafkaError._BAD_MSG),
+    (UnsupportedVersionError, ProtocolError, KafkaError._UNSUPPORTED_FEATURE),
+    (UnknownCodecError, ProtocolError, KafkaError._BAD_COMPRESSION),
+    (AuthError, KafkaException, KafkaError._AUTHENTICATION),
+]
+
+
+@pytest.mark.parametrize(("kind", "parent", "code"), TREE)
+def test_exceptions_of_the_client(kind: type[errors.TextError], parent: type[Exception], code: int) -> None:
+    exception = kind("what happened, and what to try", topic="t")
+    assert isinstance(exception, parent)
+    assert isinstance(exception, KafkaException)
+    assert str(exception) == "what happened, and what to try"
+    assert exception.code == code
+    assert exception.args[0] is exception.error
+    assert exception.facts == {"topic": "t"}
+    assert exception.name == KafkaError(code).name()
+
+
+def test_code_and_flags_may_be_given() -> None:
+    exception = NetworkError("no such host", KafkaError._RESOLVE, fatal=True, retriable=False)
+    assert (exception.code, exception.fatal, exception.retriable) == (KafkaError._RESOLVE, True, False)
+
+
+def test_retriable_by_default_is_what_is_known_of_the_code() -> None:
+    assert NetworkError("lost").retriable
+    assert not NetworkError("bad certificate", KafkaError._SSL).retriable
+    assert not AuthError("no").retriable
+
+
+def test_broker_error_knows_whether_to_refresh_metadata() -> None:
+    moved = BrokerError(KafkaError.NOT_LEADER_FOR_PARTITION, "moved")
+    assert (moved.retriable, moved.refresh_metadata, str(moved)) == (True, True, "moved")
+    slow = BrokerError(KafkaError(KafkaError.REQUEST_TIMED_OUT, retriable=True))
+    assert (slow.retriable, slow.refresh_metadata) == (True, False)
+    assert BrokerError(KafkaError.TRANSACTION_ABORTABLE).abortable
+
+
+def test_kafka_exception_takes_an_error_or_a_code() -> None:
+    error = KafkaError(KafkaError._FAIL)
+    assert KafkaException(error).args[0] is error
+    assert KafkaException(KafkaError.REQUEST_TIMED_OUT).retriable
+    assert not KafkaException(error).refresh_metadata
+
+
+@pytest.mark.parametrize("kind", [ConsumeError, ProduceError])
+def test_message_errors(kind: type[errors.MessageError]) -> None:
+    cause = ValueError("bad")
+    exception = kind(KafkaError(KafkaError._VALUE_SERIALIZATION), cause)
+    assert (exception.code, exception.name) == (KafkaError._VALUE_SERIALIZATION, "_VALUE_SERIALIZATION")
+    assert exception.exception is cause
+    assert exception.with_message("message").kafka_message == "message"
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        *(kind("text", size_bytes=5) for kind, _, _ in TREE),
+        BrokerError(6, "moved"),
+        KafkaException(KafkaError(1)),
+        ConsumeError(KafkaError(1), ValueError("x"), "message"),
+    ],
+    ids=lambda exception: type(exception).__name__,
+)
+def test_exceptions_pickle_and_copy(exception: KafkaException) -> None:
+    for twin in (pickle.loads(pickle.dumps(exception)), copy.copy(exception)):
+        assert type(twin) is type(exception)
+        assert str(twin) == str(exception)
+        assert (twin.code, twin.retriable) == (exception.code, exception.retriable)
+        assert set(vars(twin)) == set(vars(exception))
+
+
+def test_error_value_pickles_with_its_flags() -> None:
+    twin = pickle.loads(pickle.dumps(KafkaError(3, "why", True, True, True)))
+    assert (twin.code(), twin.str(), twin.fatal(), twin.retriable(), twin.txn_requires_abort()) == (
+        3,
+        "why",
+        True,
+        True,
+        True,
+    )
