@@ -9,12 +9,14 @@ import contextlib
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from kafka_core.aio.connection import BrokerConnection, Connector
 from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.pool import ConnectionPool, Lane
-from kafka_core.aio.refresh import MetadataRefresher
+from kafka_core.aio.race import AllFailed, race
+from kafka_core.aio.refresh import STAGGER_S, MetadataRefresher
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.metadata import (
@@ -83,6 +85,7 @@ class ClusterClient:
         if not self._bootstrap:
             raise ConfigError("bootstrap.servers is not set: name at least one broker as host:port")
         self._rebootstraps = config.text("metadata.recovery.strategy") == "rebootstrap"
+        self._must_bootstrap = False
         self._failures: dict[int | str, KafkaException] = {}
         self._all_down_reported = False
         self._metadata_listeners: list[Callable[[ClusterView], None]] = []
@@ -304,7 +307,12 @@ class ClusterClient:
     # ---- what the refresher and the finder need
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
-        """Known brokers: connected ones first, the least loaded first; then those whose back-off ends first."""
+        """Known brokers: connected ones first, the least loaded first; then those whose back-off ends first.
+
+        None at all after a broker told us to begin again with the bootstrap servers.
+        """
+        if self._must_bootstrap:
+            return []
 
         def cost(broker: BrokerAddress) -> tuple[bool, float, float]:
             ready = self._pool.ready(broker.node_id)
@@ -321,24 +329,29 @@ class ClusterClient:
     async def any_connection(self) -> BrokerConnection:
         """A connection to some broker; waits, refreshing metadata, until one can be had."""
         while True:
-            for broker in self.brokers_by_load():
-                with contextlib.suppress(NetworkError):
-                    return await self._pool.get(broker)
+            brokers = self.brokers_by_load()
+            with contextlib.suppress(AllFailed):
+                return await race([partial(self._pool.get, broker) for broker in brokers], stagger_s=STAGGER_S)
             await self._refresher.refresh((), allow_auto_create=False)
             if not self.metadata.brokers:
                 raise NetworkError("the cluster says that it has no brokers", KafkaError._ALL_BROKERS_DOWN)
 
     def may_bootstrap(self) -> bool:
         """Whether the bootstrap servers may be asked: nobody is known, or (KIP-899) nobody known can be reached."""
-        if not self.metadata.brokers:
+        if not self.metadata.brokers or self._must_bootstrap:
             return True
         return self._rebootstraps and all(node_id in self._failures for node_id in self.metadata.brokers)
+
+    def rebootstrap(self) -> None:
+        """A broker answered REBOOTSTRAP_REQUIRED (KIP-1102): only the bootstrap servers are asked until one answers."""
+        self._must_bootstrap = self._rebootstraps
 
     def bootstrapped(self, connection: BrokerConnection, response: MetadataResponse) -> None:
         """A bootstrap server answered: keep its connection if it is a broker's own address, else let it go."""
         for address in [key for key in self._failures if isinstance(key, str)]:
             del self._failures[address]
         self._all_down_reported = False
+        self._must_bootstrap = False
         for item in response.brokers:
             if (item.host, item.port) == (connection.host, connection.port):
                 broker = BrokerAddress(item.node_id, item.host, item.port, item.rack)

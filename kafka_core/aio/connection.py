@@ -294,6 +294,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
             self._arm_timer(now_s + timeout_s)
         else:
             future.set_result(request.RESPONSE())
+            name = type(request).__name__.removesuffix("Request")
+            self._hooks.on_request_done(self.node_id, name, sum(map(len, buffers)), 0, 0.0, None)
 
     def _settle(self, reply: Reply["asyncio.Future[Any]"], now_s: float) -> None:
         request = reply.request

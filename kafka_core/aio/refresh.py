@@ -40,6 +40,10 @@ class Routes(Protocol):
         """Whether the bootstrap servers may be asked now."""
         ...
 
+    def rebootstrap(self) -> None:
+        """A broker wants us to begin again with the bootstrap servers."""
+        ...
+
     def bootstrapped(self, connection: BrokerConnection, response: MetadataResponse) -> None:
         """A bootstrap server answered; takes the connection over."""
         ...
@@ -215,8 +219,12 @@ class MetadataRefresher:
         topics = None if batch.topics is None else sorted(batch.topics)
         request = metadata_request(topics, allow_auto_create=batch.allow_auto_create, version=version)
         response = await connection.send(request, version=version)
+        if response.error_code == KafkaError.REBOOTSTRAP_REQUIRED:
+            self._routes.rebootstrap()
         if response.error_code:
             raise BrokerError(response.error_code, f"{connection.name}: metadata was refused")
+        if not response.brokers:
+            raise NetworkError(f"{connection.name}: this broker does not know its cluster yet")
         return response
 
 
