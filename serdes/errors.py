@@ -24,6 +24,7 @@ class SerializationError(Exception):
         field: `key` or `value`, None where there was no context.
         schema_id: the schema's id, None where it is not known yet.
         path: where in the value, e.g. `order.items[3].price`; None where it is not known.
+        retriable: whether nothing is wrong with the value: the registry could not be reached.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class SerializationError(Exception):
         self.field = field
         self.schema_id = schema_id
         self.path = path
+        self.retriable = False
 
     def located(self, topic: str | None, field: str | None, schema_id: int | None = None) -> SerializationError:
         """This error, knowing more of its place; what it knew already stays."""

@@ -1,0 +1,71 @@
+"""What a serializer is told about the place of a value: topic, key or value, headers.
+
+Must not know of schemas. Names are those of `confluent_kafka.serialization`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, TypeVar
+
+__all__ = ["Deserializer", "Headers", "MessageField", "SerializationContext", "Serializer", "place"]
+
+Headers: TypeAlias = Mapping[str, "str | bytes | None"] | Sequence[tuple[str, "str | bytes | None"]]
+In = TypeVar("In", contravariant=True)
+Out = TypeVar("Out", covariant=True)
+
+
+class MessageField(enum.StrEnum):
+    """Which part of a message a value is."""
+
+    NONE = "none"
+    KEY = "key"
+    VALUE = "value"
+
+    __hash__ = str.__hash__  # Enum's own is written in Python, and this is hashed for every message
+
+
+@dataclass(slots=True)
+class SerializationContext:
+    """The place of a value.
+
+    Attributes:
+        topic: the topic it goes to or comes from.
+        field: key or value.
+        headers: the message's headers.
+    """
+
+    topic: str
+    field: MessageField
+    headers: Headers | None = None
+
+
+def place(ctx: SerializationContext | None) -> tuple[str | None, str | None]:
+    """Topic and field, for errors; both None without a context."""
+    return (None, None) if ctx is None else (ctx.topic, str(ctx.field))
+
+
+class Serializer(Protocol[In]):
+    """Makes bytes of a value. None stays None: a tombstone."""
+
+    def __call__(self, obj: In | None, ctx: SerializationContext | None = None) -> bytes | None:
+        """Serializes one value.
+
+        Raises:
+            SerializationError: the value can't be serialized.
+        """
+        ...
+
+
+class Deserializer(Protocol[Out]):
+    """Makes a value of bytes. None stays None."""
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Out | None:
+        """Deserializes one value.
+
+        Raises:
+            SerializationError: the bytes are not what they should be.
+        """
+        ...
