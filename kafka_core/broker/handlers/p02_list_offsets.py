@@ -30,6 +30,7 @@ MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
+_FIRST_VERSION_WITH_EPOCHS = 4
 #: First version that knows each special timestamp.
 _SINCE = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
@@ -71,9 +72,8 @@ def _partition(
     if partition is None or code is not Code.NONE:
         return ListOffsetsPartitionResponse(item.partition_index, code)
     place = _find(partition, item.timestamp, read_committed=read_committed)
-    return ListOffsetsPartitionResponse(
-        item.partition_index, Code.NONE, place.timestamp_ms, place.offset, place.leader_epoch
-    )
+    epoch = place.leader_epoch if context.api_version >= _FIRST_VERSION_WITH_EPOCHS else -1
+    return ListOffsetsPartitionResponse(item.partition_index, Code.NONE, place.timestamp_ms, place.offset, epoch)
 
 
 def handle(cluster: ClusterState, context: Context, request: ListOffsetsRequest) -> ListOffsetsResponse:

@@ -26,6 +26,7 @@ TOPIC_OPERATIONS = 3576
 GROUP_OPERATIONS = 3400
 CLUSTER_OPERATIONS = 264
 NOT_ASKED = -(2**31)
+_FIRST_VERSION_WITH_IDS = 12
 
 
 def handle(cluster: ClusterState, context: Context, request: MetadataRequest) -> MetadataResponse:
@@ -34,6 +35,8 @@ def handle(cluster: ClusterState, context: Context, request: MetadataRequest) ->
     with_operations = request.include_topic_authorized_operations
     if request.topics is None or (version == 0 and not request.topics):
         topics = [_described(cluster, topic, with_operations) for topic in cluster.topics.values()]
+    elif version < _FIRST_VERSION_WITH_IDS and any(item.name is None for item in request.topics):
+        return fail(request, Code.INVALID_REQUEST)
     else:
         may_create = (request.allow_auto_topic_creation or version < 4) and cluster.config.flag(
             "auto.create.topics.enable"
@@ -98,7 +101,7 @@ def fail(request: MetadataRequest, code: int) -> MetadataResponse:
     """The error for every topic asked for, and for the whole answer where the version has that."""
     return MetadataResponse(
         topics=[
-            MetadataResponseTopic(error_code=code, name=item.name, topic_id=item.topic_id)
+            MetadataResponseTopic(error_code=code, name=item.name or "", topic_id=item.topic_id)
             for item in request.topics or []
         ],
         error_code=code,
