@@ -452,7 +452,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             what, where = f"{what} during the handshake", "before its first answer"
             if self._settings.transport.tls is None:
                 hint = "; is it a TLS port? (then set security.protocol=SSL or SASL_SSL)"
-        elif not self._answered and self._state.in_flight and not self._uses_sasl:
+        elif not (self._answered or self._uses_sasl or self._reader.in_frame) and self._state.in_flight:
             what, where = f"{what} at the first request", ""
             hint = "; does that listener demand SASL? (then set security.protocol=SASL_PLAINTEXT or SASL_SSL)"
         lost = f" (requests in flight: {self._state.in_flight})" if self._state.in_flight else ""

@@ -107,6 +107,11 @@ class ScriptedBroker:
         for writer in list(self._writers):
             writer.transport.abort()
 
+    def hang_up_politely(self) -> None:
+        """Close all connections without a reset, as a broker does with idle ones."""
+        for writer in list(self._writers):
+            writer.close()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         task = asyncio.current_task()
