@@ -179,9 +179,10 @@ class ClusterState:
         self, partitions: int, replication_factor: int, assignments: Sequence[Sequence[int]]
     ) -> list[list[int]]:
         if assignments:
-            if partitions != -1 or replication_factor != -1:
-                text = "A manual partition assignment was specified, but numPartitions or replicationFactor was not -1."
-                raise Refused(Code.INVALID_REQUEST, text)
+            for what, number in (("replication factor", replication_factor), ("number of partitions", partitions)):
+                if number != -1:
+                    text = f"A manual partition assignment was specified, but {what} was not set to -1."
+                    raise Refused(Code.INVALID_REQUEST, text)
             return [self._checked_assignment(replicas) for replicas in assignments]
         if partitions == 0 or partitions < -1:
             text = "Number of partitions was set to an invalid non-positive value."
@@ -213,7 +214,8 @@ class ClusterState:
         if replication_factor > len(alive):
             text = (
                 f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-                f"{replication_factor} cannot be reached because only {len(alive)} broker(s) are registered."
+                f"{replication_factor} cannot be reached because only {len(alive)} broker(s) are registered or some "
+                "brokers have all their log directories cordoned."
             )
             raise Refused(Code.INVALID_REPLICATION_FACTOR, text)
         first, self._next_leader = self._next_leader, (self._next_leader + count) % max(len(alive), 1)
@@ -229,7 +231,7 @@ class ClusterState:
         """
         topic = self.topics.get(name)
         if topic is None:
-            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION, "")
         current = len(topic.partitions)
         if total == current:
             raise Refused(Code.INVALID_PARTITIONS, f"Topic already has {current} partition(s).")

@@ -30,6 +30,7 @@ class ConfigSource(IntEnum):
 
     TOPIC = 1
     DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
 
@@ -43,7 +44,8 @@ class ConfigKey:
     default: str | None
     broker_name: str | None = None
     choices: tuple[str, ...] = ()
-    minimum: float | None = None
+    minimum: int | None = None
+    maximum: int | None = None
     read_only: bool = False
 
     def problem(self, value: str) -> str | None:
@@ -69,9 +71,11 @@ class ConfigKey:
             case _:
                 parts = value.split(",") if self.type is ConfigType.LIST else [value]
                 bad = self.choices and [part for part in parts if part.strip() not in self.choices]
-                return self._wrong(value, f"must be one of: {', '.join(self.choices)}") if bad else None
+                return self._wrong(value, f"String must be one of: {', '.join(self.choices)}") if bad else None
         if self.minimum is not None and number < self.minimum:
-            return self._wrong(value, f"Value must be at least {self.minimum:g}")
+            return self._wrong(value, f"Value must be at least {self.minimum}")
+        if self.maximum is not None and number > self.maximum:
+            return self._wrong(str(number), f"Value must be no more than {self.maximum}")
         return None
 
     def _wrong(self, value: str, why: str) -> str:
@@ -110,7 +114,7 @@ _TOPIC_KEYS = (
     ConfigKey(
         "message.timestamp.type", _S, "CreateTime", "log.message.timestamp.type", ("CreateTime", "LogAppendTime")
     ),
-    ConfigKey("min.cleanable.dirty.ratio", _D, "0.5", "log.cleaner.min.cleanable.ratio", minimum=0),
+    ConfigKey("min.cleanable.dirty.ratio", _D, "0.5", "log.cleaner.min.cleanable.ratio", minimum=0, maximum=1),
     ConfigKey("min.compaction.lag.ms", _L, "0", "log.cleaner.min.compaction.lag.ms", minimum=0),
     ConfigKey("min.insync.replicas", _I, "1", "min.insync.replicas", minimum=1),
     ConfigKey("preallocate", _B, "false", "log.preallocate"),
@@ -150,7 +154,12 @@ def _broker_table() -> dict[str, ConfigKey]:
     for key in _TOPIC_KEYS:
         if key.broker_name is not None:
             table[key.broker_name] = ConfigKey(
-                key.broker_name, key.type, key.default, choices=key.choices, minimum=key.minimum
+                key.broker_name,
+                key.type,
+                key.default,
+                choices=key.choices,
+                minimum=key.minimum,
+                maximum=key.maximum,
             )
     return dict(sorted(table.items()))
 
@@ -179,7 +188,10 @@ class BrokerConfig:
             if problem is not None:
                 raise ValueError(problem)
         self._given = dict(given)
+        #: Changed at run time for one broker (brokers share their values here) and for the cluster. A new KRaft
+        #: cluster has this one entry (KIP-966).
         self.dynamic: dict[str, str] = {}
+        self.cluster_default: dict[str, str] = {"min.insync.replicas": given.get("min.insync.replicas", "1")}
 
     def text(self, name: str) -> str:
         """The effective value as text; KeyError for an unknown name."""
@@ -199,6 +211,8 @@ class BrokerConfig:
         chain: list[tuple[str, str | None, ConfigSource]] = []
         if name in self.dynamic:
             chain.append((name, self.dynamic[name], ConfigSource.DYNAMIC_BROKER))
+        if name in self.cluster_default:
+            chain.append((name, self.cluster_default[name], ConfigSource.DYNAMIC_DEFAULT_BROKER))
         if name in self._given:
             chain.append((name, self._given[name], ConfigSource.STATIC_BROKER))
         chain.append((name, key.default, ConfigSource.DEFAULT))

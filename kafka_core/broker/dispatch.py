@@ -13,7 +13,7 @@ from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.connection import Connection, Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop
 from kafka_core.broker.handlers import APIS, p18_api_versions
-from kafka_core.broker.handlers.api import Api, Outcome, Special, announced
+from kafka_core.broker.handlers.api import Api, Outcome, Special, served
 from kafka_core.broker.handlers.p36_sasl_authenticate import log_in
 from kafka_core.broker.parking import Pending
 from kafka_core.broker.sasl import SaslFailure
@@ -23,7 +23,7 @@ from kafka_core.protocol import (
     ApiMessage,
     Buffer,
     api_name,
-    decode_request,
+    decode,
     decode_request_header,
     encode_response,
 )
@@ -52,11 +52,11 @@ def receive(cluster: ClusterState, connection: Connection, frame: bytearray) -> 
 
 
 def _request(cluster: ClusterState, connection: Connection, frame: bytearray) -> Pending[Reply]:
-    header, _ = decode_request_header(frame)
+    header, position = decode_request_header(frame)
     api_key, version = header.request_api_key, header.request_api_version
     context = Context(connection, connection.broker_id, api_key, version, header.correlation_id, header.client_id)
     api = APIS.get(api_key)
-    versions = None if api is None else announced(cluster, api)
+    versions = None if api is None else served(cluster, api)
     if api is None or versions is None or not versions[0] <= version <= versions[1]:
         if api_key == ApiKey.API_VERSIONS:
             answer = p18_api_versions.unsupported(cluster)
@@ -66,7 +66,8 @@ def _request(cluster: ClusterState, connection: Connection, frame: bytearray) ->
     if not _may_ask(cluster, connection, api):
         log.warning("broker %d cuts a connection: %s before login", context.broker_id, api_name(api_key))
         return Pending.ready(Special.HANG_UP)
-    _, request = decode_request(frame)
+    # Bytes behind the request are ignored, as Apache Kafka does: librdkafka 2.16 sends some in Metadata v13.
+    request = decode(api.request, version, memoryview(frame)[position:], exact=False)
     return _Exchange(cluster, context, api, request).start()
 
 

@@ -27,8 +27,8 @@ class Operation(IntEnum):
 Change = Callable[[dict[str, str], Mapping[str, ConfigKey]], dict[str, str]]
 
 
-def alter(cluster: ClusterState, kind: int, name: str, change: Change, *, validate_only: bool) -> None:
-    """Check and make a change.
+def alter(cluster: ClusterState, node_id: int, kind: int, name: str, change: Change, *, validate_only: bool) -> None:
+    """Check and make a change, asked of broker `node_id`.
 
     Raises:
         Refused: unknown resource, unknown property or a value it can't have.
@@ -36,7 +36,7 @@ def alter(cluster: ClusterState, kind: int, name: str, change: Change, *, valida
     if kind == RESOURCE_TOPIC:
         _alter_topic(cluster, name, change, validate_only=validate_only)
     elif kind == RESOURCE_BROKER:
-        _alter_broker(cluster, name, change, validate_only=validate_only)
+        _alter_broker(cluster, name, change, node_id, validate_only=validate_only)
     else:
         raise Refused(Code.INVALID_REQUEST, f"Unexpected resource type {kind}.")
 
@@ -54,20 +54,28 @@ def _alter_topic(cluster: ClusterState, name: str, change: Change, *, validate_o
         topic.config.own = own
 
 
-def _alter_broker(cluster: ClusterState, name: str, change: Change, *, validate_only: bool) -> None:
-    """Brokers share one configuration here, so a change of one is a change of all."""
-    if name and name not in map(str, cluster.nodes):
-        raise Refused(Code.INVALID_REQUEST, f"Unexpected broker id {name}.")
-    dynamic = change(dict(cluster.config.dynamic), BROKER_CONFIGS)
-    for key_name, value in dynamic.items():
+def _alter_broker(cluster: ClusterState, name: str, change: Change, node_id: int, *, validate_only: bool) -> None:
+    """Change this broker (brokers share their values here), or with an empty name the cluster's default.
+
+    Names a broker does not know are taken, as the real one does: they could be for a plug-in of its.
+    """
+    if name not in ("", str(node_id)):
+        raise Refused(Code.INVALID_REQUEST, f"Unexpected broker id, expected {node_id}, but received {name}")
+    config = cluster.config
+    values = change(dict(config.dynamic if name else config.cluster_default), BROKER_CONFIGS)
+    for key_name, value in values.items():
         key = BROKER_CONFIGS.get(key_name)
-        if key is None or key.read_only:
-            raise Refused(Code.INVALID_REQUEST, f"Cannot update these configs dynamically: Set({key_name})")
-        problem = key.problem(value)
+        if key is not None and key.read_only:
+            raise Refused(Code.INVALID_REQUEST, f"Cannot update these configs dynamically: [{key_name}]")
+        problem = key.problem(value) if key is not None else None
         if problem is not None:
-            raise Refused(Code.INVALID_CONFIG, problem)
-    if not validate_only:
-        cluster.config.dynamic = dynamic
+            raise Refused(Code.INVALID_REQUEST, problem)
+    if validate_only:
+        return
+    if name:
+        config.dynamic = values
+    else:
+        config.cluster_default = values
 
 
 def replace_all(values: Mapping[str, str | None]) -> Change:
@@ -77,7 +85,7 @@ def replace_all(values: Mapping[str, str | None]) -> Change:
         del own, keys
         missing = [name for name, value in values.items() if value is None]
         if missing:
-            raise Refused(Code.INVALID_CONFIG, f"Null value not supported for : {', '.join(missing)}")
+            raise Refused(Code.INVALID_REQUEST, f"Null value not supported for : {', '.join(missing)}")
         return {name: value for name, value in values.items() if value is not None}
 
     return change

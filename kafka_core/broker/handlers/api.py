@@ -40,6 +40,7 @@ class Api(Generic[RequestT]):
         fail: an answer in which every part carries the given error code (what `getErrorResponse` is in Java).
         max_version: a bound below the newest version of the message definitions.
         needs_login: False for the few APIs a client may call before it has authenticated.
+        announced_from: first version announced, where that is lower than the first one served.
     """
 
     request: type[RequestT]
@@ -47,6 +48,7 @@ class Api(Generic[RequestT]):
     fail: Callable[[RequestT, int], ApiMessage]
     max_version: int | None = None
     needs_login: bool = True
+    announced_from: int | None = None
 
     @property
     def versions(self) -> tuple[int, int]:
@@ -59,6 +61,14 @@ class Api(Generic[RequestT]):
 
 def announced(cluster: ClusterState, api: Api[Any]) -> tuple[int, int] | None:
     """Version range this cluster announces for an API, None if it hides it."""
+    first, last = served(cluster, api) or (0, -1)
+    if last < first:
+        return None
+    return first if api.announced_from is None else api.announced_from, last
+
+
+def served(cluster: ClusterState, api: Api[Any]) -> tuple[int, int] | None:
+    """Version range this cluster answers, None if it hides the API."""
     first, last = api.versions
     cap = cluster.max_versions.get(api.request.API_KEY, last)
     if cap is None or cap < first:

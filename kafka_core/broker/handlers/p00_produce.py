@@ -113,4 +113,5 @@ def fail(request: ProduceRequest, code: int) -> ProduceResponse:
     )
 
 
-API = Api(ProduceRequest, handle, fail)
+# Announced from 0 on as the real broker does: librdkafka looks for old versions to see which codecs it may use.
+API = Api(ProduceRequest, handle, fail, announced_from=0)

@@ -10,7 +10,7 @@ from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.broker.connection import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.topics import NO_LEADER, Partition, Topic
+from kafka_core.broker.topics import NO_LEADER, Partition, Topic, topic_name_problem
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.metadata import (
     MetadataRequest,
@@ -24,7 +24,7 @@ from kafka_core.protocol.messages.metadata import (
 #: Bit sets of AclOperation codes a client without ACLs may do: on topics, on groups, on the cluster (KIP-430).
 TOPIC_OPERATIONS = 3576
 GROUP_OPERATIONS = 3400
-CLUSTER_OPERATIONS = 264
+CLUSTER_OPERATIONS = 8096
 NOT_ASKED = -(2**31)
 _FIRST_VERSION_WITH_IDS = 12
 
@@ -65,7 +65,8 @@ def _answer(
     topic = cluster.topics.get(item.name)
     if topic is not None:
         return _described(cluster, topic, with_operations)
-    code = Code.UNKNOWN_TOPIC_OR_PARTITION
+    bad_name = topic_name_problem(item.name) is not None
+    code = Code.INVALID_TOPIC_EXCEPTION if bad_name else Code.UNKNOWN_TOPIC_OR_PARTITION
     if may_create:
         # As the real broker does, the answer that triggers the creation still says "unknown": the next one has it.
         try:

@@ -7,7 +7,7 @@ v6 share groups (KIP-932, not served). Spec: KIP-699. Transactions come later an
 from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.codes import Code
+from kafka_core.broker.codes import MALFORMED, Code
 from kafka_core.broker.connection import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.find_coordinator import (
@@ -26,11 +26,11 @@ def _find(cluster: ClusterState, key: str, key_type: int) -> Coordinator:
         text = "the embedded broker has no transactions yet"
         return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, text)
     if key_type != _GROUP:
-        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, f"unknown coordinator key type {key_type}")
+        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, MALFORMED)
     node = cluster.coordinator_of(key)
     if node is None:
         return Coordinator(key, -1, "", -1, Code.COORDINATOR_NOT_AVAILABLE, "no broker is available")
-    return Coordinator(key, node.node_id, node.host, node.port, Code.NONE, None)
+    return Coordinator(key, node.node_id, node.host, node.port, Code.NONE, "")
 
 
 def handle(cluster: ClusterState, context: Context, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
@@ -45,7 +45,11 @@ def _response(found: list[Coordinator], *, batched: bool) -> FindCoordinatorResp
         return FindCoordinatorResponse(coordinators=found)
     (one,) = found
     return FindCoordinatorResponse(
-        error_code=one.error_code, error_message=one.error_message, node_id=one.node_id, host=one.host, port=one.port
+        error_code=one.error_code,
+        error_message=one.error_message or "NONE",
+        node_id=one.node_id,
+        host=one.host,
+        port=one.port,
     )
 
 

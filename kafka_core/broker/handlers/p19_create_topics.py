@@ -26,10 +26,9 @@ def handle(cluster: ClusterState, context: Context, request: CreateTopicsRequest
     """Create each topic on its own; one that fails does not stop the others."""
     del context
     times = Counter(item.name for item in request.topics)
-    results = []
+    results = [_refusal(name, Code.INVALID_REQUEST, "Duplicate topic name.") for name in times if times[name] > 1]
     for item in request.topics:
         if times[item.name] > 1:
-            results.append(_refusal(item.name, Code.INVALID_REQUEST, "Found multiple entries for this topic."))
             continue
         try:
             results.append(_made(_create(cluster, item, validate_only=request.validate_only)))

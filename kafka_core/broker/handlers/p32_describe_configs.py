@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.codes import Code
+from kafka_core.broker.codes import MALFORMED, Code
 from kafka_core.broker.configs import ConfigEntry, ConfigSource
 from kafka_core.broker.connection import Context
 from kafka_core.broker.handlers.api import Api
@@ -43,7 +43,7 @@ def _resource(
         if topic is None:
             problem = topic_name_problem(item.resource_name)
             code = Code.UNKNOWN_TOPIC_OR_PARTITION if problem is None else Code.INVALID_TOPIC_EXCEPTION
-            return _refusal(item, code, problem)
+            return _refusal(item, code, problem or "")
         entries = topic.config.entries()
     elif item.resource_type == RESOURCE_BROKER:
         if item.resource_name not in ("", str(context.broker_id)):
@@ -53,13 +53,13 @@ def _resource(
             return _refusal(item, Code.INVALID_REQUEST, text)
         entries = cluster.config.entries()
         if not item.resource_name:  # the cluster-wide default holds what was changed at run time
-            entries = [entry for entry in entries if entry.source is ConfigSource.DYNAMIC_BROKER]
+            entries = [entry for entry in entries if entry.source is ConfigSource.DYNAMIC_DEFAULT_BROKER]
     else:
-        return _refusal(item, Code.INVALID_REQUEST, f"Unsupported resource type: {item.resource_type}")
+        return _refusal(item, Code.INVALID_REQUEST, MALFORMED)
     wanted = item.configuration_keys
     return DescribeConfigsResult(
         Code.NONE,
-        None,
+        "",
         item.resource_type,
         item.resource_name,
         [_config(entry, with_synonyms) for entry in entries if wanted is None or entry.key.name in wanted],

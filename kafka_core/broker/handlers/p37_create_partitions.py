@@ -23,12 +23,14 @@ def handle(cluster: ClusterState, context: Context, request: CreatePartitionsReq
     """Grow each topic on its own."""
     del context
     times = Counter(item.name for item in request.topics)
-    results = []
-    for item in request.topics:
-        if times[item.name] > 1:
-            results.append(CreatePartitionsTopicResult(item.name, Code.INVALID_REQUEST, "Duplicate topic in request."))
-        else:
-            results.append(_grow(cluster, item, validate_only=request.validate_only))
+    results = [
+        CreatePartitionsTopicResult(name, Code.INVALID_REQUEST, "Duplicate topic name.")
+        for name in times
+        if times[name] > 1
+    ]
+    results += [
+        _grow(cluster, item, validate_only=request.validate_only) for item in request.topics if times[item.name] == 1
+    ]
     return CreatePartitionsResponse(results=results)
 
 
@@ -37,7 +39,7 @@ def _grow(cluster: ClusterState, item: CreatePartitionsTopic, *, validate_only: 
     try:
         cluster.add_partitions(item.name, item.count, assignments, validate_only=validate_only)
     except Refused as refusal:
-        return CreatePartitionsTopicResult(item.name, refusal.code, str(refusal))
+        return CreatePartitionsTopicResult(item.name, refusal.code, str(refusal) or None)
     return CreatePartitionsTopicResult(item.name)
 
 

@@ -22,16 +22,17 @@ def handle(
     cluster: ClusterState, context: Context, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
     """Change each resource on its own; a resource changes wholly or not at all."""
-    del context
     return IncrementalAlterConfigsResponse(
-        responses=[_alter(cluster, item, validate_only=request.validate_only) for item in request.resources]
+        responses=[_alter(cluster, context, item, validate_only=request.validate_only) for item in request.resources]
     )
 
 
-def _alter(cluster: ClusterState, item: AlterConfigsResource, *, validate_only: bool) -> AlterConfigsResourceResponse:
+def _alter(
+    cluster: ClusterState, context: Context, item: AlterConfigsResource, *, validate_only: bool
+) -> AlterConfigsResourceResponse:
     change = apply_operations([(config.name, config.config_operation, config.value) for config in item.configs])
     try:
-        alter(cluster, item.resource_type, item.resource_name, change, validate_only=validate_only)
+        alter(cluster, context.broker_id, item.resource_type, item.resource_name, change, validate_only=validate_only)
     except Refused as refusal:
         return _result(item, refusal.code, str(refusal))
     return _result(item, Code.NONE, None)

@@ -17,11 +17,18 @@ from kafka_core.protocol.messages.describe_cluster import (
 )
 
 _BROKERS = 1
+_CONTROLLERS = 2
 
 
 def handle(cluster: ClusterState, context: Context, request: DescribeClusterRequest) -> DescribeClusterResponse:
     """Brokers that run; with fenced ones asked for (v2), also those that are stopped."""
     del context
+    if request.endpoint_type == _CONTROLLERS:
+        answer = fail(request, Code.MISMATCHED_ENDPOINT_TYPE)
+        answer.error_message = (
+            "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+        )
+        return answer
     if request.endpoint_type != _BROKERS:
         answer = fail(request, Code.UNSUPPORTED_ENDPOINT_TYPE)
         answer.error_message = f"Unsupported endpoint type {request.endpoint_type}"
