@@ -1,0 +1,92 @@
+"""Administration: the names of confluent_kafka.admin, so that only the import changes.
+
+Holds no code of its own. `AIOAdminClient` is the same for asyncio (native, without threads).
+"""
+
+from kafka_core.admin_model import (
+    AclOperation,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConsumerGroupDescription,
+    ConsumerGroupListing,
+    DescribeClusterResult,
+    ListConsumerGroupsResult,
+    ListOffsetsResultInfo,
+    MemberAssignment,
+    MemberDescription,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    Outcome,
+    ResourceType,
+    TopicDescription,
+)
+from kafka_core.aio.admin import AIOAdminClient
+from kafka_core.model import (
+    BrokerMetadata,
+    ClusterMetadata,
+    GroupMember,
+    GroupMetadata,
+    PartitionMetadata,
+    TopicMetadata,
+)
+from kafka_core.sync.admin import AdminClient
+
+# The reference API's old spellings, as values of the enums.
+RESOURCE_UNKNOWN = ResourceType.UNKNOWN.value
+RESOURCE_ANY = ResourceType.ANY.value
+RESOURCE_TOPIC = ResourceType.TOPIC.value
+RESOURCE_GROUP = ResourceType.GROUP.value
+RESOURCE_BROKER = ResourceType.BROKER.value
+RESOURCE_TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID.value
+CONFIG_SOURCE_UNKNOWN_CONFIG = ConfigSource.UNKNOWN_CONFIG.value
+CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+CONFIG_SOURCE_DYNAMIC_BROKER_CONFIG = ConfigSource.DYNAMIC_BROKER_CONFIG.value
+CONFIG_SOURCE_DYNAMIC_DEFAULT_BROKER_CONFIG = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value
+CONFIG_SOURCE_STATIC_BROKER_CONFIG = ConfigSource.STATIC_BROKER_CONFIG.value
+CONFIG_SOURCE_DEFAULT_CONFIG = ConfigSource.DEFAULT_CONFIG.value
+CONFIG_SOURCE_GROUP_CONFIG = ConfigSource.GROUP_CONFIG.value
+
+__all__ = [
+    "CONFIG_SOURCE_DEFAULT_CONFIG",
+    "CONFIG_SOURCE_DYNAMIC_BROKER_CONFIG",
+    "CONFIG_SOURCE_DYNAMIC_DEFAULT_BROKER_CONFIG",
+    "CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG",
+    "CONFIG_SOURCE_GROUP_CONFIG",
+    "CONFIG_SOURCE_STATIC_BROKER_CONFIG",
+    "CONFIG_SOURCE_UNKNOWN_CONFIG",
+    "RESOURCE_ANY",
+    "RESOURCE_BROKER",
+    "RESOURCE_GROUP",
+    "RESOURCE_TOPIC",
+    "RESOURCE_TRANSACTIONAL_ID",
+    "RESOURCE_UNKNOWN",
+    "AIOAdminClient",
+    "AclOperation",
+    "AdminClient",
+    "AlterConfigOpType",
+    "BrokerMetadata",
+    "ClusterMetadata",
+    "ConfigEntry",
+    "ConfigResource",
+    "ConfigSource",
+    "ConsumerGroupDescription",
+    "ConsumerGroupListing",
+    "DescribeClusterResult",
+    "GroupMember",
+    "GroupMetadata",
+    "ListConsumerGroupsResult",
+    "ListOffsetsResultInfo",
+    "MemberAssignment",
+    "MemberDescription",
+    "NewPartitions",
+    "NewTopic",
+    "OffsetSpec",
+    "Outcome",
+    "PartitionMetadata",
+    "ResourceType",
+    "TopicDescription",
+    "TopicMetadata",
+]

@@ -1,0 +1,178 @@
+"""Administration of topics and of the cluster: arguments → requests, responses → results.
+
+Must not know connections or time. Spec: KIP-4 (CreateTopics, DeleteTopics), KIP-195 (CreatePartitions), KIP-464
+(broker defaults), KIP-599 (throttling), KIP-700 (DescribeCluster).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kafka_core.admin_model import (
+    AclOperation,
+    DescribeClusterResult,
+    NewPartitions,
+    NewTopic,
+    Outcome,
+    TopicDescription,
+)
+from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
+from kafka_core.errors import KafkaError
+from kafka_core.model import (
+    BrokerMetadata,
+    ClusterMetadata,
+    Node,
+    PartitionMetadata,
+    TopicMetadata,
+    TopicPartitionInfo,
+    Uuid,
+)
+from kafka_core.protocol.messages.create_partitions import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from kafka_core.protocol.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
+from kafka_core.protocol.messages.describe_cluster import DescribeClusterResponse
+
+_NAMES_IN_STRUCTS_SINCE = 6  # DeleteTopics
+
+
+def create_topics_request(topics: Iterable[NewTopic], *, timeout_ms: int, validate_only: bool) -> CreateTopicsRequest:
+    """One request for all topics; where replicas are assigned by hand the broker wants -1 for both counts."""
+    return CreateTopicsRequest([_creatable(topic) for topic in topics], timeout_ms, validate_only)
+
+
+def _creatable(topic: NewTopic) -> CreatableTopic:
+    assignment = topic.replica_assignment or ()
+    return CreatableTopic(
+        topic.topic,
+        -1 if assignment else topic.num_partitions,
+        -1 if assignment else topic.replication_factor,
+        [CreatableReplicaAssignment(index, list(brokers)) for index, brokers in enumerate(assignment)],
+        [CreatableTopicConfig(name, str(value)) for name, value in (topic.config or {}).items()],
+    )
+
+
+def check_new_topic(topic: NewTopic) -> None:
+    """ValueError when the arguments of a new topic contradict each other."""
+    assignment = topic.replica_assignment
+    if assignment and topic.num_partitions not in (-1, len(assignment)):
+        raise ValueError(f"{topic.topic}: num_partitions={topic.num_partitions}, but {len(assignment)} are assigned")
+    if assignment and topic.replication_factor != -1:
+        raise ValueError(f"{topic.topic}: give replication_factor or replica_assignment, not both")
+    if topic.num_partitions < 1 and topic.num_partitions != -1:
+        raise ValueError(f"{topic.topic}: num_partitions must be at least 1, or -1 for the broker's default")
+
+
+def create_partitions_request(
+    items: Iterable[NewPartitions], *, timeout_ms: int, validate_only: bool
+) -> CreatePartitionsRequest:
+    """One request for all topics; without an assignment the broker chooses the replicas."""
+    return CreatePartitionsRequest(
+        [
+            CreatePartitionsTopic(
+                item.topic,
+                item.new_total_count,
+                None
+                if item.replica_assignment is None
+                else [CreatePartitionsAssignment(list(brokers)) for brokers in item.replica_assignment],
+            )
+            for item in items
+        ],
+        timeout_ms,
+        validate_only,
+    )
+
+
+def delete_topics_request(topics: Sequence[str], *, timeout_ms: int, version: int) -> DeleteTopicsRequest:
+    """One request for all topics in the form of that version."""
+    if version < _NAMES_IN_STRUCTS_SINCE:
+        return DeleteTopicsRequest(topic_names=list(topics), timeout_ms=timeout_ms)
+    return DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in topics], timeout_ms=timeout_ms)
+
+
+def topic_outcomes(
+    response: CreateTopicsResponse | DeleteTopicsResponse | CreatePartitionsResponse,
+) -> dict[str, Outcome[None]]:
+    """How it went for each topic that the broker speaks of."""
+    if isinstance(response, CreateTopicsResponse):
+        return {item.name: Outcome.of(item.error_code, item.error_message) for item in response.topics}
+    if isinstance(response, CreatePartitionsResponse):
+        return {item.name: Outcome.of(item.error_code, item.error_message) for item in response.results}
+    return {item.name or "": Outcome.of(item.error_code, item.error_message) for item in response.responses}
+
+
+# ---- metadata
+
+
+def cluster_metadata(view: ClusterView, topic: str | None = None) -> ClusterMetadata:
+    """What `list_topics()` returns: all topics of the view, or the one asked for (with its error if it is unknown)."""
+    names = view.topics if topic is None else (topic,)
+    return ClusterMetadata(
+        cluster_id=view.cluster_id,
+        controller_id=-1 if view.controller_id is None else view.controller_id,
+        brokers={item.node_id: BrokerMetadata(item.node_id, item.host, item.port) for item in view.brokers.values()},
+        topics={name: _topic_metadata(name, view.topics.get(name)) for name in names},
+    )
+
+
+def _topic_metadata(name: str, view: TopicView | None) -> TopicMetadata:
+    if view is None:
+        return TopicMetadata(name, error=KafkaError.from_code(KafkaError.UNKNOWN_TOPIC_OR_PART))
+    partitions = {number: _partition_metadata(item) for number, item in sorted(view.partitions.items())}
+    return TopicMetadata(name, partitions, KafkaError.from_code(view.error_code) if view.error_code else None)
+
+
+def _partition_metadata(view: PartitionView) -> PartitionMetadata:
+    return PartitionMetadata(
+        view.partition,
+        -1 if view.leader is None else view.leader,
+        list(view.replicas),
+        list(view.isr),
+        KafkaError.from_code(view.error_code) if view.error_code else None,
+    )
+
+
+def describe_topic(view: ClusterView, name: str) -> Outcome[TopicDescription]:
+    """One topic of the view, or why there is none."""
+    topic = view.topics.get(name)
+    if topic is None or topic.error_code:
+        return Outcome.of(KafkaError.UNKNOWN_TOPIC_OR_PART if topic is None else topic.error_code, None)
+    partitions = [
+        TopicPartitionInfo(
+            number,
+            None if item.leader is None else node(view.brokers, item.leader),
+            [node(view.brokers, broker) for broker in item.replicas],
+            [node(view.brokers, broker) for broker in item.isr],
+        )
+        for number, item in sorted(topic.partitions.items())
+    ]
+    return Outcome(TopicDescription(name, Uuid.from_uuid(topic.topic_id), topic.is_internal, partitions))
+
+
+def node(brokers: Mapping[int, BrokerAddress], node_id: int) -> Node:
+    """A broker by id; one that is down has no host and port -1."""
+    broker = brokers.get(node_id)
+    return Node(node_id, "", -1) if broker is None else Node(broker.node_id, broker.host, broker.port, broker.rack)
+
+
+def cluster_description(response: DescribeClusterResponse) -> DescribeClusterResult:
+    """The cluster as DescribeCluster tells it (the caller has looked at the error code)."""
+    nodes = {item.broker_id: Node(item.broker_id, item.host, item.port, item.rack) for item in response.brokers}
+    operations = AclOperation.from_bits(response.cluster_authorized_operations)
+    return DescribeClusterResult(
+        nodes.get(response.controller_id), list(nodes.values()), response.cluster_id, operations
+    )
+
+
+def cluster_description_of_view(view: ClusterView) -> DescribeClusterResult:
+    """The same from metadata, for brokers without DescribeCluster (before 2.8); operations are not known."""
+    controller = None if view.controller_id is None else node(view.brokers, view.controller_id)
+    return DescribeClusterResult(controller, [node(view.brokers, item) for item in view.brokers], view.cluster_id)

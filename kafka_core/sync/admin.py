@@ -1,0 +1,402 @@
+"""Administration, blocking: confluent_kafka.admin's AdminClient as a thin facade over the asyncio client.
+
+Must not hold any protocol logic: it starts coroutines on its loop thread and hands out futures.
+Spec: names, arguments and results of confluent_kafka.admin.AdminClient.
+"""
+
+import queue
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from kafka_core.admin_model import (
+    ConfigEntry,
+    ConfigResource,
+    ConsumerGroupDescription,
+    DescribeClusterResult,
+    ListConsumerGroupsResult,
+    ListOffsetsResultInfo,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    Outcome,
+    TopicDescription,
+)
+from kafka_core.aio.admin import AIOAdminClient
+from kafka_core.config import Role, parse
+from kafka_core.engine import admin_configs
+from kafka_core.engine.admin_checks import (
+    check_filters,
+    check_group_offsets,
+    check_names,
+    check_new_partitions,
+    check_new_topics,
+    check_offset_specs,
+    checked_timeout,
+)
+from kafka_core.errors import KafkaError, StateError
+from kafka_core.model import (
+    ClusterMetadata,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
+    GroupMetadata,
+    IsolationLevel,
+    TopicCollection,
+    TopicPartition,
+)
+from kafka_core.sync.loop_thread import LoopThread
+
+__all__ = ["AdminClient"]
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+
+class AdminClient:
+    """Administration of a cluster from blocking code; may be used by several threads.
+
+    Methods that return futures return at once: `future.result()` waits, and raises `KafkaException` if it failed for
+    that topic, resource or group. Time-outs are in seconds. Arguments that make no sense raise TypeError or ValueError
+    at once. Nothing is connected before the first call.
+
+    Args:
+        conf: properties (docs/configuration.md); more may be given by name, `logger=...` too.
+        make: makes the asyncio client; for tests.
+
+    Raises:
+        ConfigError: something in the configuration is wrong.
+    """
+
+    def __init__(
+        self,
+        conf: Mapping[str, object] | None = None,
+        /,
+        *,
+        make: Callable[..., AIOAdminClient] = AIOAdminClient,
+        **more: object,
+    ) -> None:
+        self._config = parse({**(conf or {}), **more}, Role.ADMIN)
+        self._thread = LoopThread("kafka-core-admin")
+        self._events: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._timeout_s = self._config.seconds("socket.timeout.ms")
+        self._core = make(self._config)
+        if self._config.callback("error_cb") is not None:
+            self._core.client.on_error(self._note_error)
+
+    # ---- topics
+
+    def create_topics(
+        self,
+        new_topics: Sequence[NewTopic],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> dict[str, Future[None]]:
+        """Creates topics; a future per topic name."""
+        keys = [topic.topic for topic in check_new_topics(new_topics)]
+        call = self._core.create_topics(
+            new_topics,
+            operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
+            request_timeout=self._seconds(request_timeout),
+            validate_only=validate_only,
+        )
+        return self._futures(keys, call)
+
+    def delete_topics(
+        self,
+        topics: Sequence[str],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[None]]:
+        """Deletes topics; a future per topic name."""
+        keys = check_names(topics, "topic names")
+        call = self._core.delete_topics(
+            topics,
+            operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._futures(keys, call)
+
+    def create_partitions(
+        self,
+        new_partitions: Sequence[NewPartitions],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> dict[str, Future[None]]:
+        """Adds partitions to topics; a future per topic name."""
+        keys = [item.topic for item in check_new_partitions(new_partitions)]
+        call = self._core.create_partitions(
+            new_partitions,
+            operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
+            request_timeout=self._seconds(request_timeout),
+            validate_only=validate_only,
+        )
+        return self._futures(keys, call)
+
+    def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+        """Brokers and all topics (or one); waits up to `timeout` seconds, -1 is socket.timeout.ms.
+
+        Raises:
+            KafkaException: nobody answered in time.
+        """
+        return self._run(self._core.list_topics(topic, timeout), timeout)
+
+    def describe_topics(
+        self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
+    ) -> dict[str, Future[TopicDescription]]:
+        """Topics with their partitions; a future per topic name."""
+        keys = check_names(topics.topic_names if isinstance(topics, TopicCollection) else topics, "topic names")
+        call = self._core.describe_topics(topics, request_timeout=self._seconds(request_timeout))
+        return self._futures(keys, call)
+
+    # ---- cluster
+
+    def describe_cluster(
+        self, *, include_authorized_operations: bool = False, request_timeout: float | None = None
+    ) -> Future[DescribeClusterResult]:
+        """Cluster id, controller and brokers."""
+        call = self._core.describe_cluster(
+            include_authorized_operations=include_authorized_operations,
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._future(call)
+
+    def cluster_id(self, timeout: float = -1) -> str | None:
+        """The cluster's id; waits as `list_topics`."""
+        return self._run(self._core.cluster_id(None if timeout < 0 else timeout), timeout)
+
+    # ---- configurations
+
+    def describe_configs(
+        self, resources: Sequence[ConfigResource], *, request_timeout: float | None = None
+    ) -> dict[ConfigResource, Future[dict[str, ConfigEntry]]]:
+        """All configuration entries by name; a future per resource."""
+        keys = admin_configs.check_resources(resources)
+        return self._futures(keys, self._core.describe_configs(keys, request_timeout=self._seconds(request_timeout)))
+
+    def alter_configs(
+        self,
+        resources: Sequence[ConfigResource],
+        *,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> dict[ConfigResource, Future[None]]:
+        """Replaces whole configurations (what is not set goes back to its default); a future per resource."""
+        keys = admin_configs.check_resources(resources)
+        call = self._core.alter_configs(
+            keys, request_timeout=self._seconds(request_timeout), validate_only=validate_only
+        )
+        return self._futures(keys, call)
+
+    def incremental_alter_configs(
+        self,
+        resources: Sequence[ConfigResource],
+        *,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+        broker: int | None = None,
+    ) -> dict[ConfigResource, Future[None]]:
+        """Changes single entries; a future per resource."""
+        keys = admin_configs.check_resources(resources)
+        admin_configs.check_increments(keys)
+        call = self._core.incremental_alter_configs(
+            keys, request_timeout=self._seconds(request_timeout), validate_only=validate_only, broker=broker
+        )
+        return self._futures(keys, call)
+
+    # ---- groups
+
+    def list_consumer_groups(
+        self,
+        *,
+        request_timeout: float | None = None,
+        states: Collection[ConsumerGroupState] = (),
+        types: Collection[ConsumerGroupType] = (),
+    ) -> Future[ListConsumerGroupsResult]:
+        """Consumer groups of all brokers; errors of single brokers are in the result."""
+        check_filters(states, types)
+        call = self._core.list_consumer_groups(
+            request_timeout=self._seconds(request_timeout), states=states, types=types
+        )
+        return self._future(call)
+
+    def describe_consumer_groups(
+        self,
+        group_ids: Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[ConsumerGroupDescription]]:
+        """Groups with their members; a future per group id."""
+        keys = check_names(group_ids, "group ids")
+        call = self._core.describe_consumer_groups(
+            keys,
+            include_authorized_operations=include_authorized_operations,
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._futures(keys, call)
+
+    def delete_consumer_groups(
+        self, group_ids: Sequence[str], *, request_timeout: float | None = None
+    ) -> dict[str, Future[None]]:
+        """Deletes groups without members; a future per group id."""
+        keys = check_names(group_ids, "group ids")
+        call = self._core.delete_consumer_groups(keys, request_timeout=self._seconds(request_timeout))
+        return self._futures(keys, call)
+
+    def list_groups(self, group: str | None = None, timeout: float = -1) -> list[GroupMetadata]:
+        """All groups of all kinds with their members (or one); waits as `list_topics`."""
+        return self._run(self._core.list_groups(group, timeout), timeout)
+
+    # ---- offsets
+
+    def list_consumer_group_offsets(
+        self,
+        list_consumer_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        require_stable: bool = False,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[ConsumerGroupTopicPartitions]]:
+        """Committed offsets; a future per group id."""
+        keys = list(check_group_offsets(list_consumer_group_offsets_request, offsets_needed=False))
+        call = self._core.list_consumer_group_offsets(
+            list_consumer_group_offsets_request,
+            require_stable=require_stable,
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._futures(keys, call)
+
+    def alter_consumer_group_offsets(
+        self,
+        alter_consumer_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[ConsumerGroupTopicPartitions]]:
+        """Sets committed offsets of groups without members; a future per group id."""
+        keys = list(check_group_offsets(alter_consumer_group_offsets_request, offsets_needed=True))
+        call = self._core.alter_consumer_group_offsets(
+            alter_consumer_group_offsets_request, request_timeout=self._seconds(request_timeout)
+        )
+        return self._futures(keys, call)
+
+    def list_offsets(
+        self,
+        topic_partition_offsets: Mapping[TopicPartition, OffsetSpec],
+        *,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        request_timeout: float | None = None,
+    ) -> dict[TopicPartition, Future[ListOffsetsResultInfo]]:
+        """First, last or other offsets; a future per partition."""
+        keys = list(check_offset_specs(topic_partition_offsets))
+        call = self._core.list_offsets(
+            topic_partition_offsets, isolation_level=isolation_level, request_timeout=self._seconds(request_timeout)
+        )
+        return self._futures(keys, call)
+
+    # ---- life
+
+    def poll(self, timeout: float = -1) -> int:
+        """Calls error_cb for what went wrong since the last call; waits up to `timeout` seconds for something (-1: ever).
+
+        Returns:
+            How many callbacks were called.
+
+        Raises:
+            StateError: closed, or forked.
+        """
+        self._thread.check()
+        served = 0
+        while True:
+            wait = timeout != 0 and served == 0
+            try:
+                event = self._events.get(wait, timeout if wait and timeout > 0 else None)
+            except queue.Empty:
+                return served
+            if event is None:  # closed by another thread while we waited
+                return served
+            event()
+            served += 1
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Closes connections and stops the thread, within about `timeout` seconds; futures that wait fail.
+
+        May be called again. Without it, the interpreter's exit does the same.
+        """
+        if self._thread.running:
+            try:
+                self._thread.run(self._core.close(timeout), timeout)
+            except StateError:
+                return
+        self._thread.stop(timeout)
+        self._events.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- inside
+
+    def _note_error(self, error: KafkaError) -> None:
+        report = self._config.callback("error_cb")
+        if report is not None:
+            self._events.put(partial(report, error))
+
+    def _seconds(self, value: float | None, name: str = "request_timeout") -> float:
+        return checked_timeout(value, name, self._timeout_s)
+
+    def _run(self, call: Coroutine[Any, Any, T], timeout: float) -> T:
+        # The call ends by itself in time and then says why; the second is for a loop that is held up.
+        return self._thread.run(call, (self._timeout_s if timeout < 0 else timeout) + 1.0)
+
+    def _future(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        """A future for a call with one result."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+        self._thread.submit(call).add_done_callback(partial(settle_one, future))
+        return future
+
+    def _futures(self, keys: Sequence[K], call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, Future[Any]]:
+        """One future per key, all settled when the one call ends."""
+        futures: dict[K, Future[Any]] = {key: Future() for key in keys}
+        for future in futures.values():
+            future.set_running_or_notify_cancel()  # from now on it can't be cancelled: others depend on the call
+        self._thread.submit(call).add_done_callback(partial(settle, futures))
+        return futures
+
+
+def settle(futures: Mapping[K, Future[Any]], call: "Future[dict[K, Outcome[Any]]]") -> None:
+    """Hands the outcomes of a call to the futures of its keys; a call that failed as a whole fails for all of them."""
+    error = failure(call)
+    for key, future in futures.items():
+        outcome_error = call.result()[key].error if error is None else error
+        if outcome_error is not None:
+            future.set_exception(outcome_error)
+        else:
+            future.set_result(call.result()[key].value)
+
+
+def settle_one(future: "Future[T]", call: "Future[T]") -> None:
+    """Hands the result of a call, or its failure, to the future that the user holds."""
+    error = failure(call)
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(call.result())
+
+
+def failure(call: "Future[Any]") -> BaseException | None:
+    """Why a call failed; None if it did not."""
+    if call.cancelled():
+        return StateError("the client was closed while the call was waiting")
+    return call.exception()
