@@ -86,6 +86,11 @@ class ClientConfig:
         parts = urlsplit(self.urls[0])
         return (parts.netloc + parts.path) if parts.scheme == MOCK_SCHEME else None
 
+    @property
+    def base_urls(self) -> tuple[str, ...]:
+        """What calls' paths are appended to."""
+        return ("http://mock",) if self.mock_name is not None else self.urls
+
     @classmethod
     def parse(cls, conf: Mapping[str, object]) -> ClientConfig:
         """Reads and checks a configuration.

@@ -55,7 +55,7 @@ class Policy:
         self._credentials = credentials
         self._clock = clock
         self._rng = rng
-        self._urls = config.urls
+        self._urls = config.base_urls
 
     def run(self, flow: Flow[T]) -> Steps[T]:
         """The flow with every call turned into sends and waits; errors are thrown into it at its call."""

@@ -8,6 +8,7 @@ the judge inside Confluent's registry.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from registry.compat.avro_model import (
     ArrayType,
@@ -53,10 +54,13 @@ def differences(reader: AvroType, writer: AvroType, roles: Roles | None = None) 
         InvalidSchemaError: a field's aliases match several fields of the writer, or the schemas are nested too deep.
     """
     try:
-        found = _Comparison(roles or Roles()).compare(reader, writer, "")
+        return list(_Comparison(roles or Roles()).compare(reader, writer, ""))
     except RecursionError:
         raise InvalidSchemaError.local("Avro schemas are nested too deep to be compared") from None
-    return list(dict.fromkeys(found))
+
+
+Found: TypeAlias = dict[Difference, None]
+"""An ordered set: a difference in a type that is mentioned often is still one difference."""
 
 
 class _Comparison:
@@ -64,124 +68,114 @@ class _Comparison:
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
-        self._seen: dict[tuple[int, int], list[Difference]] = {}
+        self._seen: dict[tuple[int, int], Found] = {}
 
-    def compare(self, reader: AvroType, writer: AvroType, path: str) -> list[Difference]:
+    def compare(self, reader: AvroType, writer: AvroType, path: str) -> Found:
         if not isinstance(reader, (RecordType, UnionType, ArrayType, MapType)):
             return self._compare(reader, writer, path)
         key = (id(reader), id(writer))
         if key not in self._seen:
-            self._seen[key] = []
+            self._seen[key] = {}
             self._seen[key] = self._compare(reader, writer, path)
         return self._seen[key]
 
-    def _compare(self, reader: AvroType, writer: AvroType, path: str) -> list[Difference]:
+    def _compare(self, reader: AvroType, writer: AvroType, path: str) -> Found:
         if isinstance(writer, UnionType):
             return self._writer_union(reader, writer, path)
         if isinstance(reader, UnionType):
             return self._reader_union(reader, writer, path)
         if isinstance(reader, RecordType) and isinstance(writer, RecordType):
-            return self._names(reader, writer, path) + self._fields(reader, writer, path)
+            return self._names(reader, writer, path) | self._fields(reader, writer, path)
         if isinstance(reader, EnumType) and isinstance(writer, EnumType):
-            return self._names(reader, writer, path) + self._symbols(reader, writer, path)
+            return self._names(reader, writer, path) | self._symbols(reader, writer, path)
         if isinstance(reader, FixedType) and isinstance(writer, FixedType):
-            return self._names(reader, writer, path) + self._size(reader, writer, path)
+            return self._names(reader, writer, path) | self._size(reader, writer, path)
         if isinstance(reader, ArrayType) and isinstance(writer, ArrayType):
             return self.compare(reader.items, writer.items, f"{path}/items")
         if isinstance(reader, MapType) and isinstance(writer, MapType):
             return self.compare(reader.values, writer.values, f"{path}/values")
         if reader.kind is writer.kind or writer.kind in PROMOTIONS.get(reader.kind, ()):
-            return []
-        return [self._type_mismatch(reader, writer, path)]
+            return {}
+        return self._type_mismatch(reader, writer, path)
 
-    def _writer_union(self, reader: AvroType, writer: UnionType, path: str) -> list[Difference]:
+    def _writer_union(self, reader: AvroType, writer: UnionType, path: str) -> Found:
         """Every branch that may have been written must be readable."""
-        found = []
+        found: Found = {}
         for branch in writer.branches:
             if isinstance(reader, UnionType):
-                found += self._reader_union(reader, branch, path)
+                found |= self._reader_union(reader, branch, path)
             else:
-                found += self.compare(reader, branch, path)
+                found |= self.compare(reader, branch, path)
         return found
 
-    def _reader_union(self, reader: UnionType, writer: AvroType, path: str) -> list[Difference]:
+    def _reader_union(self, reader: UnionType, writer: AvroType, path: str) -> Found:
         if any(not self.compare(branch, writer, f"{path}/{at}") for at, branch in enumerate(reader.branches)):
-            return []
+            return {}
         branches = ", ".join(type_name(branch) for branch in reader.branches) or "nothing"
         name = type_name(writer)
-        return [
-            self._difference(
-                AvroKind.MISSING_UNION_BRANCH,
-                path,
-                f"the union of {branches} lacks a branch that reads {name}, which {self._roles.writer} may write",
-                f"add {name} to the union",
-            )
-        ]
+        return self._difference(
+            AvroKind.MISSING_UNION_BRANCH,
+            path,
+            f"the union of {branches} lacks a branch that reads {name}, which {self._roles.writer} may write",
+            f"add {name} to the union",
+        )
 
-    def _names(self, reader: RecordType | EnumType | FixedType, writer: AvroType, path: str) -> list[Difference]:
+    def _names(self, reader: RecordType | EnumType | FixedType, writer: AvroType, path: str) -> Found:
         assert isinstance(writer, (RecordType, EnumType, FixedType))
         if reader.short_name == writer.short_name or writer.name in reader.aliases:
-            return []
-        return [
-            self._difference(
-                AvroKind.NAME_MISMATCH,
-                f"{path}/name",
-                f"{reader.kind.value} is called {reader.name}, in {self._roles.writer} it is {writer.name}",
-                f"keep the name, or add {writer.name!r} to its aliases",
-            )
-        ]
+            return {}
+        return self._difference(
+            AvroKind.NAME_MISMATCH,
+            f"{path}/name",
+            f"{reader.kind.value} is called {reader.name}, in {self._roles.writer} it is {writer.name}",
+            f"keep the name, or add {writer.name!r} to its aliases",
+        )
 
-    def _fields(self, reader: RecordType, writer: RecordType, path: str) -> list[Difference]:
-        found = []
+    def _fields(self, reader: RecordType, writer: RecordType, path: str) -> Found:
+        found: Found = {}
         written = {field.name: field for field in writer.fields}
         for at, field in enumerate(reader.fields):
             here = f"{path}/fields/{at}"
             source = _written_field(field, written, reader)
             if source is not None:
-                found += self.compare(field.type, source.type, f"{here}/type")
+                found |= self.compare(field.type, source.type, f"{here}/type")
             elif not field.has_default:
-                found += self._missing(field, reader, writer, here)
+                found |= self._missing(field, reader, writer, here)
         return found
 
-    def _missing(self, field: Field, reader: RecordType, writer: RecordType, path: str) -> list[Difference]:
+    def _missing(self, field: Field, reader: RecordType, writer: RecordType, path: str) -> Found:
         if isinstance(field.type, EnumType) and field.type.default is not None:
             # Java compares the enum with the whole writer record here: a mismatch of another kind, still a mismatch.
             return self.compare(field.type, writer, f"{path}/type")
-        return [
-            self._difference(
-                AvroKind.READER_FIELD_MISSING_DEFAULT_VALUE,
-                path,
-                f"field {field.name!r} of {reader.name} is not in {self._roles.writer} and has no default",
-                "give it a default",
-            )
-        ]
+        return self._difference(
+            AvroKind.READER_FIELD_MISSING_DEFAULT_VALUE,
+            path,
+            f"field {field.name!r} of {reader.name} is not in {self._roles.writer} and has no default",
+            "give it a default",
+        )
 
-    def _symbols(self, reader: EnumType, writer: EnumType, path: str) -> list[Difference]:
+    def _symbols(self, reader: EnumType, writer: EnumType, path: str) -> Found:
         missing = [symbol for symbol in writer.symbols if symbol not in reader.symbols]
         if not missing or reader.default is not None:
-            return []
-        return [
-            self._difference(
-                AvroKind.MISSING_ENUM_SYMBOLS,
-                f"{path}/symbols",
-                f"enum {reader.name} lacks {', '.join(missing)}, which {self._roles.writer} may write",
-                "keep the symbols, or give the enum a default",
-            )
-        ]
+            return {}
+        return self._difference(
+            AvroKind.MISSING_ENUM_SYMBOLS,
+            f"{path}/symbols",
+            f"enum {reader.name} lacks {', '.join(missing)}, which {self._roles.writer} may write",
+            "keep the symbols, or give the enum a default",
+        )
 
-    def _size(self, reader: FixedType, writer: FixedType, path: str) -> list[Difference]:
+    def _size(self, reader: FixedType, writer: FixedType, path: str) -> Found:
         if reader.size == writer.size:
-            return []
-        return [
-            self._difference(
-                AvroKind.FIXED_SIZE_MISMATCH,
-                f"{path}/size",
-                f"fixed {reader.name} has {reader.size} bytes, in {self._roles.writer} it has {writer.size}",
-                "keep the size, or add a new field",
-            )
-        ]
+            return {}
+        return self._difference(
+            AvroKind.FIXED_SIZE_MISMATCH,
+            f"{path}/size",
+            f"fixed {reader.name} has {reader.size} bytes, in {self._roles.writer} it has {writer.size}",
+            "keep the size, or add a new field",
+        )
 
-    def _type_mismatch(self, reader: AvroType, writer: AvroType, path: str) -> Difference:
+    def _type_mismatch(self, reader: AvroType, writer: AvroType, path: str) -> Found:
         return self._difference(
             AvroKind.TYPE_MISMATCH,
             path,
@@ -189,9 +183,10 @@ class _Comparison:
             "keep the type, or add a new field with a default",
         )
 
-    def _difference(self, kind: AvroKind, path: str, what: str, remedy: str) -> Difference:
+    def _difference(self, kind: AvroKind, path: str, what: str, remedy: str) -> Found:
         where = path or "/"
-        return Difference(kind.value, where, f"{where} of {self._roles.reader}: {what}; to be compatible, {remedy}")
+        text = f"{where} of {self._roles.reader}: {what}; to be compatible, {remedy}"
+        return {Difference(kind.value, where, text): None}
 
 
 def _written_field(field: Field, written: dict[str, Field], reader: RecordType) -> Field | None:

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from registry import InvalidSchemaError
+from registry.compat.avro_model import (
+    ArrayType,
+    EnumType,
+    FixedType,
+    Kind,
+    MapType,
+    Primitive,
+    RecordType,
+    UnionType,
+    parse,
+    type_name,
+)
+
+
+def record(*fields: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "record", "name": "R", "fields": list(fields), **more}
+
+
+def made(node: Any) -> Any:
+    return parse(json.dumps(node))
+
+
+def test_every_type() -> None:
+    parsed = made(
+        record(
+            {
+                "name": "p",
+                "type": {"type": "long", "logicalType": "date"},
+                "default": None,
+                "order": "IGNORE",
+            },
+            {"name": "a", "type": {"type": "array", "items": "int"}, "aliases": ["old"]},
+            {"name": "m", "type": {"type": "map", "values": "boolean"}},
+            {"name": "u", "type": ["null", "string"], "doc": "why", "pii": True},
+            {"name": "e", "type": {"type": "enum", "name": "E", "symbols": ["A", "B"], "default": "B"}},
+            {"name": "f", "type": {"type": "fixed", "name": "other.F", "size": 3, "aliases": ["G"]}},
+            namespace="x",
+        )
+    )
+    assert isinstance(parsed, RecordType)
+    p, a, m, u, e, f = parsed.fields
+    assert isinstance(p.type, Primitive)
+    assert (p.type.kind, p.type.props, p.default, p.has_default, p.order) == (
+        Kind.LONG, {"logicalType": "date"}, None, True, "ignore"
+    )  # fmt: skip
+    assert isinstance(a.type, ArrayType)
+    assert (a.aliases, a.has_default) == (["old"], False)
+    assert isinstance(m.type, MapType)
+    assert isinstance(u.type, UnionType)
+    assert (u.doc, u.props) == ("why", {"pii": True})
+    assert isinstance(e.type, EnumType)
+    assert (e.type.name, e.type.default) == ("x.E", "B")
+    assert isinstance(f.type, FixedType)
+    assert (f.type.name, f.type.aliases, f.type.short_name, f.type.namespace) == ("other.F", ["other.G"], "F", "other")
+
+
+def test_recursive_type_is_one_object() -> None:
+    parsed = made(record({"name": "next", "type": ["null", "R"]}))
+    assert parsed.fields[0].type.branches[1] is parsed
+
+
+def test_names_are_looked_up_in_the_namespace_then_without() -> None:
+    inner = {"type": "record", "name": "Bare", "fields": []}
+    outer = {"type": "record", "name": "x.Out", "fields": [{"name": "a", "type": "Bare"}]}
+    parsed = parse(json.dumps(outer), [json.dumps(inner)])
+    assert type_name(parsed.fields[0].type) == "Bare"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["string", ' "string" ', '{"type":"string"}', '{"type":{"type":"string"}}'])
+def test_a_string_in_all_its_forms(text: str) -> None:
+    assert parse(text).kind is Kind.STRING
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        ("nope", "undefined name: 'nope'"),
+        (5, "not an Avro schema"),
+        ({}, "no type"),
+        ({"type": 5}, "no type"),
+        ({"type": "array"}, "no items"),
+        ({"type": "map"}, "no values"),
+        ({"type": "record", "fields": []}, "no name"),
+        ({"type": "record", "name": "R"}, "no fields"),
+        (record(name="1x"), "illegal name: '1x'"),
+        (record(name="a..b"), "illegal name"),
+        (record("x"), "has no name"),
+        (record({"name": "a-b", "type": "int"}), "illegal name of a field"),
+        (record({"name": "a"}), "has no type"),
+        (record({"name": "a", "type": "int"}, {"name": "a", "type": "int"}), "duplicate field 'a'"),
+        (record({"name": "a", "type": "int", "aliases": "b"}), "not a list of strings"),
+        ({"type": "record", "name": "R", "fields": {}}, "not a list"),
+        ([["null"]], "may not directly hold a union"),
+        (["int", "int"], "duplicate in union: int"),
+        ({"type": "enum", "name": "E", "symbols": ["A", "A"]}, "duplicate symbols"),
+        ({"type": "enum", "name": "E", "symbols": ["a-b"]}, "illegal symbol"),
+        ({"type": "enum", "name": "E", "symbols": ["A"], "default": "B"}, "not one of its symbols"),
+        ({"type": "fixed", "name": "F", "size": -1}, "size of fixed F"),
+        ({"type": "fixed", "name": "F", "size": "3"}, "size of fixed F"),
+        (record({"name": "a", "type": record()}), "can't redefine: R"),
+        (record(name="int"), "can't redefine: int"),
+    ],
+)
+def test_invalid(node: Any, text: str) -> None:
+    with pytest.raises(InvalidSchemaError, match=text):
+        made(node)
+
+
+def test_not_json() -> None:
+    with pytest.raises(InvalidSchemaError, match="not JSON"):
+        parse("{")
+
+
+@pytest.mark.parametrize("depth", [2_000, 100_000])
+def test_too_deep_is_an_error_not_a_crash(depth: int) -> None:
+    with pytest.raises(InvalidSchemaError, match="too deep"):
+        parse('{"type":"array","items":' * depth + '"int"' + "}" * depth)

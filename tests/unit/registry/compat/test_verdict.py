@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from registry import InvalidSchemaError, Schema, SchemaReference
+from registry.compat import CompatibilityResult, Difference, Level, check
+
+
+def schema(*names: str, optional: str = "") -> Schema:
+    fields = [{"name": name, "type": "int"} | ({"default": 0} if name in optional else {}) for name in names]
+    return Schema(json.dumps({"type": "record", "name": "R", "fields": fields}))
+
+
+A, AB, AB_OPTIONAL = schema("a"), schema("a", "b"), schema("a", "b", optional="b")
+
+
+@pytest.mark.parametrize(
+    ("level", "candidate", "compatible"),
+    [
+        ("NONE", Schema('"string"'), True),
+        ("BACKWARD", A, True),
+        ("BACKWARD", schema("a", "b", "c"), False),
+        ("FORWARD", schema("a", "b", "c"), True),
+        ("FORWARD", A, False),
+        ("FULL", AB, True),
+        ("FULL", A, False),
+        ("FULL", schema("a", "b", "c", optional="c"), True),
+    ],
+)
+def test_levels(level: str, candidate: Schema, compatible: bool) -> None:
+    assert check(candidate, [AB], level).compatible is compatible
+    assert check(candidate, [AB], level.lower()).compatible is compatible
+
+
+@pytest.mark.parametrize(
+    ("level", "compatible"),
+    [
+        ("BACKWARD", True),
+        ("BACKWARD_TRANSITIVE", False),
+        ("FORWARD", True),
+        ("FORWARD_TRANSITIVE", True),
+        ("FULL_TRANSITIVE", False),
+    ],
+)
+def test_transitive_levels_look_at_all_versions(level: str, compatible: bool) -> None:
+    result = check(AB, [A, AB_OPTIONAL], level)
+    assert result.compatible is compatible
+    assert bool(result) is compatible
+    assert {item.version for item in result.differences} == (set() if compatible else {1})
+
+
+def test_the_version_compared_with_is_named() -> None:
+    (difference,) = check(AB, [AB, A]).differences
+    assert difference.version == 2
+    assert "registered schema 2" in difference.message
+
+
+def test_nothing_registered_yet() -> None:
+    assert check(A, []) == CompatibilityResult()
+
+
+def test_another_format_is_never_compatible() -> None:
+    result = check(A, [Schema("{}", "JSON")])
+    assert [item.kind for item in result.differences] == ["SCHEMA_TYPE_MISMATCH"]
+
+
+@pytest.mark.parametrize("kind", ["JSON", "PROTOBUF"])
+def test_formats_without_rules_say_so(kind: str) -> None:
+    with pytest.raises(InvalidSchemaError, match=f"compatibility of {kind} schemas can't be judged"):
+        check(Schema("{}", kind), [Schema("{}", kind)])
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="'SIDEWAYS' is unknown: NONE, BACKWARD"):
+        check(A, [AB], "SIDEWAYS")
+    with pytest.raises(ValueError, match="policy"):
+        check(A, [AB], policy="SOFT")
+    with pytest.raises(InvalidSchemaError):
+        check(Schema("{"), [AB])
+
+
+def test_references_of_both_sides_are_resolved() -> None:
+    def using(version: int) -> Schema:
+        fields = [{"name": "b", "type": "x.B"}]
+        text = json.dumps({"type": "record", "name": "R", "fields": fields})
+        return Schema(text, references=[SchemaReference("x.B", "b", version)])
+
+    def resolve(reference: SchemaReference) -> Schema:
+        kind = "int" if reference.version == 1 else "string"
+        return Schema(json.dumps({"type": "record", "name": "x.B", "fields": [{"name": "v", "type": kind}]}))
+
+    assert check(using(1), [using(1)], resolve=resolve).compatible
+    (difference,) = check(using(2), [using(1)], resolve=resolve).differences
+    assert difference.path == "/fields/0/type/fields/0/type"
+
+
+def test_level_of() -> None:
+    assert Level.of("full_transitive") is Level.FULL_TRANSITIVE
+    assert (Level.FULL.backward, Level.FULL.forward, Level.FULL.transitive) == (True, True, False)
+    assert (Level.BACKWARD_TRANSITIVE.forward, Level.BACKWARD_TRANSITIVE.transitive) == (False, True)
+
+
+def test_differences_are_values() -> None:
+    assert Difference("K", "/", "m", 1) == Difference("K", "/", "m", 1)

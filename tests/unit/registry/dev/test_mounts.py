@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from registry.dev import EmbeddedRegistry, RegistryServer, serve, shared
+from registry.dev.handlers import MAX_BODY_BYTES, Request
+
+INT = {"schema": '"int"'}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RegistryServer]:
+    with serve() as running:
+        yield running
+
+
+def test_in_process_transport_for_both_clients() -> None:
+    registry = EmbeddedRegistry()
+    with httpx.Client(transport=registry.transport(), base_url="http://x") as client:
+        answer = client.post("/subjects/a%2Fb/versions?normalize=true", json=INT)
+        assert answer.json()["subject"] == "a/b"
+        assert answer.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
+
+    async def scene() -> object:
+        async with httpx.AsyncClient(transport=registry.transport(), base_url="http://x") as client:
+            return (await client.get("/subjects")).json()
+
+    assert asyncio.run(scene()) == ["a/b"]
+
+
+def test_shared_by_name(request: pytest.FixtureRequest) -> None:
+    assert shared(request.node.nodeid) is shared(request.node.nodeid)
+    assert shared(request.node.nodeid) is not shared(request.node.nodeid + "2")
+
+
+def test_over_http_with_one_connection(server: RegistryServer) -> None:
+    parts = urlsplit(server.url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+    for path, status in (("/subjects", 200), ("/nowhere", 404), ("/config?defaultToGlobal=true", 200)):
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        assert answer.status == status
+        assert answer.read()
+    connection.close()
+
+
+def test_many_threads_register_one_schema_once(server: RegistryServer) -> None:
+    ids: list[int] = []
+
+    def register(at: int) -> None:
+        with httpx.Client(base_url=server.url) as client:
+            ids.append(client.post(f"/subjects/many{at % 3}/versions", json=INT).json()["id"])
+
+    threads = [threading.Thread(target=register, args=(at,)) for at in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(ids) == 12
+    assert len(set(ids)) == 1
+
+
+def raw(server: RegistryServer, head: bytes) -> bytes:
+    parts = urlsplit(server.url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), 5) as connection:
+        connection.sendall(head)
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+        return received
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", b"411"),
+        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", b"413"),
+        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", b"413"),
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"PATCH / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"501"),
+    ],
+)
+def test_hostile_requests_are_answered_and_closed(server: RegistryServer, head: bytes, status: bytes) -> None:
+    assert status in raw(server, head).split(b"\r\n")[0] + raw(server, head)[:200]
+
+
+def test_bodies_are_bounded_in_process_too() -> None:
+    answer = EmbeddedRegistry().answer(Request("POST", "/subjects/s", {}, b" " * (MAX_BODY_BYTES + 1)))
+    assert answer.status == 413
+
+
+def test_close_ends_open_connections_and_may_be_repeated() -> None:
+    running = serve()
+    parts = urlsplit(running.url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), 5) as idle:
+        idle.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert idle.recv(1000).startswith(b"HTTP/1.1 200")
+        running.close()
+        assert idle.recv(1000) == b""
+    running.close()
+    with pytest.raises(OSError):
+        socket.create_connection((parts.hostname or "", parts.port or 0), 1)
+
+
+def test_a_server_may_serve_a_given_registry() -> None:
+    registry = EmbeddedRegistry()
+    with serve(registry) as running:
+        httpx.post(f"{running.url}/subjects/s/versions", json=INT)
+    assert registry.answer(Request("GET", "/subjects")).body == b'["s"]'

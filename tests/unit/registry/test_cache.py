@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import contextlib
+import math
+
+from registry import RegisteredSchema, Schema
+from registry.cache import Cache, SchemaCaches
+
+ONE = RegisteredSchema(1, Schema('"int"'), "s", 1)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def caches(clock: Clock | None = None, ttl_s: float = math.inf) -> SchemaCaches:
+    return SchemaCaches(10, ttl_s, contextlib.nullcontext(), clock or Clock())
+
+
+def test_least_recently_used_goes_first() -> None:
+    cache: Cache[int] = Cache(2, contextlib.nullcontext(), math.inf, Clock())
+    cache.put("a", 1)
+    cache.put("b", 2)
+    assert cache.get("a") == 1
+    cache.put("c", 3)
+    assert [cache.get(key) for key in "abc"] == [1, None, 3]
+
+
+def test_latest_lives_as_long_as_it_should() -> None:
+    clock = Clock()
+    made = caches(clock, ttl_s=5)
+    made.latest.put(("s", None), ONE)
+    clock.now_s = 4.9
+    assert made.latest.get(("s", None)) is ONE
+    clock.now_s = 5.1
+    assert made.latest.get(("s", None)) is None
+
+
+def test_versions_do_not_expire() -> None:
+    clock = Clock()
+    made = caches(clock, ttl_s=5)
+    made.versions.put(("s", 1, False, None), ONE)
+    clock.now_s = 1e9
+    assert made.versions.get(("s", 1, False, None)) is ONE
+
+
+def test_forgetting_a_subject_leaves_others_and_ids() -> None:
+    made = caches()
+    for subject in ("s", "t"):
+        made.latest.put((subject, None), ONE)
+        made.registered.put((subject, ONE.schema, False), ONE)
+    made.schemas.put((1, None, None, None), ONE.schema)
+    made.forget_subject("s")
+    assert made.latest.get(("s", None)) is None
+    assert made.registered.get(("s", ONE.schema, False)) is None
+    assert made.latest.get(("t", None)) is ONE
+    assert made.schemas.get((1, None, None, None)) == ONE.schema
+
+
+def test_every_forgetting_is_a_new_epoch() -> None:
+    made = caches()
+    seen = [made.epoch]
+    for forget in (made.clear, made.clear_latest, lambda: made.forget_latest("s"), lambda: made.forget_subject("s")):
+        forget()
+        seen.append(made.epoch)
+    assert seen == sorted(set(seen))
+
+
+def test_no_lock_is_held_between_calls() -> None:
+    held = []
+
+    class Lock:
+        def __enter__(self) -> None:
+            held.append(True)
+
+        def __exit__(self, *unused: object) -> None:
+            held.pop()
+
+    cache: Cache[int] = Cache(2, Lock(), math.inf, Clock())  # type: ignore[arg-type]
+    cache.put("a", 1)
+    assert cache.get("a") == 1
+    assert not held

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from registry import (
+    IncompatibleSchemaError,
+    InvalidSchemaError,
+    ResponseError,
+    SchemaRegistryError,
+    TransportError,
+)
+
+ERRORS = [
+    SchemaRegistryError(500, 50001, "store"),
+    TransportError(-1, -1, "refused"),
+    ResponseError(404, 40401, "Subject 'x' not found."),
+    IncompatibleSchemaError(409, 409, "no", ["a", "b"]),
+    InvalidSchemaError.local("bad"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_pickles_and_copies_with_all_facts(error: SchemaRegistryError) -> None:
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(twin) is type(error)
+        assert vars(twin) == vars(error)
+        assert str(twin) == str(error)
+
+
+def test_text_is_that_of_confluent_kafka() -> None:
+    assert str(ResponseError(404, 40401, "Subject 'x' not found.")) == (
+        "Subject 'x' not found. (HTTP status code 404, SR code 40401)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "retriable"),
+    [(ERRORS[0], True), (ERRORS[1], True), (ERRORS[2], False), (ResponseError(429, 429, "slow down"), True)],
+)
+def test_retriable(error: SchemaRegistryError, retriable: bool) -> None:
+    assert error.retriable is retriable
+
+
+def test_one_root() -> None:
+    assert all(isinstance(error, SchemaRegistryError) for error in ERRORS)
+    assert issubclass(IncompatibleSchemaError, ResponseError)
+    assert issubclass(InvalidSchemaError, ResponseError)
