@@ -1,0 +1,446 @@
+"""Plans fetch requests per broker and turns their responses into chunks for the queue.
+
+Must not know connections, loops or threads: views, responses and the time go in, requests and outcomes come out.
+Spec: KIP-227 (sessions), KIP-320 (epochs), KIP-392 (follower fetching), KIP-516 (topic ids), KIP-951 (leader hints);
+DESIGN §4.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from kafka_core.engine.aborted import AbortedFilter
+from kafka_core.engine.fetch_queue import Chunk, Cursor, FetchQueue
+from kafka_core.engine.fetch_session import FetchSession, SessionRequest, Wanted, uses_topic_ids
+from kafka_core.engine.metadata import BrokerAddress, ClusterView
+from kafka_core.engine.retry import Action, Backoff, classify
+from kafka_core.engine.subscription import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    Assignment,
+    Key,
+    PartitionState,
+    Phase,
+)
+from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
+
+FIRST_SHORT_WAIT_MS: Final = 10
+PREFERRED_REPLICA_S: Final = 300.0
+MAX_PARTITION_BYTES: Final = 2**31 - 1
+BATCH_PREFIX_BYTES: Final = 12
+"""Base offset (int64) and length (int32), which begin a batch or message of any format."""
+MAGIC_POSITION: Final = 16
+LEAST_V2_LENGTH: Final = 48
+
+ErrorReporter = Callable[[PartitionState, KafkaError, int], Any]
+"""Makes the message that tells the application about an error of a partition at an offset."""
+
+
+class OpenBatch(Protocol):
+    """What the fetcher needs of `records.OpenBatch`."""
+
+    @property
+    def header(self) -> Any: ...
+    @property
+    def cursor(self) -> Cursor: ...
+
+
+class BatchOpener(Protocol):
+    """`records.open_batches`: checks and decompresses the batches of one partition's records."""
+
+    def __call__(
+        self, buffer: Any, topic: str, partition: int, from_offset: int, *, check_crcs: bool = True
+    ) -> list[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSettings:
+    """The properties that shape fetches, under their usual names.
+
+    Attributes:
+        reset: timestamp to look up when there is no valid offset (-2 earliest, -1 latest); None: report an error.
+    """
+
+    max_wait_ms: int = 500
+    min_bytes: int = 1
+    max_bytes: int = 52_428_800
+    partition_max_bytes: int = 1_048_576
+    read_committed: bool = True
+    check_crcs: bool = True
+    partition_eof: bool = False
+    reset: int | None = LATEST_TIMESTAMP
+    rack: str = ""
+
+
+RESETS: Final[Mapping[str, int | None]] = {
+    "smallest": EARLIEST_TIMESTAMP,
+    "earliest": EARLIEST_TIMESTAMP,
+    "beginning": EARLIEST_TIMESTAMP,
+    "largest": LATEST_TIMESTAMP,
+    "latest": LATEST_TIMESTAMP,
+    "end": LATEST_TIMESTAMP,
+    "error": None,
+}
+"""`auto.offset.reset` as `FetchSettings.reset`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFetch:
+    """A request with what is needed to read its response.
+
+    Attributes:
+        versions: the version each partition had; a newer one voids the answer.
+        by_topic_id: whether a protocol version without topic names can carry it.
+    """
+
+    node_id: int
+    request: FetchRequest
+    session: SessionRequest
+    versions: Mapping[Key, int]
+    names: Mapping[UUID, str]
+    by_topic_id: bool
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a response means for others.
+
+    Attributes:
+        stale_topics: their leaders are wrong: refresh.
+        leaders: hints (topic, partition, leader, epoch) with `brokers`, their addresses.
+        records: records that came, per partition, with their bytes: for hooks.
+    """
+
+    stale_topics: set[str] = field(default_factory=set)
+    leaders: list[tuple[str, int, int, int]] = field(default_factory=list)
+    brokers: list[BrokerAddress] = field(default_factory=list)
+    records: list[tuple[str, int, int, int]] = field(default_factory=list)
+
+
+class Fetcher:
+    """Keeps one request per broker in flight for everything that is assigned, not paused and not full.
+
+    Args:
+        open_batches: `records.open_batches`.
+        event: makes the message that carries an error to the application.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        assignment: Assignment,
+        queue: FetchQueue,
+        open_batches: BatchOpener,
+        event: ErrorReporter,
+        backoff: Backoff,
+    ) -> None:
+        self._settings = settings
+        self._assignment = assignment
+        self._queue = queue
+        self._open_batches = open_batches
+        self._event = event
+        self._backoff = backoff
+        self._sessions: dict[int, FetchSession] = {}
+        self._short_wait_ms: dict[int, int] = {}
+        self._node_retry_s: dict[int, float] = {}
+        self._node_attempt: dict[int, int] = {}
+
+    # ---- planning
+
+    def plan(
+        self, view: ClusterView, now_s: float, busy: Collection[int]
+    ) -> tuple[list[PlannedFetch], set[str], float | None]:
+        """The requests to send now.
+
+        Args:
+            busy: brokers whose last request has no response yet.
+
+        Returns:
+            Requests for brokers that are not busy; topics without a known leader; when to plan again if nothing else
+            happens (monotonic seconds, None: no need).
+        """
+        wanted: dict[int, dict[Key, Wanted]] = {}
+        versions: dict[int, dict[Key, int]] = {}
+        held: set[int] = set()
+        leaderless: set[str] = set()
+        again: list[float] = []
+        for state in self._assignment:
+            if state.phase is not Phase.FETCH or state.paused:
+                continue
+            node = self._node_for(state, view, now_s)
+            if node is None:
+                leaderless.add(state.topic)
+                continue
+            retry_s = max(state.retry_at_s, self._node_retry_s.get(node, 0.0))
+            if retry_s > now_s:
+                again.append(retry_s)
+            elif still_fetches(state) and node not in busy:
+                if self._queue.has_room(state):
+                    wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
+                    versions.setdefault(node, {})[state.key] = state.version
+                else:
+                    held.add(node)
+        requests = [self._request(node, items, versions[node], node in held) for node, items in wanted.items()]
+        return requests, leaderless, min(again, default=None)
+
+    def _node_for(self, state: PartitionState, view: ClusterView, now_s: float) -> int | None:
+        """Where to fetch from; a new leader epoch sends the position to be validated first."""
+        known = view.partition(state.topic, state.partition)
+        if known is None or known.leader is None:
+            return None
+        if known.leader_epoch > state.leader_epoch:
+            if state.leader_epoch >= 0 and state.fetch_epoch >= 0:
+                state.move(Phase.VALIDATE)
+            state.leader_epoch = known.leader_epoch
+            state.preferred_replica = None
+        if state.preferred_replica is not None:
+            if state.preferred_replica in view.brokers and now_s < state.preferred_until_s:
+                return state.preferred_replica
+            state.preferred_replica = None
+        return known.leader
+
+    def _wanted(self, state: PartitionState, view: ClusterView) -> Wanted:
+        size = min(self._settings.partition_max_bytes * state.max_bytes_factor, MAX_PARTITION_BYTES)
+        return Wanted(view.topic_id(state.topic), state.next_fetch_offset, state.leader_epoch, size)
+
+    def _request(self, node: int, wanted: dict[Key, Wanted], versions: dict[Key, int], held: bool) -> PlannedFetch:
+        settings = self._settings
+        session = self._sessions.setdefault(node, FetchSession()).next_request(wanted)
+        request = FetchRequest(
+            max_wait_ms=self._wait_ms(node, held),
+            min_bytes=settings.min_bytes,
+            max_bytes=settings.max_bytes,
+            isolation_level=1 if settings.read_committed else 0,
+            session_id=session.session_id,
+            session_epoch=session.session_epoch,
+            topics=session.topics,
+            forgotten_topics_data=session.forgotten,
+            rack_id=settings.rack,
+        )
+        names = {item.topic_id: topic for (topic, _), item in wanted.items()}
+        return PlannedFetch(node, request, session, versions, names, uses_topic_ids(session))
+
+    def _wait_ms(self, node: int, held: bool) -> int:
+        """How long the broker may wait for data.
+
+        While a partition is held back its broker must not sit on a request for the others: the application may empty
+        the queue meanwhile and would starve until the wait is over. So the wait starts short and doubles as long as
+        the queue stays full.
+        """
+        if not held:
+            self._short_wait_ms.pop(node, None)
+            return self._settings.max_wait_ms
+        wait_ms = self._short_wait_ms.get(node, FIRST_SHORT_WAIT_MS)
+        self._short_wait_ms[node] = min(wait_ms * 2, self._settings.max_wait_ms)
+        return min(wait_ms, self._settings.max_wait_ms)
+
+    # ---- responses
+
+    def failed(self, planned: PlannedFetch, now_s: float) -> Outcome:
+        """No response: the leaders may have moved, and nobody knows what the session thinks it sent."""
+        self._sessions[planned.node_id].reset(keep_id=True)
+        self._delay(planned.node_id, now_s)
+        return Outcome(stale_topics={topic for topic, _ in planned.versions})
+
+    def _delay(self, node: int, now_s: float) -> None:
+        attempt = self._node_attempt.get(node, 0)
+        self._node_attempt[node] = attempt + 1
+        self._node_retry_s[node] = now_s + self._backoff.delay_s(attempt)
+
+    def received(self, planned: PlannedFetch, response: FetchResponse, now_s: float) -> Outcome:
+        """Queues what the response holds and moves the fetch positions on."""
+        session = self._sessions[planned.node_id]
+        outcome = Outcome()
+        if response.error_code:
+            session.reset(keep_id=response.error_code == KafkaError.INVALID_FETCH_SESSION_EPOCH)
+            if classify(response.error_code) is not Action.RESET_SESSION:
+                self._delay(planned.node_id, now_s)
+                outcome.stale_topics.update(topic for topic, _ in planned.versions)
+            return outcome
+        session.succeeded(response.session_id)
+        self._node_attempt.pop(planned.node_id, None)
+        self._node_retry_s.pop(planned.node_id, None)
+        for endpoint in response.node_endpoints:
+            outcome.brokers.append(BrokerAddress(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack))
+        for topic in response.responses:
+            name = topic.topic or planned.names.get(topic.topic_id, "")
+            for data in topic.partitions:
+                key = (name, data.partition_index)
+                state = self._assignment.get(key)
+                # Seeked, revoked or assigned anew since the request: its answer is about something else.
+                if state is not None and planned.versions.get(key) == state.version:
+                    self._partition(state, data, planned, now_s, outcome)
+        return outcome
+
+    def _partition(
+        self, state: PartitionState, data: PartitionData, planned: PlannedFetch, now_s: float, outcome: Outcome
+    ) -> None:
+        if data.error_code:
+            self._partition_error(state, data, planned, now_s, outcome)
+            return
+        state.high_watermark = data.high_watermark
+        state.last_stable_offset = data.last_stable_offset
+        state.log_start_offset = data.log_start_offset
+        state.attempt, state.reported = 0, 0
+        if data.preferred_read_replica >= 0 and self._settings.rack:
+            state.preferred_replica = data.preferred_read_replica
+            state.preferred_until_s = now_s + PREFERRED_REPLICA_S
+        if data.records:
+            self._records(state, data, outcome)
+        if self._settings.partition_eof and state.phase is Phase.FETCH:
+            self._end_of_partition(state, data)
+
+    def _end_of_partition(self, state: PartitionState, data: PartitionData) -> None:
+        end = data.last_stable_offset if self._settings.read_committed else data.high_watermark
+        offset = state.next_fetch_offset
+        if offset >= (end if end >= 0 else data.high_watermark) and state.eof_reported_at != offset:
+            state.eof_reported_at = offset
+            text = "Broker: No more messages"
+            self._push_event(state, KafkaError(KafkaError._PARTITION_EOF, text), offset)
+
+    # ---- records
+
+    def _records(self, state: PartitionState, data: PartitionData, outcome: Outcome) -> None:
+        """Queues the records of one partition; what comes before a corrupt batch is queued, then the error."""
+        offset = state.next_fetch_offset
+        size_bytes = len(data.records)  # type: ignore[arg-type]
+        corrupt: tuple[int, int, KafkaException] | None = None
+        try:
+            batches = self._open(state, data.records, offset)
+        except KafkaException:
+            batches, corrupt = self._salvage(state, data.records, offset)
+        if not batches and corrupt is None:
+            state.max_bytes_factor = min(state.max_bytes_factor * 2, 1024)  # not even one whole batch fitted
+            return
+        state.max_bytes_factor = 1
+        count = self._queue_batches(state, batches, data)
+        outcome.records.append((state.topic, state.partition, count, size_bytes))
+        if corrupt is not None:
+            self._corrupt(state, *corrupt)
+
+    def _open(self, state: PartitionState, buffer: Any, offset: int) -> list[Any]:
+        return self._open_batches(buffer, state.topic, state.partition, offset, check_crcs=self._settings.check_crcs)
+
+    def _salvage(
+        self, state: PartitionState, buffer: Any, offset: int
+    ) -> tuple[list[Any], tuple[int, int, KafkaException] | None]:
+        """Opens batch by batch: the good ones, and (first offset, end offset, reason) of the first bad one."""
+        opened: list[Any] = []
+        for base_offset, end_offset, piece in pieces(memoryview(buffer)):
+            try:
+                opened += self._open(state, piece, offset)
+            except KafkaException as error:
+                return opened, (max(base_offset, offset), end_offset, error)
+        return opened, None
+
+    def _queue_batches(self, state: PartitionState, batches: list[Any], data: PartitionData) -> int:
+        aborted = AbortedFilter(data.aborted_transactions or ()) if self._settings.read_committed else None
+        cursors: deque[tuple[Cursor, int]] = deque()
+        records = size_bytes = 0
+        end_offset, epoch = state.next_fetch_offset, state.fetch_epoch
+        for batch in batches:
+            header = batch.header
+            end_offset = max(end_offset, batch.end_offset)
+            epoch = header.partition_leader_epoch
+            if (aborted is None or aborted.keeps(batch)) and not batch.is_control:
+                cursors.append((batch.cursor, epoch))
+                records += header.count
+                size_bytes += batch.memory_bytes
+        chunk = Chunk(state, state.version, cursors, end_offset, epoch, records, size_bytes)
+        state.next_fetch_offset, state.fetch_epoch = end_offset, epoch
+        self._queue.push(chunk)
+        return records
+
+    def _corrupt(self, state: PartitionState, first: int, end: int, error: KafkaException) -> None:
+        past = f" (it claims to end before offset {end})" if end > first else ""
+        reason = (
+            f"{state.topic}[{state.partition}]: the batch at offset {first} can't be read: {error}. Nothing was "
+            f"skipped: seek() past it to go on{past}, or to {first} to try it again"
+        )
+        state.move(Phase.HALTED)
+        self._push_event(state, KafkaError(error.code, reason), first)
+
+    # ---- errors
+
+    def _partition_error(
+        self, state: PartitionState, data: PartitionData, planned: PlannedFetch, now_s: float, outcome: Outcome
+    ) -> None:
+        code = data.error_code
+        action = classify(code)
+        from_follower = state.preferred_replica == planned.node_id
+        state.preferred_replica = None
+        if action is Action.RESET_OFFSET:
+            if not from_follower:  # a follower may lag behind: ask the leader before believing it
+                self._out_of_range(state, data)
+            return
+        state.retry_at_s = now_s + self._backoff.delay_s(state.attempt)
+        state.attempt += 1
+        if action is Action.RESET_SESSION:
+            self._sessions[planned.node_id].reset(keep_id=True)
+        if action is Action.REFRESH_AND_RETRY or action is Action.RESET_SESSION:
+            outcome.stale_topics.add(state.topic)
+            hint = data.current_leader
+            if hint.leader_id >= 0:
+                outcome.leaders.append((state.topic, state.partition, hint.leader_id, hint.leader_epoch))
+                state.retry_at_s = now_s
+        elif action is not Action.RETRY and state.reported != code:
+            state.reported = code
+            error = KafkaError.from_code(code)
+            text = f"Fetch from broker {planned.node_id} failed: {state.topic}[{state.partition}]: {error.str()}"
+            self._push_event(state, KafkaError(code, text, retriable=error.retriable()), state.next_fetch_offset)
+
+    def _out_of_range(self, state: PartitionState, data: PartitionData) -> None:
+        """The log no longer (or not yet) has the offset: do what `auto.offset.reset` says."""
+        reset = self._settings.reset
+        if reset is not None:
+            state.look_up(reset)
+            return
+        offset = state.next_fetch_offset
+        known = f" (the log begins at {data.log_start_offset})" if data.log_start_offset >= 0 else ""
+        text = (
+            f"{state.topic}[{state.partition}]: offset {offset} is out of range{known} and auto.offset.reset is "
+            "`error`: seek() to an offset that exists, OFFSET_BEGINNING or OFFSET_END"
+        )
+        state.move(Phase.HALTED)
+        self._push_event(state, KafkaError(KafkaError._AUTO_OFFSET_RESET, text), offset)
+
+    def _push_event(self, state: PartitionState, error: KafkaError, offset: int) -> None:
+        message = self._event(state, error, offset)
+        self._queue.push(Chunk(state, state.version, deque(), offset, state.fetch_epoch, 0, 0, message))
+
+    def forget_node(self, node_id: int) -> None:
+        """A broker is gone: its session too."""
+        self._sessions.pop(node_id, None)
+        self._short_wait_ms.pop(node_id, None)
+
+
+def still_fetches(state: PartitionState) -> bool:
+    """Whether looking at the leader has left the partition in its phase."""
+    return state.phase is Phase.FETCH
+
+
+def pieces(buffer: memoryview) -> Iterator[tuple[int, int, memoryview]]:
+    """The batches of a records field one by one: base offset, end offset as its header claims it, bytes.
+
+    A last one that is cut short is left out, and so is everything after a length that makes no sense, except that the
+    rest is given once, so that opening it says what is wrong.
+    """
+    position = 0
+    while len(buffer) - position >= BATCH_PREFIX_BYTES:
+        base_offset = int.from_bytes(buffer[position : position + 8], "big", signed=True)
+        length = int.from_bytes(buffer[position + 8 : position + BATCH_PREFIX_BYTES], "big", signed=True)
+        end = position + BATCH_PREFIX_BYTES + length
+        if length < 0:
+            yield base_offset, base_offset, buffer[position:]
+            return
+        if end > len(buffer):
+            return
+        is_v2 = length > LEAST_V2_LENGTH and buffer[position + MAGIC_POSITION] == 2
+        delta = int.from_bytes(buffer[position + 23 : position + 27], "big", signed=True) if is_v2 else 0
+        yield base_offset, base_offset + max(delta, 0) + 1, buffer[position:end]
+        position = end

@@ -1,0 +1,431 @@
+"""The blocking consumer: a thin face over ConsumerCore on a loop thread of its own.
+
+Must not know the protocol: it takes from the queue, runs callbacks on the caller's thread, and waits.
+Spec: confluent_kafka.Consumer for names, arguments, callbacks and errors; DESIGN §4 and §5 of STYLE.md for the split.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from kafka_core.aio.consumer_columns import ColumnTaker
+from kafka_core.aio.consumer_core import CLOSE_LIMIT_S, ConsumerCore
+from kafka_core.aio.consumer_events import Notice, Rebalance, RebalanceCallbacks
+from kafka_core.aio.consumer_settings import check_count, chosen
+from kafka_core.aio.consumer_status import ConsumerHealth
+from kafka_core.config import Role, parse
+from kafka_core.engine.offsets import ConsumerGroupMetadata
+from kafka_core.errors import StateError
+from kafka_core.kernels import Message
+from kafka_core.model import ClusterMetadata, TopicPartition
+from kafka_core.sync.loop_thread import LoopThread
+
+if TYPE_CHECKING:
+    import pyarrow
+
+T = TypeVar("T")
+
+
+class Consumer:
+    """A Kafka consumer with the API of confluent_kafka.Consumer.
+
+    Records are fetched by a background thread; `poll`, `consume` and `consume_arrow` decode them on the caller's
+    thread and run callbacks there. Heartbeats are the background thread's: a slow handler does not delay them, but
+    `max.poll.interval.ms` without a poll ends the membership, with an event that says so.
+
+    It may be used from several threads, but a rebalance callback of one holds records back from none of the others.
+    It belongs to the process that made it: in a forked child every call raises StateError.
+
+    Args:
+        conf: properties; at least `bootstrap.servers` and `group.id`. Callbacks `error_cb`, `stats_cb`, `throttle_cb`,
+            `on_commit` are run by poll() and consume().
+        **properties: more of them, for names without dots (`logger`).
+
+    Raises:
+        ConfigError: an unknown or ill-typed property, or one that is missing.
+    """
+
+    def __init__(self, conf: Mapping[str, object] | None = None, **properties: object) -> None:
+        config = parse({**(conf or {}), **properties}, Role.CONSUMER)
+        self._thread = LoopThread("kafka-consumer")
+        self._signal = threading.Event()
+        self._woken = False
+        self._closed = False
+        thread = weakref.ref(self._thread)  # the core must not keep its own thread alive when we are dropped
+
+        def post(call: Callable[[], object]) -> None:
+            if (alive := thread()) is not None and alive.running:
+                alive.post(call)
+
+        self._core = ConsumerCore(config, lock=threading.RLock(), wake=self._signal.set, post=post)
+        self._queue = self._core.queue
+
+    # ---- records
+
+    def poll(self, timeout: float | None = None) -> Message | None:
+        """The next record, or a Message whose `error()` tells what happened; runs callbacks that are due.
+
+        Args:
+            timeout: seconds to wait; None or negative: until there is something.
+
+        Returns:
+            None if there was nothing in time, or after `wakeup()`.
+
+        Raises:
+            StateError: closed, or used in a forked child.
+        """
+        self._enter()
+        if not self._core.inbox:
+            message = self._queue.next()
+            if message is not None:
+                return message
+        found: list[Message] = []
+
+        def attempt(notice: Message | None) -> bool:
+            message = self._queue.next() if notice is None else notice
+            if message is not None:
+                found.append(message)
+            return message is not None
+
+        self._until(timeout, attempt)
+        return found[0] if found else None
+
+    def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
+        """Up to `num_messages` records and events, as `poll` gives them.
+
+        Waits until the list is full, the time is over, or it has something and the brokers are known to have no more
+        (confluent_kafka would wait for the whole time).
+
+        Raises:
+            ValueError: more than 1,000,000 messages are asked for.
+            StateError: closed, or used in a forked child.
+        """
+        check_count(num_messages)
+        self._enter()
+        found: list[Message] = []
+
+        def attempt(notice: Message | None) -> bool:
+            if notice is not None:
+                found.append(notice)
+            self._queue.take(found, num_messages - len(found))
+            return len(found) >= num_messages or (bool(found) and not self._core.more_expected())
+
+        self._until(timeout, attempt)
+        return found
+
+    def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
+        """Up to `num_messages` records as one Arrow RecordBatch, without a Python object per record.
+
+        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers. Waits like
+        `consume`. End-of-partition events are passed over.
+
+        Raises:
+            ConsumeError: what `consume` would give as a Message with an error. Records before it were handed out
+                earlier; those behind it come with the next call.
+            ImportError: pyarrow is not installed.
+        """
+        from kafka_core.records.arrow import ColumnSink
+
+        check_count(num_messages)
+        self._enter()
+        columns = ColumnTaker(self._core, ColumnSink(), num_messages)
+        self._until(timeout, columns.attempt)
+        return columns.sink.finish()
+
+    def __iter__(self) -> Iterator[Message]:
+        """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""
+        while True:
+            message = self.poll(1.0)
+            if message is not None:
+                yield message
+
+    def wakeup(self) -> None:
+        """Makes a `poll` or `consume` that blocks in another thread return at once; if none does, the next one."""
+        self._woken = True
+        self._signal.set()
+
+    def _enter(self) -> None:
+        """What every poll does first."""
+        if self._closed or not self._thread.pid_ok():
+            self._check()
+        core = self._core
+        core.last_poll_s = time.monotonic()
+        if core.expelled:
+            self._thread.post(core.polled)
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StateError("Consumer closed")
+        self._thread.check()
+
+    def _until(self, timeout: float | None, attempt: Callable[[Message | None], bool]) -> None:
+        """Runs callbacks and tries, until `attempt` is content or the time is over.
+
+        Args:
+            attempt: is given a notice (a Message that is no record) or None; says whether it has enough.
+        """
+        core, signal = self._core, self._signal
+        deadline_s = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        self._queue.waiting = True
+        try:
+            while True:
+                signal.clear()  # before looking: what comes after the look sets it again
+                if attempt(self._serve() if core.inbox else None):
+                    return
+                left_s = None if deadline_s is None else deadline_s - time.monotonic()
+                if self._woken or (left_s is not None and left_s <= 0):
+                    self._woken = False
+                    return
+                self._sleep(left_s)
+        finally:
+            self._queue.waiting = False
+
+    def _sleep(self, seconds: float | None) -> None:
+        """Waits for the loop; meanwhile the application counts as polling."""
+        core = self._core
+        core.polling += 1
+        try:
+            self._signal.wait(seconds)
+        finally:
+            core.polling -= 1
+            core.last_poll_s = time.monotonic()
+        if self._closed:
+            raise StateError("Consumer closed")
+
+    # ---- callbacks
+
+    def _serve(self) -> Message | None:
+        """Runs the callbacks that are due, in order, up to the first notice, which it gives back."""
+        core = self._core
+        while core.inbox:
+            item = core.inbox.popleft()
+            if isinstance(item, Notice):
+                return item.message
+            if isinstance(item, Rebalance):
+                self._rebalance(item)
+            elif (call := core.callbacks.call_for(item)) is not None:
+                call[0](*call[1])
+        return None
+
+    def _rebalance(self, item: Rebalance) -> None:
+        """Runs on_assign, on_revoke or on_lost; whatever it raises, the group goes on, and then it is raised."""
+        core, event = self._core, item.event
+        callback = core.rebalance_callbacks.for_event(event)
+        if not self._run(core.begin(event)):
+            return
+        try:
+            if callback is not None:
+                callback(self, [TopicPartition(topic, number) for topic, number in sorted(event.partitions)])
+        finally:
+            self._run(core.finish_event(event))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._thread.run(work)
+
+    def _call(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """A coroutine of the core, on the loop; refused if closed or forked."""
+        self._check()
+        return self._thread.run(work(*args))
+
+    # ---- subscription and assignment
+
+    def subscribe(
+        self,
+        topics: Sequence[str],
+        on_assign: Callable[[Any, list[TopicPartition]], object] | None = None,
+        on_revoke: Callable[[Any, list[TopicPartition]], object] | None = None,
+        on_lost: Callable[[Any, list[TopicPartition]], object] | None = None,
+    ) -> None:
+        """Joins the group for these topics; replaces an earlier subscription. Does not wait for the assignment.
+
+        The callbacks run in poll(), consume() or close() with this consumer and a list of partitions. In them assign(),
+        unassign() and the incremental ones may be called to begin elsewhere; what a callback leaves out is done for it.
+
+        Args:
+            topics: names, and regular expressions that begin with `^`.
+            on_lost: partitions are gone (expired membership); on_revoke is called if there is none.
+
+        Raises:
+            TypeError, ConfigError: no list of names, or a wrong pattern.
+            StateError: closed or forked.
+        """
+        self._call(self._core.subscribe, topics, RebalanceCallbacks(on_assign, on_revoke, on_lost))
+
+    def unsubscribe(self) -> None:
+        """Ends the subscription: the partitions are given up (on_revoke, at the next poll) and the group is left."""
+        self._call(self._core.unsubscribe)
+
+    def subscription(self) -> list[str]:
+        """The topics and patterns given to subscribe()."""
+        self._check()
+        subscription = self._core.subscription
+        return [] if subscription is None else list(subscription.topics)
+
+    def assign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Reads exactly these partitions, each from its `offset` (by default the committed one)."""
+        self._call(self._core.assign, partitions)
+
+    def unassign(self) -> None:
+        """Reads nothing any more."""
+        self._call(self._core.unassign)
+
+    def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Reads these partitions too. Raises ConfigError if one is assigned already."""
+        self._call(self._core.incremental_assign, partitions)
+
+    def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Stops reading these partitions. Raises ConfigError if one is not assigned."""
+        self._call(self._core.incremental_unassign, partitions)
+
+    def assignment(self) -> list[TopicPartition]:
+        """What is assigned at the moment."""
+        self._check()
+        return self._core.assignment.partitions()
+
+    # ---- positions
+
+    def seek(self, partition: TopicPartition) -> None:
+        """Goes on reading an assigned partition from `partition.offset`. Raises StateError if it is not assigned."""
+        self._call(self._core.seek, partition)
+
+    def pause(self, partitions: Sequence[TopicPartition]) -> None:
+        """Hands out nothing of these partitions until `resume`; what is fetched already is kept."""
+        self._call(self._core.pause, partitions)
+
+    def resume(self, partitions: Sequence[TopicPartition]) -> None:
+        """Ends `pause`."""
+        self._call(self._core.resume, partitions)
+
+    def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
+        """The partitions with the offset after the last record handed out, OFFSET_INVALID if there was none."""
+        self._check()
+        return self._core.position(partitions)
+
+    def get_watermark_offsets(
+        self, partition: TopicPartition, timeout: float | None = None, cached: bool = False
+    ) -> tuple[int, int]:
+        """First offset of a partition and the one after its last record.
+
+        Args:
+            cached: as the last fetch told (OFFSET_INVALID if there was none), without asking the broker.
+
+        Raises:
+            NetworkError: nobody answered in time.
+        """
+        self._check()
+        if cached:
+            return self._core.cached_watermarks(partition)
+        return self._call(self._core.watermarks, partition, timeout)
+
+    def offsets_for_times(
+        self, partitions: Sequence[TopicPartition], timeout: float | None = None
+    ) -> list[TopicPartition]:
+        """The first offset at or after a time (ms, in each partition's `offset`); OFFSET_END if there is none."""
+        return self._call(self._core.offsets_for_times, partitions, timeout)
+
+    # ---- commits
+
+    def commit(
+        self,
+        message: Message | None = None,
+        offsets: Sequence[TopicPartition] | None = None,
+        asynchronous: bool = True,
+    ) -> list[TopicPartition] | None:
+        """Commits a message's offset + 1, the given offsets, or (with neither) the stored ones.
+
+        Args:
+            asynchronous: return None at once, the result goes to `on_commit`; else wait.
+
+        Returns:
+            The committed partitions, each with `.error` if it alone failed; None if asynchronous.
+
+        Raises:
+            ValueError: message and offsets are both given.
+            KafkaException: _NO_OFFSET, nothing to commit; when waiting also what made the whole commit fail.
+        """
+        self._check()
+        core = self._core
+        commits = core.committer.pick(chosen(message, offsets))
+        if not asynchronous:
+            return self._call(core.commit, commits)
+        self._call(core.start)
+        self._thread.submit(core.committer.commit_later(commits))
+        return None
+
+    def store_offsets(self, message: Message | None = None, offsets: Sequence[TopicPartition] | None = None) -> None:
+        """Stores offsets for the next commit; `enable.auto.offset.store` must be off."""
+        self._check()
+        self._core.store_offsets(message, offsets)
+
+    def committed(self, partitions: Sequence[TopicPartition], timeout: float | None = None) -> list[TopicPartition]:
+        """What the group has committed for these partitions, OFFSET_INVALID where there is nothing."""
+        return self._call(self._core.committed, partitions, timeout)
+
+    # ---- facts
+
+    def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+        """The cluster's brokers and topics (or one topic)."""
+        return self._call(self._core.list_topics, topic, timeout)
+
+    def cluster_id(self, timeout: float = -1) -> str | None:
+        """The cluster's id."""
+        return self._call(self._core.cluster_id, timeout)
+
+    def memberid(self) -> str | None:
+        """This member's id in the group; None while it has none."""
+        self._check()
+        return self._core.membership.member_id or None
+
+    def consumer_group_metadata(self) -> ConsumerGroupMetadata:
+        """The membership as `Producer.send_offsets_to_transaction` wants it."""
+        self._check()
+        return self._core.identity()
+
+    def health(self) -> ConsumerHealth:
+        """How the consumer is: membership, ages of the last heartbeat and poll, lag, errors. Works when closed, too."""
+        return self._core.health()
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
+
+        on_revoke may be called. Bounded in time, whatever the brokers do; harmless when called again.
+        """
+        if self._closed:
+            return
+        if not self._thread.pid_ok():
+            self._closed = True  # the parent's connections and membership are the parent's
+            return
+        core = self._core
+        deadline_s = time.monotonic() + CLOSE_LIMIT_S
+        try:
+            if self._thread.running:
+                self._run(core.begin_close())
+                while core.leaving and time.monotonic() < deadline_s:
+                    if self._serve() is None and core.leaving:
+                        self._run(core.wait_leave(max(0.0, deadline_s - time.monotonic())))
+                self._run(core.finish_close(max(1.0, deadline_s - time.monotonic())))
+                self._serve()
+        finally:
+            self._closed = True
+            self._signal.set()
+            core.closed = True
+            self._thread.stop()
+
+    def __enter__(self) -> Self:
+        self._check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Consumer of group {self._core.config.text('group.id')!r}{', closed' if self._closed else ''}>"
