@@ -168,8 +168,8 @@ class ClusterClient:
             return await connection.send(request, timeout_s=timeout_s)
         deadline_s = None if timeout_s is None else self._clock.monotonic() + timeout_s
         what = f"broker {node_id}"
-        connection = await self._in_time(self.connection(node_id, lane), timeout_s, what)
-        await self._in_time(connection.drain(), self._left(deadline_s), what)
+        connection = await self._in_time(self.connection(node_id, lane), timeout_s, what, node_id)
+        await self._in_time(connection.drain(), self._left(deadline_s), what, node_id)
         return await connection.send(request, timeout_s=self._left(deadline_s))
 
     async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> BrokerConnection:
@@ -348,8 +348,7 @@ class ClusterClient:
 
     def bootstrapped(self, connection: BrokerConnection, response: MetadataResponse) -> None:
         """A bootstrap server answered: keep its connection if it is a broker's own address, else let it go."""
-        for address in [key for key in self._failures if isinstance(key, str)]:
-            del self._failures[address]
+        self._forget_bootstrap_failures()
         self._all_down_reported = False
         self._must_bootstrap = False
         for item in response.brokers:
@@ -383,14 +382,19 @@ class ClusterClient:
     def _left(self, deadline_s: float | None) -> float | None:
         return None if deadline_s is None else max(0.001, deadline_s - self._clock.monotonic())
 
-    async def _in_time(self, work: Awaitable[T], timeout_s: float | None, what: str) -> T:
-        """Wait for `work`, but not longer; the time-out error names the real causes, the first one is its code."""
+    async def _in_time(self, work: Awaitable[T], timeout_s: float | None, what: str, node_id: int | None = None) -> T:
+        """Wait for `work`, but not longer; the time-out error names the real causes, the first one is its code.
+
+        `node_id` limits the causes to that broker's.
+        """
         self._failures.pop("", None)
         try:
             async with asyncio.timeout(timeout_s):
                 return await work
         except TimeoutError:
             causes = self._causes()
+            if node_id is not None:
+                causes = [cause for key, cause in self._failures.items() if key == node_id]
             text = f"{what}: no answer within {timeout_s:.3g} s"
             if not causes:
                 raise NetworkError(text, KafkaError._TIMED_OUT) from None
@@ -439,7 +443,13 @@ class ClusterClient:
 
     def _broker_up(self, broker: BrokerAddress) -> None:
         self._failures.pop(broker.node_id, None)
+        self._forget_bootstrap_failures()
         self._all_down_reported = False
+
+    def _forget_bootstrap_failures(self) -> None:
+        """The cluster can be reached: why bootstrap servers could not does not matter any more."""
+        for address in [key for key in self._failures if isinstance(key, str)]:
+            del self._failures[address]
 
     def _broker_down(self, broker: BrokerAddress, error: KafkaException) -> None:
         self._note(broker.node_id, error)

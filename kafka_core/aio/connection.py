@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -109,8 +109,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._answered = False  # whether a request of the client's (not the handshake's) has had its answer
         self._uses_sasl = settings.config.text("security.protocol").startswith("sasl_")
         self._gone: asyncio.Future[None] = self._loop.create_future()
-        self.closed: asyncio.Future[KafkaException | None] = self._loop.create_future()
-        """Done when the connection is gone: None when we (or the broker, finding it idle) closed it, else why."""
+        self._reason: KafkaException | None = None  # why it is gone, for others: None when it was meant to end
+        self._end_listeners: list[Callable[[KafkaException | None], object]] = []
 
     # ---- what clients use
 
@@ -190,6 +190,21 @@ class BrokerConnection(asyncio.BufferedProtocol):
             await asyncio.wait((self._gone,), timeout=timeout_s)
             if not self._gone.done():
                 self._target.transport.abort()
+
+    def on_end(self, listener: Callable[[KafkaException | None], object]) -> None:
+        """Have `listener` called when the connection ends, before those who wait for answers go on.
+
+        Its argument is None when we closed it (or the broker did, finding it idle), else why it was lost.
+        """
+        if self._error is not None:
+            listener(self._reason)
+        else:
+            self._end_listeners.append(listener)
+
+    async def wait_closed(self) -> KafkaException | None:
+        """Wait for the connection's end; gives what `on_end` tells."""
+        await asyncio.shield(self._gone)
+        return self._reason
 
     def retire(self) -> None:
         """Take no new requests and close when the last answer is in."""
@@ -429,8 +444,12 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if self._target is not None:
             self._target.transport.close()
         self.resume_writing()
-        if not self.closed.done():
-            self.closed.set_result(None if expected else error)
+        self._reason = None if expected else error
+        for listener in self._end_listeners:
+            listener(self._reason)
+        self._end_listeners.clear()
+        if self._target is None and not self._gone.done():
+            self._gone.set_result(None)  # never connected: asyncio will not say that it is gone
 
     def _gone_error(self, error: KafkaException) -> KafkaException:
         """A fresh exception per waiter (a shared one would collect everybody's tracebacks), same class and text."""
@@ -452,6 +471,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
             what, where = f"{what} during the handshake", "before its first answer"
             if self._settings.transport.tls is None:
                 hint = "; is it a TLS port? (then set security.protocol=SSL or SASL_SSL)"
+            else:
+                hint = "; does it demand a client certificate, or another one? (ssl.certificate.location)"
         elif not (self._answered or self._uses_sasl or self._reader.in_frame) and self._state.in_flight:
             what, where = f"{what} at the first request", ""
             hint = "; does that listener demand SASL? (then set security.protocol=SASL_PLAINTEXT or SASL_SSL)"
@@ -519,9 +540,7 @@ class Connector:
                 connection.abort()
             logger.debug("%s after %.3f s", error or f"{connection.name}: connected", duration_s)
             self.hooks.on_connect(node_id, connection.address, duration_s, error)
-        connection.closed.add_done_callback(
-            lambda closed: self.hooks.on_disconnect(connection.node_id, connection.address, closed.result())
-        )
+        connection.on_end(lambda reason: self.hooks.on_disconnect(connection.node_id, connection.address, reason))
         return connection
 
     async def _establish(self, connection: BrokerConnection) -> None:

@@ -10,6 +10,7 @@ import enum
 import logging
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, Protocol
 
 from kafka_core.aio.connection import BrokerConnection
@@ -193,8 +194,8 @@ class ConnectionPool:
 
     def _take(self, slot: Slot, connection: BrokerConnection) -> None:
         slot.connection = connection
-        connection.closed.add_done_callback(lambda closed: self._lost(slot, connection, closed.result()))
         self._on_up(slot.broker)
+        connection.on_end(partial(self._lost, slot, connection))
 
     def _lost(self, slot: Slot, connection: BrokerConnection, error: KafkaException | None) -> None:
         if slot.connection is connection:
@@ -210,7 +211,7 @@ class ConnectionPool:
 
     def _retire(self, connection: BrokerConnection) -> None:
         self._retired.add(connection)
-        connection.closed.add_done_callback(lambda _: self._retired.discard(connection))
+        connection.on_end(lambda _: self._retired.discard(connection))
         connection.retire()
 
 

@@ -262,7 +262,7 @@ class TestLoss:
             recorder = Recorder()
             connection = await make_connector("x", hooks=(recorder,)).connect("127.0.0.1", broker.port, 5)
             broker.hang_up_politely()
-            assert await connection.closed is None
+            assert await connection.wait_closed() is None
             assert recorder.of("disconnect") == [(5, broker.address, None)]
             with pytest.raises(NetworkError, match="the broker closed the connection between responses"):
                 connection.send(heartbeat())
@@ -298,14 +298,14 @@ class TestLoss:
             error = await outcome(connection.send(heartbeat()))
             assert isinstance(error, ProtocolError)
             assert str(error).startswith(f"{broker.address}/5: HEARTBEAT (12) v4: the response has correlation id")
-            assert isinstance(await connection.closed, ProtocolError)
+            assert isinstance(await connection.wait_closed(), ProtocolError)
 
     @on_loop
     async def test_an_answer_that_nobody_asked_for_closes_the_connection(self):
         async with ScriptedBroker() as broker, connected(broker) as connection:
             broker.handlers[ProduceRequest] = lambda *_: b"\x00\x00\x00\x04\x00\x00\x00\x01"
             await connection.send(ProduceRequest(acks=0, timeout_ms=1), version=9)
-            assert "no request waits" in str(await connection.closed)
+            assert "no request waits" in str(await connection.wait_closed())
 
     @on_loop
     async def test_a_response_above_the_limit(self):
@@ -371,7 +371,7 @@ class TestTimeouts:
                 await asyncio.sleep(0.03)
                 await connection.send(heartbeat())
             assert connection.usable
-            assert await connection.closed is None
+            assert await connection.wait_closed() is None
             assert recorder.of("disconnect") == [(5, broker.address, None)]
 
     @on_loop
@@ -485,7 +485,7 @@ class TestEnd:
             assert not connection.usable
             release.set()
             assert (await future).error_code == 9
-            assert await connection.closed is None
+            assert await connection.wait_closed() is None
 
     @on_loop
     async def test_close_is_bounded_when_the_socket_takes_no_more(self):
@@ -547,7 +547,7 @@ class TestReauthentication:
             self.script(broker, lifetimes_ms=[60], refuse_at=2)
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
             async with connected(broker, **SASL) as connection:
-                error = await connection.closed
+                error = await connection.wait_closed()
                 assert isinstance(error, AuthError)
                 assert "password changed" in str(error)
 

@@ -201,7 +201,7 @@ class TestNames:
 
 
 class TestWrite:
-    CHUNKS = [b"size", bytearray(b"head"), memoryview(bytes(300_000)), b"", b"x" * 2_000_000, b"end"]
+    CHUNKS = [b"size", bytearray(b"head"), memoryview(bytes(200_000)), b"", b"x" * 400_000, b"end"]
 
     @pytest.mark.parametrize("encrypted", [False, True])
     @on_loop
