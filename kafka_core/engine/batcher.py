@@ -395,6 +395,14 @@ class Batcher:
             self._purge_lane(lane, in_queue if queued else None, in_flight if sent else None, reaction)
         return reaction
 
+    def fail_topic(self, topic: str, error: KafkaError) -> Reaction:
+        """The topic is gone: all its batches get this error."""
+        reaction = Reaction()
+        for lane in self._lanes.values():
+            if lane.topic == topic:
+                self._purge_lane(lane, error, error, reaction)
+        return reaction
+
     def fail_all(self, error: KafkaError) -> Reaction:
         """The producer cannot go on: everything gets this error."""
         reaction = Reaction()

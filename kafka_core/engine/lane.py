@@ -165,14 +165,14 @@ class Lane:
         """Whether the first batch of the queue may be sent to the leader now.
 
         New batches may follow those in flight; not so when that could change the order:
-          * the lane is recovering (`failures`), or the first batch is itself a retry: one at a time until one succeeds;
+          * the lane is recovering (`failures`): one at a time until one succeeds;
           * those in flight went to another broker: their fate is open until it answers (or its connection breaks);
           * idempotent: one in flight was given up, or the sequence is broken, or the epoch has changed: only when
             nothing is in flight it is known where the sequence stands (see `_align`).
         """
         if not self.queue or now_s < self.retry_at_s:
             return False
-        if self.in_flight and (self.failures or self.queue[0].started or self.flight_node != self.leader):
+        if self.in_flight and (self.failures or self.flight_node != self.leader):
             return False
         return self.sequence is None or self._align(self.sequence, ids)
 
