@@ -153,6 +153,7 @@ class _Connection(http.server.BaseHTTPRequestHandler):
     sys_version = ""
     timeout = IDLE_S
     disable_nagle_algorithm = True
+    wbufsize = -1  # one segment for head and body; flushed after every request
     server: _Server
 
     def setup(self) -> None:

@@ -66,8 +66,10 @@ def ours(url: str) -> Iterator[SchemaRegistryClient]:
 
 
 @pytest.fixture
-def theirs(url: str) -> Any:
-    return peer.SchemaRegistryClient({"url": url})
+def theirs(url: str) -> Iterator[Any]:
+    client = peer.SchemaRegistryClient({"url": url})
+    yield client
+    client.close()
 
 
 def test_their_client_works_against_our_server(theirs: Any, request: pytest.FixtureRequest) -> None:
@@ -93,7 +95,7 @@ def test_their_client_works_against_our_server(theirs: Any, request: pytest.Fixt
     assert theirs.delete_version(subject, 1) == 1
     assert theirs.delete_version(subject, 1, permanent=True) == 1
     with pytest.raises(peer.SchemaRegistryError) as caught:
-        theirs.get_latest_version(subject)
+        theirs.get_versions(subject)
     assert caught.value.error_code == 40401
 
 

@@ -80,7 +80,7 @@ def test_no_lock_is_held_between_calls() -> None:
         def __exit__(self, *unused: object) -> None:
             held.pop()
 
-    cache: Cache[int] = Cache(2, Lock(), math.inf, Clock())  # type: ignore[arg-type]
+    cache: Cache[int] = Cache(2, Lock(), math.inf, Clock())
     cache.put("a", 1)
     assert cache.get("a") == 1
     assert not held

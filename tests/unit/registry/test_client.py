@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -133,6 +134,10 @@ def in_threads(count: int, function: Callable[[], object]) -> list[object]:
     return results
 
 
+def waiters(future: Any) -> int:
+    return len(future._condition._waiters)
+
+
 class Gate:
     """A server that answers when all of some threads are known to wait."""
 
@@ -144,7 +149,7 @@ class Gate:
         while True:
             with flights._lock:
                 futures = list(flights._under_way.values())
-            if sum(len(future._condition._waiters) for future in futures) >= self._waiting:  # type: ignore[attr-defined]
+            if sum(waiters(future) for future in futures) >= self._waiting:
                 return self._answer
 
 

@@ -4,6 +4,7 @@ import json
 import logging
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -30,11 +31,11 @@ def fetch(call: Call) -> Flow[Reply]:
     return (yield from send(call))
 
 
-def run(driver: Driver, call: Call | None = None, **conf: object) -> Reply:
+def run(driver: Driver, call: Call | None = None, /, **conf: Any) -> Reply:
     return made(driver, **conf)(call or Call("GET", "/subjects"))
 
 
-def made(driver: Driver, **conf: object) -> Callable[[Call], Reply]:
+def made(driver: Driver, /, **conf: Any) -> Callable[[Call], Reply]:
     config = ClientConfig.parse({"url": "http://a,http://b", **conf})
     policy = Policy(config, Basic("alice", "geheim"), driver.clock, random.Random(1))
     return lambda call: driver.run(policy.run(fetch(call)))
