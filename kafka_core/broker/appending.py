@@ -1,11 +1,13 @@
 """What a partition's leader does with a batch from a producer: check it, recognise repeats, append it.
 
-Must not know: requests and topics' leaders (the Produce handler has looked). Records are never decoded.
+Must not know: requests and topics' leaders (the Produce handler has looked). Records are decoded only where a
+topic's rules need it.
 Spec: `LogValidator`, `UnifiedLog.append` and `ProduceRequest.validateRecords` of Apache Kafka 4; KIP-98, KIP-32.
 """
 
 from __future__ import annotations
 
+import logging
 import struct
 from dataclasses import dataclass
 
@@ -13,7 +15,10 @@ from kafka_core import kernels
 from kafka_core.broker.codes import Code
 from kafka_core.broker.topics import Partition
 from kafka_core.errors import ProtocolError
-from kafka_core.kernels import BatchHeader
+from kafka_core.kernels import BatchHeader, Message
+from kafka_core.records import open_batches
+
+log = logging.getLogger(__name__)
 
 _CRC_POSITION = 17
 _ATTRIBUTES_POSITION = 21
@@ -29,17 +34,46 @@ _CONTROL = 0x20
 _ZSTD = 4
 _FIRST_VERSION_WITH_ZSTD = 7
 _NO_PRODUCER_ID = -1
+_NO_BOUND_MS = 2**63 - 1
+_SHOWN_RECORD_ERRORS = 3
+_EVERY_RECORD = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What became of a batch. Offsets and time are -1 where there is none to tell."""
+    """What became of a batch. Offsets and time are -1 where there is none to tell.
+
+    `record_errors` are (index in the batch, text) of the records at fault (KIP-467).
+    """
 
     code: Code
-    text: str | None = None
     base_offset: int = -1
     log_append_time_ms: int = -1
     log_start_offset: int = -1
+    message: str | None = None
+    record_errors: tuple[tuple[int, str], ...] = ()
+
+
+class _BatchRefused(Exception):
+    """The batch can't be appended. The reason goes to our log: real brokers tell clients only of single records.
+
+    `early` refusals come before the partition's log is looked at, so they can't name its start offset.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        reason: str,
+        *,
+        early: bool = False,
+        message: str | None = None,
+        record_errors: tuple[tuple[int, str], ...] = (),
+    ) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.early = early
+        self.message = message
+        self.record_errors = record_errors
 
 
 def append_records(partition: Partition, records: memoryview | None, acks: int, version: int, now_ms: int) -> Appended:
@@ -47,87 +81,126 @@ def append_records(partition: Partition, records: memoryview | None, acks: int, 
 
     A writable `records` belongs to the log from here on: header fields are patched in place.
     """
-    config = partition.topic.config
-    if acks == -1 and len(partition.isr) < config.integer("min.insync.replicas"):
-        text = f"The size of the current ISR is insufficient to satisfy the min.isr requirement for {_name(partition)}"
-        return Appended(Code.NOT_ENOUGH_REPLICAS, text)
-    limit = config.integer("max.message.bytes")
-    if records is not None and len(records) > limit:
-        text = f"The record batch size in the append to {_name(partition)} is {len(records)} bytes which exceeds the "
-        return Appended(Code.MESSAGE_TOO_LARGE, f"{text}maximum configured value of {limit}.")
     try:
-        headers = kernels.scan_batches(records, check_crc=True) if records is not None else []
+        _check_replicas(partition, acks)
+        header = _check_batch(partition, records, version)
+        if records is None:
+            raise _BatchRefused(Code.INVALID_RECORD, "no records", early=True)
+        batch = records[header.position : header.position + header.size_bytes]
+        _check_for_topic(partition, header, batch, now_ms)
+        return _append(partition, header, batch, now_ms)
+    except _BatchRefused as refusal:
+        log.info("%s-%d refuses a batch: %s", partition.topic.name, partition.index, refusal)
+        start_offset = -1 if refusal.early else partition.log.start_offset
+        return Appended(refusal.code, -1, -1, start_offset, refusal.message, refusal.record_errors)
+
+
+def _check_replicas(partition: Partition, acks: int) -> None:
+    """Enough replicas in sync; a topic with fewer replicas than asked for needs only those (KIP-966)."""
+    needed = min(partition.topic.config.integer("min.insync.replicas"), len(partition.replicas))
+    if acks == -1 and len(partition.isr) < needed:
+        raise _BatchRefused(Code.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} in sync, {needed} needed", early=True)
+
+
+def _check_batch(partition: Partition, records: memoryview | None, version: int) -> BatchHeader:
+    """What no topic accepts; the header of the one batch there must be."""
+    limit = partition.topic.config.integer("max.message.bytes")
+    try:
+        headers = kernels.scan_batches(records, check_crc=False) if records is not None else []
+        if len(headers) != 1:
+            raise _BatchRefused(Code.INVALID_RECORD, f"{len(headers)} batches where there must be one", early=True)
+        (header,) = headers
+        if header.magic != 2:
+            raise _BatchRefused(Code.INVALID_RECORD, f"magic {header.magic} where 2 is needed", early=True)
+        if header.attributes & _CODEC_MASK == _ZSTD and version < _FIRST_VERSION_WITH_ZSTD:
+            raise _BatchRefused(Code.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce v{version}", early=True)
+        if header.attributes & _TRANSACTIONAL:
+            raise _BatchRefused(Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "no transactions here yet", early=True)
+        if header.size_bytes > limit:
+            reason = f"{header.size_bytes} bytes, more than max.message.bytes={limit}"
+            raise _BatchRefused(Code.MESSAGE_TOO_LARGE, reason, early=True)
+        kernels.scan_batches(records, check_crc=True)
     except ProtocolError as error:
-        return Appended(Code.CORRUPT_MESSAGE, str(error))
-    problem = _problem(headers, version) or _timestamp_problem(partition, headers[0], now_ms)
-    if problem is not None or records is None:
-        return problem or Appended(Code.INVALID_RECORD)
-    return _append(partition, headers[0], records, now_ms)
+        raise _BatchRefused(Code.CORRUPT_MESSAGE, str(error), early=True) from error
+    return header
 
 
-def _name(partition: Partition) -> str:
-    return f"partition {partition.topic.name}-{partition.index}"
-
-
-def _problem(headers: list[BatchHeader], version: int) -> Appended | None:
-    """What makes the records unacceptable whatever the topic is."""
-    request = f"Produce requests with version {version} are"
-    if len(headers) != 1:
-        how_many = "at least" if not headers else "only"
-        return Appended(Code.INVALID_RECORD, f"{request} {how_many} allowed to contain one record batch per partition")
-    (header,) = headers
-    if header.magic != 2:
-        return Appended(Code.INVALID_RECORD, f"{request} only allowed to contain record batches with magic version 2")
-    if header.attributes & _CODEC_MASK == _ZSTD and version < _FIRST_VERSION_WITH_ZSTD:
-        return Appended(Code.UNSUPPORTED_COMPRESSION_TYPE, f"{request} not allowed to use ZStandard compression")
+def _check_for_topic(partition: Partition, header: BatchHeader, batch: memoryview, now_ms: int) -> None:
+    """What `LogValidator` looks at."""
     if header.attributes & _CONTROL:
-        return Appended(Code.INVALID_RECORD, "Clients are not allowed to write control records")
+        raise _BatchRefused(Code.INVALID_RECORD, "clients are not allowed to write control records")
     if header.count <= 0 or header.last_offset_delta + 1 != header.count:
-        text = f"Inconsistent batch offset range: {header.last_offset_delta + 1} offsets for {header.count} records"
-        return Appended(Code.INVALID_RECORD, text)
+        reason = f"{header.last_offset_delta + 1} offsets for {header.count} records"
+        raise _BatchRefused(Code.INVALID_RECORD, reason)
     if header.producer_id != _NO_PRODUCER_ID and header.base_sequence < 0:
-        text = f"Invalid sequence number {header.base_sequence} in record batch with producerId {header.producer_id}"
-        return Appended(Code.INVALID_RECORD, text)
-    if header.attributes & _TRANSACTIONAL:
-        return Appended(Code.INVALID_TXN_STATE, "the embedded broker has no transactions yet")
-    return None
+        raise _BatchRefused(Code.INVALID_RECORD, f"sequence {header.base_sequence} of producer {header.producer_id}")
+    if "compact" in partition.topic.config.text("cleanup.policy"):
+        _check_keys(partition, batch)
+    if partition.topic.config.text("message.timestamp.type") == "CreateTime":
+        _check_timestamps(partition, header, batch, now_ms)
 
 
-def _timestamp_problem(partition: Partition, header: BatchHeader, now_ms: int) -> Appended | None:
+def _check_keys(partition: Partition, batch: memoryview) -> None:
+    name = f"{partition.topic.name}-{partition.index}"
+    text = f"Compacted topic cannot accept message without key in topic partition {name}"
+    bad = tuple((index, text) for index, message in enumerate(_decoded(batch)) if message.key() is None)
+    if not bad:
+        return
+    shown = ", ".join(f"RecordError(batchIndex={index}, message='{text}')" for index, _ in bad[:_SHOWN_RECORD_ERRORS])
+    message = (
+        f"One or more records have been rejected due to {len(bad)} record errors in total, and only showing the first "
+        f"three errors at most: [{shown}]"
+    )
+    raise _BatchRefused(Code.INVALID_RECORD, text, message=message, record_errors=bad)
+
+
+def _check_timestamps(partition: Partition, header: BatchHeader, batch: memoryview, now_ms: int) -> None:
+    """Records are looked at only if the header says one is too late, or if there is a bound for early ones."""
     config = partition.topic.config
-    if config.text("message.timestamp.type") == "LogAppendTime" or header.max_timestamp_ms < 0:
-        return None
-    early = now_ms - header.base_timestamp_ms > config.integer("message.timestamp.before.max.ms")
-    late = header.max_timestamp_ms - now_ms > config.integer("message.timestamp.after.max.ms")
-    if not early and not late:
-        return None
-    text = "One or more records have been rejected due to invalid timestamp"
-    return Appended(Code.INVALID_TIMESTAMP, text)
+    before_ms, after_ms = (config.integer(f"message.timestamp.{side}.max.ms") for side in ("before", "after"))
+    if before_ms == _NO_BOUND_MS and header.max_timestamp_ms - now_ms <= after_ms:
+        return
+    first_ms, last_ms = now_ms - before_ms, now_ms + after_ms
+    bad = []
+    for index, message in enumerate(_decoded(batch)):
+        timestamp_ms = message.timestamp()[1]
+        if timestamp_ms >= 0 and not first_ms <= timestamp_ms <= last_ms:
+            text = f"Timestamp {timestamp_ms} of message with offset {index} is out of range. "
+            bad.append((index, f"{text}The timestamp should be within [{first_ms}, {last_ms}]"))
+    if bad:
+        message_text = "One or more records have been rejected due to invalid timestamp"
+        raise _BatchRefused(Code.INVALID_TIMESTAMP, bad[0][1], message=message_text, record_errors=tuple(bad))
 
 
-def _append(partition: Partition, header: BatchHeader, records: memoryview, now_ms: int) -> Appended:
-    log, producers, config = partition.log, partition.producers, partition.topic.config
+def _decoded(batch: memoryview) -> list[Message]:
+    out: list[Message] = []
+    for opened in open_batches(batch, "", 0, 0):
+        opened.cursor.take(out, _EVERY_RECORD)
+    return out
+
+
+def _append(partition: Partition, header: BatchHeader, batch: memoryview, now_ms: int) -> Appended:
+    stored, producers, config = partition.log, partition.producers, partition.topic.config
     by_append_time = config.text("message.timestamp.type") == "LogAppendTime"
     identity = header.producer_id, header.producer_epoch, header.base_sequence
     if header.producer_id != _NO_PRODUCER_ID:
         repeat = producers.duplicate(*identity, header.count)
         if repeat is not None:
             written_ms = repeat.timestamp_ms if by_append_time else -1
-            return Appended(Code.NONE, None, repeat.base_offset, written_ms, log.start_offset)
-        code, text = producers.check(*identity)
+            return Appended(Code.NONE, repeat.base_offset, written_ms, stored.start_offset)
+        code, reason = producers.check(*identity)
         if code is not Code.NONE:
-            return Appended(code, f"{text} on {_name(partition)}")
-    batch = records[header.position : header.position + header.size_bytes]
+            raise _BatchRefused(code, reason)
     timestamp_ms = header.max_timestamp_ms
     if by_append_time:
         batch, timestamp_ms = _stamped(batch, header.attributes, now_ms), now_ms
-    log.roll(len(batch), now_ms, config.integer("segment.bytes"), config.integer("segment.ms"))
-    base_offset = log.append(batch, header.count, timestamp_ms, partition.leader_epoch, now_ms)
+    stored.roll(len(batch), now_ms, config.integer("segment.bytes"), config.integer("segment.ms"))
+    base_offset = stored.append(batch, header.count, timestamp_ms, partition.leader_epoch, now_ms)
     if header.producer_id != _NO_PRODUCER_ID:
         producers.record(*identity, header.count, base_offset, timestamp_ms)
     if "delete" in config.text("cleanup.policy"):
-        log.retain(now_ms, config.integer("retention.bytes"), config.integer("retention.ms"))
-    return Appended(Code.NONE, None, base_offset, now_ms if by_append_time else -1, log.start_offset)
+        stored.retain(now_ms, config.integer("retention.bytes"), config.integer("retention.ms"))
+    return Appended(Code.NONE, base_offset, now_ms if by_append_time else -1, stored.start_offset)
 
 
 def _stamped(batch: memoryview, attributes: int, now_ms: int) -> memoryview:

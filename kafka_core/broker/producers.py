@@ -80,7 +80,7 @@ class ProducerStates:
             expected = first_sequence
         if first_sequence != expected:
             text = f"sequence {first_sequence} of producer {producer_id} (epoch {epoch}) where {expected} was expected"
-            return Code.OUT_OF_ORDER_SEQUENCE_NUMBER, f"Out of order sequence number: {text}"
+            return Code.OUT_OF_ORDER_SEQUENCE_NUMBER, text
         return Code.NONE, ""
 
     def record(

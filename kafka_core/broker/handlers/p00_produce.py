@@ -15,6 +15,7 @@ from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serv
 from kafka_core.broker.topics import Partition
 from kafka_core.protocol import Records
 from kafka_core.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceData,
@@ -63,7 +64,8 @@ class _Producing:
             result.base_offset,
             result.log_append_time_ms,
             result.log_start_offset,
-            error_message=result.text,
+            [BatchIndexAndErrorMessage(*error) for error in result.record_errors],
+            result.message,
         )
 
     def refusal(self, index: int, code: Code, partition: Partition | None) -> PartitionProduceResponse:
@@ -86,8 +88,6 @@ def _view(records: Records) -> memoryview | None:
 
 def handle(cluster: ClusterState, context: Context, request: ProduceRequest) -> Outcome:
     """Append; without acks there is no answer, and an error then cuts the connection as the real broker does."""
-    if request.transactional_id is not None:
-        return fail(request, Code.INVALID_TXN_STATE)
     if request.acks not in (-1, 0, 1):
         return fail(request, Code.INVALID_REQUIRED_ACKS)
     producing = _Producing(cluster, context, request)

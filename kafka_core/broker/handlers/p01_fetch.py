@@ -100,6 +100,8 @@ class _Fetching:
             return Located(target, code, partition)
         if target.last_fetched_epoch >= 0:
             epoch, end_offset = partition.log.epochs.end_of(target.last_fetched_epoch, partition.log.end_offset)
+            if epoch < 0:
+                return Located(target, Code.OFFSET_OUT_OF_RANGE, partition)
             if epoch < target.last_fetched_epoch or end_offset < target.fetch_offset:
                 return Located(target, Code.NONE, partition, (epoch, end_offset))
         in_range = partition.log.holds(target.fetch_offset)
@@ -144,7 +146,8 @@ class _Fetching:
     def _read(self, item: Located, left: int, at_least_one: bool) -> tuple[PartitionData, int]:
         index = item.target.key[2]
         if item.code is not Code.NONE or item.partition is None:
-            return PartitionData(index, item.code, -1, -1, -1, aborted_transactions=None, records=b""), 0
+            aborted: list[AbortedTransaction] | None = [] if item.partition is None else None
+            return PartitionData(index, item.code, -1, -1, -1, aborted_transactions=aborted, records=b""), 0
         log = item.partition.log
         read_committed = self.request.isolation_level == _READ_COMMITTED
         data = PartitionData(
@@ -162,8 +165,8 @@ class _Fetching:
         read = log.read(item.target.fetch_offset, min(item.target.max_bytes, left), at_least_one=at_least_one)
         data.records = read.chunks if read.chunks else b""
         if read_committed:
-            aborted = log.aborted_transactions(item.target.fetch_offset, log.last_stable_offset)
-            data.aborted_transactions = [AbortedTransaction(*entry) for entry in aborted]
+            ranges = log.aborted_transactions(item.target.fetch_offset, log.last_stable_offset)
+            data.aborted_transactions = [AbortedTransaction(*entry) for entry in ranges]
         return data, read.size_bytes
 
     def _add_hints(self, item: Located, data: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:

@@ -16,7 +16,7 @@ from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest,
 def handle(cluster: ClusterState, context: Context, request: InitProducerIdRequest) -> InitProducerIdResponse:
     """Without a transactional id, always a new producer id at epoch 0, as the real broker does."""
     del context
-    if request.transactional_id is not None:
+    if request.transactional_id is not None or (request.producer_id == -1) != (request.producer_epoch == -1):
         return fail(request, Code.INVALID_REQUEST)
     return InitProducerIdResponse(producer_id=cluster.new_producer_id(), producer_epoch=0)
 
