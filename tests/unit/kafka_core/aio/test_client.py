@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kafka_core.aio import refresh
 from kafka_core.aio.client import ClusterClient, CoordinatorKind, Lane
 from kafka_core.config import Role, parse
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
@@ -107,7 +108,8 @@ class TestBootstrap:
             await client.close()
 
     @on_loop
-    async def test_a_silent_address_does_not_hold_up_the_others(self):
+    async def test_a_silent_address_does_not_hold_up_the_others(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(refresh, "STAGGER_S", 0.05)
         with socket.create_server(("127.0.0.1", 0)) as silent:
             async with ScriptedBroker() as broker:
                 servers = f"127.0.0.1:{silent.getsockname()[1]},{broker.address}"
