@@ -391,14 +391,17 @@ class GroupCoordinator:
 
     # ---- offsets -------------------------------------------------------------------------------------------------
 
-    def admit_commit(self, group_id: str, member_id: str, instance_id: str | None, generation: int) -> Code:
-        """Whether this member may commit now; a commit also counts as a sign of life. Makes the group if needed."""
-        if not group_id:
-            return Code.INVALID_GROUP_ID
+    def admit_commit(
+        self, group_id: str, member_id: str, instance_id: str | None, generation: int, *, unknown: Code
+    ) -> Code:
+        """Whether this member may commit now; a commit also counts as a sign of life. Makes the group if needed.
+
+        `unknown` is the answer to a member of a group there is not: it differs by version of the request.
+        """
         group = self.groups.get(group_id)
         if group is None:
             if generation >= 0:
-                return Code.ILLEGAL_GENERATION
+                return unknown
             self.groups[group_id] = Group(group_id)
             return Code.NONE
         if generation < 0 and group.state is GroupState.EMPTY:

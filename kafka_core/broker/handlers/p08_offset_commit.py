@@ -20,6 +20,7 @@ from kafka_core.protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 
+_FIRST_VERSION_WITH_NOT_FOUND = 9
 _FIRST_VERSION_WITH_IDS = 10
 
 
@@ -28,7 +29,13 @@ def handle(cluster: ClusterState, context: Context, request: OffsetCommitRequest
     if not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
     code = cluster.groups.admit_commit(
-        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        unknown=Code.GROUP_ID_NOT_FOUND
+        if context.api_version >= _FIRST_VERSION_WITH_NOT_FOUND
+        else Code.ILLEGAL_GENERATION,
     )
     if code is not Code.NONE:
         return fail(request, code)

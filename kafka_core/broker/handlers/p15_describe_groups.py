@@ -35,7 +35,7 @@ def _described(cluster: ClusterState, context: Context, group_id: str, operation
         return DescribedGroup(Code.NOT_COORDINATOR, group_id=group_id)
     group = cluster.groups.groups.get(group_id)
     if group is None:
-        missing = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value, authorized_operations=operations)
+        missing = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
         if context.api_version >= _FIRST_VERSION_WITH_NOT_FOUND:
             missing.error_code = Code.GROUP_ID_NOT_FOUND
             missing.error_message = f"Group {group_id} not found."
@@ -58,7 +58,7 @@ def _member(group: Group, member: Member, *, stable: bool) -> DescribedGroupMemb
         member.client_id,
         member.client_host,
         member.metadata(group.protocol_name or "") if stable else b"",
-        member.assignment if stable else b"",
+        member.assignment,
     )
 
 

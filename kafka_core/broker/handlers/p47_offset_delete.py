@@ -39,12 +39,12 @@ def handle(cluster: ClusterState, context: Context, request: OffsetDeleteRequest
 
 
 def _topic(
-    cluster: ClusterState, group: Group, topic: OffsetDeleteRequestTopic, subscribed: set[str]
+    cluster: ClusterState, group: Group, topic: OffsetDeleteRequestTopic, subscribed: set[str] | None
 ) -> OffsetDeleteResponseTopic:
     answers = []
     for item in topic.partitions:
         code, _ = find_partition(cluster, topic.name, ZERO_UUID, item.partition_index, by_id=False)
-        if code is Code.NONE and topic.name in subscribed:
+        if code is Code.NONE and (subscribed is None or topic.name in subscribed):
             code = Code.GROUP_SUBSCRIBED_TO_TOPIC
         if code is Code.NONE:
             group.offsets.pop((topic.name, item.partition_index), None)
@@ -52,22 +52,24 @@ def _topic(
     return OffsetDeleteResponseTopic(topic.name, answers)
 
 
-def _subscribed_topics(group: Group) -> set[str]:
-    topics: set[str] = set()
-    for member in group.members.values():
-        for _, metadata in member.protocols:
-            topics.update(_topics_of(metadata))
-    return topics
+def _subscribed_topics(group: Group) -> set[str] | None:
+    """Topics the members subscribe to; None (any topic could be) if a member's metadata is no subscription."""
+    try:
+        return {
+            topic
+            for member in group.members.values()
+            for _, metadata in member.protocols
+            for topic in _subscription(metadata).topics
+        }
+    except ProtocolError:
+        return None
 
 
-def _topics_of(metadata: bytes) -> list[str]:
-    """Topics of a subscription; metadata that is none has no topics. Newer versions only add fields at the end."""
+def _subscription(metadata: bytes) -> ConsumerProtocolSubscription:
+    """A version, then the fields; newer versions only add fields at the end."""
     newest = ConsumerProtocolSubscription.VALID_VERSIONS[1]
     version = min(int.from_bytes(metadata[:2], "big"), newest)
-    try:
-        return decode(ConsumerProtocolSubscription, version, metadata[2:], exact=False).topics
-    except ProtocolError:
-        return []
+    return decode(ConsumerProtocolSubscription, version, metadata[2:], exact=False)
 
 
 def fail(request: OffsetDeleteRequest, code: int) -> OffsetDeleteResponse:
