@@ -1,7 +1,7 @@
 """The error tree of the package.
 
-Must not know of codecs. `SerializationError` carries what is known of the place: topic, field, schema id, and the
-path inside the value.
+Must not know of codecs; of kafka_core it knows the errors only (docs/decisions/0020). `SerializationError` carries
+what is known of the place: topic, field, schema id, and the path inside the value.
 
 SerializationError
 ├── KeySerializationError, ValueSerializationError        also kafka_core's ProduceError
@@ -10,9 +10,17 @@ SerializationError
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["SerializationError"]
+from kafka_core.errors import ConsumeError, KafkaError, ProduceError
+
+__all__ = [
+    "KeyDeserializationError",
+    "KeySerializationError",
+    "SerializationError",
+    "ValueDeserializationError",
+    "ValueSerializationError",
+]
 
 
 class SerializationError(Exception):
@@ -24,7 +32,7 @@ class SerializationError(Exception):
         field: `key` or `value`, None where there was no context.
         schema_id: the schema's id, None where it is not known yet.
         path: where in the value, e.g. `order.items[3].price`; None where it is not known.
-        retriable: whether nothing is wrong with the value: the registry could not be reached.
+        registry_away: whether it was the registry that could not be reached.
     """
 
     def __init__(
@@ -42,7 +50,12 @@ class SerializationError(Exception):
         self.field = field
         self.schema_id = schema_id
         self.path = path
-        self.retriable = False
+        self.registry_away = False
+
+    @property
+    def retriable(self) -> bool:
+        """Whether nothing is wrong with the value: the registry could not be reached, later it may be."""
+        return self.registry_away
 
     def located(self, topic: str | None, field: str | None, schema_id: int | None = None) -> SerializationError:
         """This error, knowing more of its place; what it knew already stays."""
@@ -52,16 +65,110 @@ class SerializationError(Exception):
         return self
 
     def __str__(self) -> str:
-        place = []
-        if self.topic is not None:
-            place.append(f"topic {self.topic}")
-        if self.field is not None:
-            place.append(self.field)
-        if self.schema_id is not None:
-            place.append(f"schema id {self.schema_id}")
-        if self.path is not None:
-            place.append(f"at {self.path}")
-        return f"{', '.join(place)}: {self.reason}" if place else self.reason
+        return sentence(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.reason,), self.__dict__)
+
+
+def sentence(error: SerializationError) -> str:
+    """The reason, after the place as far as it is known."""
+    place = []
+    if error.topic is not None:
+        place.append(f"topic {error.topic}")
+    if isinstance(error, FieldError) and error.partition is not None:
+        place.append(f"partition {error.partition}, offset {error.offset}")
+    if error.field is not None:
+        place.append(error.field)
+    if error.schema_id is not None:
+        place.append(f"schema id {error.schema_id}")
+    if error.path is not None:
+        place.append(f"at {error.path}")
+    return f"{', '.join(place)}: {error.reason}" if place else error.reason
+
+
+class FieldError(SerializationError):
+    """What the four errors of keys and values share: they take over the facts of the error behind them.
+
+    Attributes:
+        partition: of the raw message, None if there is none.
+        offset: of the raw message, None if there is none.
+    """
+
+    CODE: ClassVar[int]
+    FIELD: ClassVar[str]
+    partition: int | None = None
+    offset: int | None = None
+
+    def adopt(self, exception: BaseException | None, message: Any, topic: str | None) -> None:
+        """Takes over the facts of the cause and the place of the raw message."""
+        if isinstance(exception, SerializationError):
+            self.reason, self.topic, self.path = exception.reason, exception.topic, exception.path
+            self.schema_id, self.registry_away = exception.schema_id, exception.registry_away
+        else:
+            self.reason = "" if exception is None else f"{type(exception).__name__}: {exception}"
+        self.field = self.FIELD
+        if message is not None:
+            self.topic, self.partition, self.offset = message.topic(), message.partition(), message.offset()
+        self.topic = topic if self.topic is None else self.topic
+        self.args = (KafkaError(self.CODE, sentence(self), retriable=self.registry_away),)
+
+
+class _ConsumeFieldError(ConsumeError, FieldError):
+    def __init__(self, exception: BaseException | None = None, kafka_message: Any = None) -> None:
+        super().__init__(KafkaError(self.CODE), exception, kafka_message)
+        self.adopt(exception, kafka_message, None)
+
+
+class _ProduceFieldError(ProduceError, FieldError):
+    def __init__(self, exception: BaseException | None = None, topic: str | None = None) -> None:
+        super().__init__(KafkaError(self.CODE), exception)
+        self.adopt(exception, None, topic)
+
+
+class KeySerializationError(_ProduceFieldError):
+    """A key can't be produced.
+
+    Args:
+        exception: what went wrong.
+        topic: where it was to go.
+    """
+
+    CODE = KafkaError._KEY_SERIALIZATION
+    FIELD = "key"
+
+
+class ValueSerializationError(_ProduceFieldError):
+    """A value can't be produced.
+
+    Args:
+        exception: what went wrong.
+        topic: where it was to go.
+    """
+
+    CODE = KafkaError._VALUE_SERIALIZATION
+    FIELD = "value"
+
+
+class KeyDeserializationError(_ConsumeFieldError):
+    """The key of a consumed message can't be read.
+
+    Args:
+        exception: what went wrong.
+        kafka_message: the raw message, as it came; kept in `kafka_message`.
+    """
+
+    CODE = KafkaError._KEY_DESERIALIZATION
+    FIELD = "key"
+
+
+class ValueDeserializationError(_ConsumeFieldError):
+    """The value of a consumed message can't be read.
+
+    Args:
+        exception: what went wrong.
+        kafka_message: the raw message, as it came; kept in `kafka_message`.
+    """
+
+    CODE = KafkaError._VALUE_DESERIALIZATION
+    FIELD = "value"

@@ -235,5 +235,5 @@ def _load(schema: Schema) -> Flow[AvroSchema]:
 
 def _registry_error(what: str, error: SchemaRegistryError) -> SerializationError:
     made = SerializationError(f"{what}: {error}")
-    made.retriable = error.retriable
+    made.registry_away = error.retriable
     return made
