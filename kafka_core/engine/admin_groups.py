@@ -17,7 +17,7 @@ from kafka_core.admin_model import (
     OffsetSpec,
     Outcome,
 )
-from kafka_core.errors import ProtocolError
+from kafka_core.errors import KafkaError, ProtocolError
 from kafka_core.model import (
     OFFSET_INVALID,
     ConsumerGroupState,
@@ -103,8 +103,8 @@ def describe_group(group: DescribedGroup, coordinator: Node | None) -> Outcome[C
         return Outcome.of(group.error_code, group.error_message)
     try:
         members = [_member(item, group.protocol_type) for item in group.members]
-    except ProtocolError as error:
-        return Outcome(error=error)
+    except ProtocolError as error:  # with a code that is not tried again: the same bytes would come
+        return Outcome(error=ProtocolError(f"group {group.group_id}: {error}", KafkaError._FAIL))
     description = ConsumerGroupDescription(
         group.group_id,
         group.protocol_type == "",

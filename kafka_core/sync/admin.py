@@ -303,7 +303,7 @@ class AdminClient:
     # ---- life
 
     def poll(self, timeout: float = -1) -> int:
-        """Calls error_cb for what went wrong since the last call; waits up to `timeout` seconds for something (-1: ever).
+        """Calls error_cb for what went wrong since the last call; waits up to `timeout` s for something (-1: ever).
 
         Returns:
             How many callbacks were called.

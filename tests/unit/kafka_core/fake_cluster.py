@@ -1,0 +1,104 @@
+"""A stand-in for aio.client.ClusterClient: requests are answered by functions, after a trip through the codec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kafka_core.aio.client import CoordinatorKind
+from kafka_core.engine.metadata import BrokerAddress, ClusterView
+from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.protocol import ApiMessage, ApiRequest, decode, encode_bytes
+
+Handler = Callable[[Any, int | None], ApiMessage]
+ANY, CONTROLLER = None, 0
+
+BROKERS = {index: BrokerAddress(index, f"host{index}", 9000 + index, "rack" if index else None) for index in range(3)}
+VIEW = ClusterView(brokers=BROKERS, controller_id=0, cluster_id="cluster")
+
+
+def travel(message: ApiMessage, version: int) -> Any:
+    """The message as the other side sees it: refuses what can't be said in that version."""
+    return decode(type(message), version, encode_bytes(message, version))
+
+
+class FakeConnection:
+    def __init__(self, cluster: FakeCluster, node_id: int) -> None:
+        self.cluster, self.node_id = cluster, node_id
+
+    def version_of(self, request: type[ApiRequest[Any]]) -> int:
+        return self.cluster.versions.get(request, request.VALID_VERSIONS[1])
+
+    async def send(
+        self, request: ApiRequest[Any], *, timeout_s: float | None = None, version: int | None = None
+    ) -> Any:
+        return await self.cluster.answer(request, self.node_id, version)
+
+
+class FakeCluster:
+    """`handlers` answer by request class; `log` holds (request name, broker asked); `views` are given out in turn."""
+
+    def __init__(self, handlers: dict[type, Handler] | None = None, view: ClusterView = VIEW) -> None:
+        self.handlers = handlers or {}
+        self.metadata = view
+        self.versions: dict[type, int] = {}
+        self.log: list[tuple[str, int | None]] = []
+        self.refreshed: list[list[str] | None] = []
+        self.forgotten: list[str] = []
+        self.coordinators: dict[str, int | KafkaException] = {}
+        self.started = self.closed = 0
+        self.last_error: KafkaException | None = None
+        self.error_listeners: list[Callable[[KafkaError], None]] = []
+
+    async def start(self) -> None:
+        self.started += 1
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        self.closed += 1
+
+    async def answer(self, request: ApiRequest[Any], node_id: int | None, version: int | None = None) -> Any:
+        kind = type(request)
+        self.log.append((kind.__name__, node_id))
+        chosen = version if version is not None else self.versions.get(kind, kind.VALID_VERSIONS[1])
+        return travel(self.handlers[kind](travel(request, chosen), node_id), chosen)
+
+    async def send(self, node_id: int, request: ApiRequest[Any], *, timeout_s: float | None = None) -> Any:
+        assert timeout_s is not None
+        assert timeout_s > 0
+        return await self.answer(request, node_id)
+
+    async def send_any(self, request: ApiRequest[Any], *, timeout_s: float | None = None) -> Any:
+        return await self.answer(request, ANY)
+
+    async def send_controller(self, request: ApiRequest[Any], *, timeout_s: float | None = None) -> Any:
+        return await self.answer(request, CONTROLLER)
+
+    async def connection(self, node_id: int) -> FakeConnection:
+        return FakeConnection(self, node_id)
+
+    async def any_connection(self) -> FakeConnection:
+        return FakeConnection(self, 2)
+
+    async def refresh_metadata(
+        self,
+        topics: Iterable[str] | None = None,
+        *,
+        timeout_s: float | None = None,
+        allow_auto_create: bool | None = None,
+    ) -> ClusterView:
+        self.refreshed.append(None if topics is None else sorted(topics))
+        assert allow_auto_create is not True
+        return self.metadata
+
+    async def coordinator(self, kind: CoordinatorKind, key: str, *, timeout_s: float | None = None) -> int:
+        assert kind is CoordinatorKind.GROUP
+        found = self.coordinators.get(key, 1)
+        if isinstance(found, KafkaException):
+            raise found
+        return found
+
+    def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
+        self.forgotten.append(key)
+
+    def on_error(self, listener: Callable[[KafkaError], None]) -> None:
+        self.error_listeners.append(listener)
