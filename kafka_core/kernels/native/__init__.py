@@ -1,0 +1,24 @@
+"""The compiled kernels; each module's twin in `pure/` is the specification. Importing fails where they are not built."""
+
+from kafka_core.kernels.native.accumulator import Accumulator, Batch
+from kafka_core.kernels.native.columns import ColumnSink
+from kafka_core.kernels.native.hashes import crc32c, fnv1a, murmur2
+from kafka_core.kernels.native.message import Message
+from kafka_core.kernels.native.record_batch import RecordCursor, scan_batches
+from kafka_core.kernels.native.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
+
+__all__ = [
+    "Accumulator",
+    "Batch",
+    "ColumnSink",
+    "Message",
+    "RecordCursor",
+    "crc32c",
+    "decode_uvarint",
+    "decode_varint",
+    "encode_uvarint",
+    "encode_varint",
+    "fnv1a",
+    "murmur2",
+    "scan_batches",
+]

@@ -1,0 +1,754 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The memory behind produce(): records are appended to open batches on the caller's thread; the loop takes batches.
+
+Must not know of sockets, leaders or retries. The twin of `pure/accumulator.py`. Every method is atomic under the GIL:
+nothing that may run Python code (allocation of tracked objects, callbacks) stands between a check and its update.
+Spec: DESIGN §3; record layout: kafka.apache.org/documentation/#recordbatch; partitioners: librdkafka's names.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+from kafka_core.kernels.native.message cimport Message, parse_record
+from kafka_core.kernels.native.wire cimport (
+    ks_crc32c,
+    ks_crc_init,
+    ks_fnv1a,
+    ks_load64,
+    ks_murmur2,
+    ks_put_varint,
+    ks_store16,
+    ks_store32,
+    ks_store64,
+    ks_varint_size,
+)
+
+import zlib
+
+from kafka_core.errors import KafkaError, KafkaException, StateError
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static int64_t ks_wall_ms(void) {
+        struct timespec t; clock_gettime(CLOCK_REALTIME, &t);
+        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    }
+    static double ks_monotonic_s(void) {
+        struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    }
+    """
+    int64_t ks_wall_ms() nogil
+    double ks_monotonic_s() nogil
+
+ks_crc_init()
+
+cdef int HEADER_BYTES = 61
+cdef int RECORD_SPARE = 41         # attributes and the varints of length, time, offset, key, value, headers at their longest
+cdef Py_ssize_t FIRST_ROOM = 4096
+cdef Py_ssize_t EVERYTHING = 0x7fffffff
+cdef int LOG_APPEND_TIME = 2
+cdef int FIXED_CRC32 = 1
+cdef int FIXED_MURMUR2 = 2
+cdef int FIXED_FNV1A = 3
+
+# name -> (hash; 0: none, is a null key hashed, is an empty key hashed)
+PARTITIONERS = {
+    "random": (0, False, False),
+    "consistent": (FIXED_CRC32, True, True),
+    "consistent_random": (FIXED_CRC32, False, False),
+    "murmur2": (FIXED_MURMUR2, True, True),
+    "murmur2_random": (FIXED_MURMUR2, False, True),
+    "fnv1a": (FIXED_FNV1A, True, True),
+    "fnv1a_random": (FIXED_FNV1A, False, True),
+}
+
+
+cdef class Span:
+    """The bytes of a key or value that is neither bytes nor str, held while they are copied."""
+
+    cdef Py_buffer view
+
+    def __cinit__(self, value):
+        PyObject_GetBuffer(value, &self.view, PyBUF_SIMPLE)
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef inline Py_ssize_t point(object value, const uint8_t** data, str what) except -2:
+    """Points at the bytes of a bytes or str; its size, -1 for None."""
+    cdef Py_ssize_t size
+    if value is None:
+        data[0] = NULL
+        return -1
+    if PyBytes_Check(value):
+        data[0] = <const uint8_t*>PyBytes_AS_STRING(value)
+        return PyBytes_GET_SIZE(value)
+    if PyUnicode_Check(value):
+        data[0] = <const uint8_t*>PyUnicode_AsUTF8AndSize(value, &size)
+        return size
+    raise TypeError(f"{what} must be bytes, str or None, not {type(value).__name__}")
+
+
+cdef inline object flat(object value, str what):
+    """bytes, str and None as they are; any other buffer as bytes."""
+    cdef Span span
+    if value is None or PyBytes_Check(value) or PyUnicode_Check(value):
+        return value
+    try:
+        span = Span(value)
+    except TypeError:
+        raise TypeError(f"{what} must be bytes, str, a buffer or None, not {type(value).__name__}") from None
+    return PyBytes_FromStringAndSize(<const char*>span.view.buf, span.view.len)
+
+
+cdef bytes pack_headers(object headers):
+    """The header section of a record (count and pairs), b"" for none."""
+    cdef const uint8_t* data
+    cdef Py_ssize_t size
+    cdef uint8_t[10] number
+    cdef uint8_t* end
+    cdef list parts
+    if not headers:
+        return b""
+    pairs = list(headers.items()) if isinstance(headers, dict) else list(headers)
+    end = ks_put_varint(number, len(pairs))
+    parts = [PyBytes_FromStringAndSize(<char*>number, end - number)]
+    for pair in pairs:
+        name, value = pair
+        if not isinstance(name, str):
+            raise TypeError(f"a header's name must be str, not {type(name).__name__}")
+        value = flat(value, "a header's value")
+        size = point(name, &data, "a header's name")
+        end = ks_put_varint(number, size)
+        parts.append(PyBytes_FromStringAndSize(<char*>number, end - number))
+        parts.append(PyBytes_FromStringAndSize(<const char*>data, size))
+        size = point(value, &data, "a header's value")
+        end = ks_put_varint(number, size)
+        parts.append(PyBytes_FromStringAndSize(<char*>number, end - number))
+        if size > 0:
+            parts.append(PyBytes_FromStringAndSize(<const char*>data, size))
+    return b"".join(parts)
+
+
+cdef class Batch:
+    """One batch of one partition: open while it grows, then sealed; the records lie behind room for the header.
+
+    Attributes:
+        size_bytes: bytes of its records, which is what counts against the memory bound.
+    """
+
+    cdef uint8_t* data
+    cdef Py_ssize_t size
+    cdef Py_ssize_t room
+    cdef Py_ssize_t limit
+    cdef list callbacks
+    cdef readonly str topic
+    cdef readonly int partition
+    cdef readonly Py_ssize_t count
+    cdef readonly double opened_at_s
+    cdef readonly int64_t max_timestamp_ms
+    cdef int64_t base_timestamp
+    cdef readonly bint has_callbacks
+
+    def __cinit__(self, str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
+        self.topic, self.partition, self.opened_at_s = topic, partition, opened_at_s
+        self.limit = limit
+        self.room = room
+        self.size = HEADER_BYTES
+        self.max_timestamp_ms = -1
+        self.data = <uint8_t*>malloc(room)
+        if self.data == NULL:
+            raise MemoryError()
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.data, self.size, 1, flags)
+
+    @property
+    def size_bytes(self):
+        return self.size - HEADER_BYTES
+
+    cdef Py_ssize_t append(self, int64_t timestamp, const uint8_t* key, Py_ssize_t key_size, const uint8_t* value,
+                           Py_ssize_t value_size, const uint8_t* headers, Py_ssize_t headers_size,
+                           Py_ssize_t max_records) noexcept:
+        """Bytes added; 0 when it does not fit any more, -1 without memory. Allocates no Python object."""
+        cdef Py_ssize_t payload = (key_size if key_size > 0 else 0) + (value_size if value_size > 0 else 0)
+        cdef Py_ssize_t need = self.size + payload + headers_size + RECORD_SPARE
+        cdef int64_t body, delta
+        cdef uint8_t* p
+        cdef uint8_t* grown
+        cdef Py_ssize_t room
+        if self.count and (need > self.limit or self.count >= max_records):
+            return 0
+        if need > self.room:
+            room = max(need, min(self.room * 2, self.limit))
+            grown = <uint8_t*>realloc(self.data, room)
+            if grown == NULL:
+                return -1
+            self.data, self.room = grown, room
+        if self.count == 0:
+            self.base_timestamp = timestamp
+        delta = timestamp - self.base_timestamp
+        body = (1 + ks_varint_size(delta) + ks_varint_size(self.count) + ks_varint_size(key_size)
+                + ks_varint_size(value_size) + payload + (headers_size if headers_size else 1))
+        p = ks_put_varint(self.data + self.size, body)
+        p[0] = 0
+        p = ks_put_varint(p + 1, delta)
+        p = ks_put_varint(p, self.count)
+        p = ks_put_varint(p, key_size)
+        if key_size > 0:
+            memcpy(p, key, key_size)
+            p += key_size
+        p = ks_put_varint(p, value_size)
+        if value_size > 0:
+            memcpy(p, value, value_size)
+            p += value_size
+        if headers_size:
+            memcpy(p, headers, headers_size)
+            p += headers_size
+        else:
+            p[0] = 0
+            p += 1
+        body = (p - self.data) - self.size
+        self.size = p - self.data
+        self.count += 1
+        if timestamp > self.max_timestamp_ms:
+            self.max_timestamp_ms = timestamp
+        return body
+
+    cdef bint note(self, object callback) except -1:
+        """Keeps the callback of the record just appended."""
+        if callback is not None and not self.has_callbacks:
+            self.has_callbacks = True
+            while len(self.callbacks) < self.count - 1:
+                self.callbacks.append(None)
+        if self.has_callbacks:
+            self.callbacks.append(callback)
+        return True
+
+    def encode(self, *, int codec_id=0, compress=None, int64_t producer_id=-1, int producer_epoch=-1,
+               int base_sequence=-1, bint transactional=False):
+        """The whole v2 batch as one buffer; may be called again with other ids once the first result is not in use.
+
+        Without a codec the result is a view of this batch's own memory. The CRC is computed without the GIL.
+
+        Args:
+            codec_id: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
+            compress: called with a view of the records; needed with a codec.
+        """
+        cdef const unsigned char[::1] packed
+        cdef bytes out
+        cdef uint8_t* target
+        cdef Py_ssize_t size = self.size
+        if codec_id == 0:
+            self.finish(self.data, size, 0, producer_id, producer_epoch, base_sequence, transactional)
+            return memoryview(self)
+        packed = compress(memoryview(self)[HEADER_BYTES:])
+        size = HEADER_BYTES + packed.shape[0]
+        out = PyBytes_FromStringAndSize(NULL, size)
+        target = <uint8_t*>PyBytes_AS_STRING(out)
+        if packed.shape[0]:
+            memcpy(target + HEADER_BYTES, &packed[0], packed.shape[0])
+        self.finish(target, size, codec_id, producer_id, producer_epoch, base_sequence, transactional)
+        return out
+
+    cdef void finish(self, uint8_t* p, Py_ssize_t size, int codec_id, int64_t producer_id, int producer_epoch,
+                     int base_sequence, bint transactional) noexcept:
+        cdef int64_t base_timestamp = self.base_timestamp
+        ks_store64(p, 0)
+        ks_store32(p + 8, <uint32_t>(size - 12))
+        ks_store32(p + 12, 0xffffffff)
+        p[16] = 2
+        ks_store16(p + 21, codec_id | (0x10 if transactional else 0))
+        ks_store32(p + 23, <uint32_t>(self.count - 1))
+        ks_store64(p + 27, <uint64_t>base_timestamp)
+        ks_store64(p + 35, <uint64_t>self.max_timestamp_ms)
+        ks_store64(p + 43, <uint64_t>producer_id)
+        ks_store16(p + 51, <uint32_t>producer_epoch & 0xffff)
+        ks_store32(p + 53, <uint32_t>base_sequence)
+        ks_store32(p + 57, <uint32_t>self.count)
+        with nogil:
+            ks_store32(p + 17, ks_crc32c(0, p + 21, <size_t>(size - 21)))
+
+    def reports(self, error, int64_t base_offset, int64_t log_append_time_ms=-1, latency_s=None):
+        """(callback or None, Message) for every record, in order: what poll() hands to the application."""
+        cdef const uint8_t* p = self.data + HEADER_BYTES
+        cdef const uint8_t* end = self.data + self.size
+        cdef int64_t offset = 0
+        cdef Py_ssize_t index
+        cdef Message message
+        cdef list found = []
+        cdef object rare = None if error is None and latency_s is None else (error, None, latency_s)
+        for index in range(self.count):
+            message = Message.__new__(Message)
+            p = parse_record(p, end, message, 0, self.base_timestamp, &offset)
+            if p == NULL:
+                raise RuntimeError("a batch of our own making is corrupt")
+            message.owner = self
+            message._topic = self.topic
+            message._partition = self.partition
+            message._offset = base_offset + index if base_offset >= 0 else -1001
+            message.timestamp_type = 1
+            if log_append_time_ms >= 0:
+                message.timestamp_type, message.timestamp_ms = LOG_APPEND_TIME, log_append_time_ms
+            message._rare = rare
+            found.append((self.callbacks[index] if self.has_callbacks else None, message))
+        return found
+
+    def split(self):
+        """Two batches with the first and the second half of the records; for more than one record."""
+        cdef list halves = []
+        cdef Py_ssize_t middle = self.count // 2
+        if self.count < 2:
+            raise ValueError("a batch of one record can't be split")
+        halves.append(self.part(0, middle))
+        halves.append(self.part(middle, self.count))
+        return halves
+
+    cdef Batch part(self, Py_ssize_t first, Py_ssize_t last):
+        cdef const uint8_t* p = self.data + HEADER_BYTES
+        cdef const uint8_t* end = self.data + self.size
+        cdef const uint8_t* stop
+        cdef int64_t offset = 0
+        cdef Py_ssize_t index
+        cdef Message message = Message.__new__(Message)
+        cdef Batch batch = make_batch(self.topic, self.partition, self.limit, self.room, self.opened_at_s)
+        for index in range(last):
+            stop = parse_record(p, end, message, 0, self.base_timestamp, &offset)
+            if stop == NULL:
+                raise RuntimeError("a batch of our own making is corrupt")
+            if index >= first:
+                # The header section goes over as it stands: the count's varint lies just before the first pair.
+                if batch.append(message.timestamp_ms, message.key_data, message.key_size, message.value_data,
+                                message.value_size, headers_start(message), headers_length(message),
+                                self.count) < 0:
+                    raise MemoryError()
+                batch.note(self.callbacks[index] if self.has_callbacks else None)
+            p = stop
+        return batch
+
+
+cdef inline const uint8_t* headers_start(Message message) noexcept:
+    return message.header_data - ks_varint_size(message.header_count)
+
+
+cdef inline Py_ssize_t headers_length(Message message) noexcept:
+    return message.record_end - headers_start(message) if message.header_count else 0
+
+
+cdef Batch make_batch(str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
+    cdef Batch batch = Batch(topic, partition, limit, room, opened_at_s)
+    batch.callbacks = []
+    return batch
+
+
+cdef class PartitionQueue:
+    """The open batch of one partition and the sealed ones that nobody took yet."""
+
+    cdef Batch open
+    cdef list sealed
+    cdef Py_ssize_t room
+    cdef bint listed
+    cdef int index
+
+    def __cinit__(self, int index):
+        self.index = index
+        self.sealed = []
+        self.room = FIRST_ROOM
+
+
+cdef class TopicState:
+    """Partitions of a topic; until their number is known its records wait as argument tuples."""
+
+    cdef str name
+    cdef int count
+    cdef int sticky
+    cdef list queues
+    cdef list waiting
+
+    def __cinit__(self, str name):
+        self.name = name
+        self.sticky = -1
+        self.queues = []
+        self.waiting = []
+
+
+cdef class Accumulator:
+    """Bounded memory for records on their way out; see the module. API of `produce`: confluent_kafka.Producer.
+
+    Args:
+        batch_size_bytes: a batch is sealed before it grows past this; one record may be larger.
+        max_queue_records: bound of `queued_records`; reached, `produce` raises BufferError. 0: none.
+        max_queue_bytes: bound of `queued_bytes`.
+        wake: called on the producing thread when the loop has something new to look at.
+        time_ms, monotonic: clocks instead of the system's, for tests.
+        seed: of the choice of sticky partitions.
+        lock: not needed here, the GIL serves; the pure twin takes it.
+    """
+
+    cdef dict topics
+    cdef list unknown
+    cdef list active
+    cdef TopicState last
+    cdef object wake
+    cdef object time_ms
+    cdef object monotonic
+    cdef bint woken
+    cdef Py_ssize_t batch_size
+    cdef Py_ssize_t batch_records
+    cdef Py_ssize_t max_records
+    cdef Py_ssize_t max_bytes
+    cdef Py_ssize_t max_message
+    cdef int hashing
+    cdef bint null_hashed
+    cdef bint empty_hashed
+    cdef uint64_t random
+    cdef readonly Py_ssize_t queued_records
+    cdef readonly Py_ssize_t queued_bytes
+    cdef public object closed_reason
+
+    def __init__(self, *, Py_ssize_t batch_size_bytes, Py_ssize_t batch_max_records, Py_ssize_t max_queue_records,
+                 Py_ssize_t max_queue_bytes, Py_ssize_t max_message_bytes, str partitioner="murmur2_random",
+                 wake=None, time_ms=None, monotonic=None, int64_t seed=1, lock=None):
+        if partitioner not in PARTITIONERS:
+            raise ValueError(f"partitioner {partitioner!r} is unknown: {', '.join(PARTITIONERS)}")
+        self.hashing, self.null_hashed, self.empty_hashed = PARTITIONERS[partitioner]
+        self.topics, self.unknown, self.active = {}, [], []
+        self.wake, self.time_ms, self.monotonic = wake, time_ms, monotonic
+        self.batch_size = max(batch_size_bytes, HEADER_BYTES + 1)
+        self.batch_records = max(batch_max_records, 1)
+        self.max_records = max_queue_records
+        self.max_bytes = max_queue_bytes
+        self.max_message = max_message_bytes
+        self.random = (<uint64_t>seed * 2685821657736338717u) | 1
+
+    # ---- the caller's thread
+
+    def produce(self, str topic not None, value=None, key=None, int partition=-1, callback=None, on_delivery=None,
+                int64_t timestamp=0, headers=None):
+        """Append a record to its partition's open batch. O(size); does no I/O and waits for nothing.
+
+        Args:
+            topic: where to.
+            value, key: bytes, str (sent as UTF-8), any buffer, or None.
+            partition: -1 leaves the choice to the partitioner.
+            callback, on_delivery: the same thing: called with (KafkaError or None, Message) by poll() or flush().
+            timestamp: milliseconds since the epoch; 0 is now.
+            headers: dict or list of (str, bytes | str | None).
+
+        Raises:
+            BufferError: the queue is full; poll() or wait, then try again.
+            StateError: the producer is closed, or the process was forked.
+            KafkaException: MSG_SIZE_TOO_LARGE, _UNKNOWN_PARTITION.
+        """
+        if callback is None:
+            callback = on_delivery
+        elif on_delivery is not None and on_delivery is not callback:
+            raise ValueError("callback and on_delivery are two names of one argument: give one")
+        if callback is not None and not callable(callback):
+            raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
+        self.add(topic, flat(value, "value"), flat(key, "key"), partition, callback, timestamp,
+                 b"" if headers is None else pack_headers(headers))
+
+    def produce_batch(self, str topic not None, messages not None, int partition=-1, callback=None, on_delivery=None):
+        """`produce` for a list of dicts (value, key, headers, timestamp, partition, callback); returns how many went in.
+
+        A dict that can't be queued gets its KafkaError as `_error`; the others go on.
+        """
+        cdef Py_ssize_t accepted = 0
+        common = callback if callback is not None else on_delivery
+        for item in messages:
+            own = item.get("callback")
+            if own is None:
+                own = item.get("on_delivery")
+            try:
+                self.produce(topic, item.get("value"), item.get("key"), item.get("partition", partition),
+                             own if own is not None else common, None, item.get("timestamp", 0) or 0,
+                             item.get("headers"))
+                accepted += 1
+            except BufferError as error:
+                item["_error"] = KafkaError(KafkaError._QUEUE_FULL, str(error))
+            except StateError:
+                raise
+            except KafkaException as error:
+                item["_error"] = error.args[0]
+        return accepted
+
+    cdef bint add(self, str topic, object value, object key, int partition, object callback, int64_t timestamp,
+                  bytes headers) except -1:
+        cdef const uint8_t* key_data
+        cdef const uint8_t* value_data
+        cdef Py_ssize_t value_size = point(value, &value_data, "value")
+        cdef Py_ssize_t key_size = point(key, &key_data, "key")
+        cdef Py_ssize_t headers_size = PyBytes_GET_SIZE(headers)
+        cdef Py_ssize_t size = HEADER_BYTES + headers_size + 12
+        cdef TopicState state
+        size += (key_size if key_size > 0 else 0) + (value_size if value_size > 0 else 0)
+        if timestamp <= 0:
+            timestamp = ks_wall_ms() if self.time_ms is None else self.time_ms()
+        if self.closed_reason is not None:
+            raise StateError(self.closed_reason)
+        if size > self.max_message:
+            raise KafkaException(KafkaError(
+                KafkaError.MSG_SIZE_TOO_LARGE,
+                f"a record of {size} bytes for {topic} is over message.max.bytes ({self.max_message}): raise it here "
+                f"and on the topic (max.message.bytes), or send less"))
+        if self.max_records and self.queued_records >= self.max_records:
+            raise BufferError(
+                f"the producer's queue is full: {self.queued_records} messages wait (queue.buffering.max.messages); "
+                f"call poll() and try again, or set max.block.ms to wait")
+        if self.queued_bytes + size > self.max_bytes and self.queued_records:
+            raise BufferError(
+                f"the producer's queue is full: {self.queued_bytes} bytes wait (queue.buffering.max.kbytes is "
+                f"{self.max_bytes // 1024}); call poll() and try again, or set max.block.ms to wait")
+        state = self.last
+        if state is None or state.name is not topic:
+            state = self.topics.get(topic)
+            if state is None:
+                state = self.new_topic(topic)
+            self.last = state
+        if state.count == 0:
+            self.wait(state, (value, key, partition, callback, timestamp, headers), size)
+            return True
+        if partition >= state.count:
+            raise KafkaException(KafkaError(
+                KafkaError._UNKNOWN_PARTITION, f"{topic} has {state.count} partitions, there is no number {partition}"))
+        if partition < 0:
+            partition = self.choose(state, key_data, key_size, key)
+        size = self.append(state, partition, timestamp, key_data, key_size, value_data, value_size, headers, callback)
+        self.queued_records += 1
+        self.queued_bytes += size
+        if self.wake is not None and not self.woken:
+            self.notify(<PartitionQueue>state.queues[partition])
+        return True
+
+    cdef bint notify(self, PartitionQueue queue) except -1:
+        """Wakes the loop if the queue has news: its batch is new, or one is full."""
+        if queue.sealed or (queue.open is not None and queue.open.count == 1):
+            self.woken = True
+            self.wake()
+        return True
+
+    cdef TopicState new_topic(self, str topic):
+        cdef TopicState state = TopicState(topic)
+        if not topic:
+            raise ValueError("topic must not be empty")
+        state = self.topics.setdefault(topic, state)
+        return state
+
+    cdef bint wait(self, TopicState state, tuple record, Py_ssize_t size) except -1:
+        if not state.waiting:
+            self.unknown.append(state.name)
+        state.waiting.append((record, size, self.now_s()))
+        self.queued_records += 1
+        self.queued_bytes += size
+        if self.wake is not None and not self.woken:
+            self.woken = True
+            self.wake()
+        return True
+
+    cdef double now_s(self) except -1:
+        return ks_monotonic_s() if self.monotonic is None else self.monotonic()
+
+    cdef int choose(self, TopicState state, const uint8_t* key, Py_ssize_t size, object key_object) except -1:
+        cdef uint32_t hashed
+        if self.hashing == 0 or (size < 0 and not self.null_hashed) or (size == 0 and not self.empty_hashed):
+            if state.sticky < 0 or state.sticky >= state.count:
+                self.move_on(state)
+            return state.sticky
+        if size < 0:
+            size = 0
+        if self.hashing == FIXED_CRC32:
+            hashed = zlib.crc32(b"" if size == 0 else key[:size])
+            return <int>(hashed % <uint32_t>state.count)
+        if self.hashing == FIXED_MURMUR2:
+            return <int>((ks_murmur2(key, <size_t>size) & 0x7fffffffu) % <uint32_t>state.count)
+        hashed = ks_fnv1a(key, <size_t>size)
+        # Sarama's rule: the remainder of the hash as a signed number, made positive.
+        hashed = <uint32_t>(<int32_t>hashed % state.count) if <int32_t>hashed >= 0 else <uint32_t>(
+            -(<int64_t><int32_t>hashed) % state.count)
+        return <int>hashed
+
+    cdef void move_on(self, TopicState state) noexcept:
+        """Another sticky partition than the last one, if there is another."""
+        cdef int chosen
+        self.random ^= self.random << 13
+        self.random ^= self.random >> 7
+        self.random ^= self.random << 17
+        if state.count < 2:
+            state.sticky = 0
+        elif state.sticky < 0 or state.sticky >= state.count:
+            state.sticky = <int>(self.random % <uint64_t>state.count)
+        else:
+            chosen = <int>(self.random % <uint64_t>(state.count - 1))
+            state.sticky = chosen + 1 if chosen >= state.sticky else chosen
+
+    cdef Py_ssize_t append(self, TopicState state, int partition, int64_t timestamp, const uint8_t* key,
+                           Py_ssize_t key_size, const uint8_t* value, Py_ssize_t value_size, bytes headers,
+                           object callback) except -1:
+        """Into the partition's open batch, or a new one; bytes added."""
+        cdef PartitionQueue queue
+        cdef Batch batch, fresh
+        cdef Py_ssize_t added
+        cdef Py_ssize_t headers_size = PyBytes_GET_SIZE(headers)
+        while len(state.queues) <= partition:
+            state.queues.append(PartitionQueue(len(state.queues)))
+        queue = <PartitionQueue>state.queues[partition]
+        while True:
+            batch = queue.open
+            if batch is not None:
+                added = batch.append(timestamp, key, key_size, value, value_size,
+                                     <const uint8_t*>PyBytes_AS_STRING(headers), headers_size, self.batch_records)
+                if added > 0:
+                    batch.note(callback)
+                    return added
+                if added < 0:
+                    raise MemoryError()
+            # Making a batch may run a garbage collection, and with it another thread that produces or takes:
+            # look again whether the queue is as it was.
+            fresh = make_batch(state.name, partition, self.batch_size, queue.room, self.now_s())
+            if queue.open is batch:
+                if batch is not None:
+                    self.seal(state, queue)
+                queue.open = fresh
+                if not queue.listed:
+                    queue.listed = True
+                    self.active.append((state, queue))
+
+    cdef bint seal(self, TopicState state, PartitionQueue queue) except -1:
+        cdef Batch batch = queue.open
+        queue.open = None
+        queue.room = max(FIRST_ROOM, min(batch.size + RECORD_SPARE, self.batch_size))
+        queue.sealed.append(batch)
+        if queue.index == state.sticky:
+            self.move_on(state)
+        return True
+
+    # ---- the loop's thread
+
+    def new_topics(self):
+        """Topics seen whose number of partitions is not known; each is named once."""
+        cdef list found = self.unknown
+        self.woken = False
+        self.unknown = []
+        return found
+
+    def set_partition_count(self, str topic not None, int count):
+        """The topic has `count` partitions: its waiting records move into batches, in order."""
+        cdef TopicState state = self.topics.get(topic)
+        cdef list waiting
+        if count < 1:
+            raise ValueError(f"{topic} can't have {count} partitions")
+        if state is None:
+            state = self.new_topic(topic)
+        waiting = state.waiting
+        state.waiting = []
+        # Records in front of the count: nothing produced meanwhile can overtake them.
+        for record, size, _ in waiting:
+            self.replay(state, record, size, count)
+        state.count = count
+
+    cdef bint replay(self, TopicState state, tuple record, Py_ssize_t size, int count) except -1:
+        cdef const uint8_t* key_data
+        cdef const uint8_t* value_data
+        cdef Py_ssize_t value_size = point(record[0], &value_data, "value")
+        cdef Py_ssize_t key_size = point(record[1], &key_data, "key")
+        cdef int partition = record[2]
+        state.count = count
+        if partition < 0:
+            partition = self.choose(state, key_data, key_size, record[1])
+        self.queued_bytes += self.append(state, partition, record[4], key_data, key_size, value_data, value_size,
+                                         record[5], record[3]) - size
+        return True
+
+    def fail_topic(self, str topic not None):
+        """The records that wait for this topic as one batch of partition -1, None if there are none."""
+        cdef TopicState state = self.topics.get(topic)
+        cdef list waiting
+        if state is None or not state.waiting:
+            return None
+        waiting = state.waiting
+        state.waiting = []
+        return self.gather(state, waiting)
+
+    cdef Batch gather(self, TopicState state, list waiting):
+        cdef const uint8_t* key_data
+        cdef const uint8_t* value_data
+        cdef Py_ssize_t added
+        cdef bytes headers
+        cdef Batch batch = make_batch(state.name, -1, EVERYTHING, FIRST_ROOM, waiting[0][2])
+        for record, size, _ in waiting:
+            value_size = point(record[0], &value_data, "value")
+            key_size = point(record[1], &key_data, "key")
+            headers = record[5]
+            added = batch.append(record[4], key_data, key_size, value_data, value_size,
+                                 <const uint8_t*>PyBytes_AS_STRING(headers), PyBytes_GET_SIZE(headers), EVERYTHING)
+            if added < 0:
+                raise MemoryError()
+            batch.note(record[3])
+            self.queued_bytes += added - <Py_ssize_t>size
+        return batch
+
+    def take_ready(self, double now_s, double linger_s, bint force=False):
+        """(sealed batches in order per partition, when the next open one has lingered or None).
+
+        Open batches that have lingered are sealed, with `force` all of them.
+        """
+        cdef list taken = []
+        cdef list active, still
+        cdef PartitionQueue queue
+        cdef TopicState state
+        cdef double due, earliest = -1
+        still = []
+        self.woken = False
+        active = self.active
+        self.active = still
+        for state, queue in active:
+            if queue.open is not None:
+                due = queue.open.opened_at_s + linger_s
+                if force or due <= now_s:
+                    self.seal(state, queue)
+                elif earliest < 0 or due < earliest:
+                    earliest = due
+            if queue.sealed:
+                taken.extend(queue.sealed)
+                queue.sealed.clear()
+            if queue.open is not None:
+                still.append((state, queue))
+            else:
+                queue.listed = False
+        return taken, (earliest if earliest >= 0 else None)
+
+    def settle(self, Py_ssize_t records, Py_ssize_t size_bytes):
+        """These records have their verdict: their memory no longer counts."""
+        self.queued_records -= records
+        self.queued_bytes -= size_bytes
+
+    def purge(self):
+        """Takes out everything that is not on its way yet: batches, and waiting records as batches of partition -1."""
+        cdef TopicState state
+        cdef list taken
+        cdef list waiting
+        taken, _ = self.take_ready(0, 0, True)
+        for state in list(self.topics.values()):
+            if state.waiting:
+                waiting = state.waiting
+                state.waiting = []
+                taken.append(self.gather(state, waiting))
+        return taken
+
+    @property
+    def has_open(self):
+        """Whether anything was produced that nobody took yet."""
+        cdef TopicState state
+        if self.active:
+            return True
+        return any([(<TopicState>state).waiting for state in self.topics.values()])

@@ -1,0 +1,238 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Message: a record as the application sees it, decoded where it lies; the twin of `pure/message.py`.
+
+Must not know of consumers or producers. API: confluent_kafka.Message; record layout: kafka.apache.org/documentation/#record.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t
+from kafka_core.kernels.native.wire cimport ks_get_varint32, ks_get_varint64
+
+cdef int CREATE_TIME = 1
+cdef int LOG_APPEND_TIME = 2
+
+
+cdef class Pinned:
+    """Memory of a buffer, held as long as anything points into it."""
+
+    def __cinit__(self, buffer):
+        PyObject_GetBuffer(buffer, &self.view, PyBUF_SIMPLE)
+        self.held = True
+        self.data = <const uint8_t*>self.view.buf
+        self.size = self.view.len
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.view)
+
+
+cdef const uint8_t* parse_record(const uint8_t* p, const uint8_t* end, Message message, int64_t base_offset,
+                                 int64_t base_timestamp, int64_t* offset_out) noexcept nogil:
+    """Reads the record at `p` into the message's pointers; returns where the next one starts, NULL if it is corrupt.
+
+    With `message` None only the offset is read (and the record's length trusted as far as `end`).
+    """
+    cdef int64_t length, delta, key_size, value_size, count, size
+    cdef const uint8_t* stop
+    cdef int64_t number
+    p = ks_get_varint32(p, end, &length)
+    if p == NULL or length < 0 or length > end - p:
+        return NULL
+    stop = p + length
+    if length == 0:
+        return NULL
+    p += 1
+    p = ks_get_varint64(p, stop, &delta)
+    if p == NULL:
+        return NULL
+    p = ks_get_varint32(p, stop, &number)
+    if p == NULL:
+        return NULL
+    offset_out[0] = base_offset + number
+    if message is None:
+        return stop
+    message._offset = base_offset + number
+    message.timestamp_ms = base_timestamp + delta
+    p = ks_get_varint32(p, stop, &key_size)
+    if p == NULL or key_size < -1 or key_size > stop - p:
+        return NULL
+    message.key_data = p
+    message.key_size = key_size
+    if key_size > 0:
+        p += key_size
+    p = ks_get_varint32(p, stop, &value_size)
+    if p == NULL or value_size < -1 or value_size > stop - p:
+        return NULL
+    message.value_data = p
+    message.value_size = value_size
+    if value_size > 0:
+        p += value_size
+    p = ks_get_varint32(p, stop, &count)
+    if p == NULL or count < 0 or count > (stop - p) // 2:
+        return NULL
+    message.header_data = p
+    message.record_end = stop
+    message.header_count = <int>count
+    for number in range(count):
+        p = ks_get_varint32(p, stop, &size)
+        if p == NULL or size < 0 or size > stop - p:
+            return NULL
+        p += size
+        p = ks_get_varint32(p, stop, &size)
+        if p == NULL or size < -1 or size > stop - p:
+            return NULL
+        if size > 0:
+            p += size
+    if p != stop:
+        return NULL
+    return stop
+
+
+@cython.freelist(512)
+@cython.no_gc  # thousands live at once; a cycle through set_value(own message) is the only one possible
+cdef class Message:
+    """A consumed record, a delivery report's record, or an event (`error()` is set).
+
+    Keys and values are copied out of the fetched bytes at first use, so a message that was never looked at costs
+    little; it keeps the whole fetched batch in memory as long as it lives. API: confluent_kafka.Message.
+    """
+
+    def __cinit__(self):
+        self.key_size = self.value_size = -1
+        self._offset = -1001
+        self.timestamp_ms = -1
+        self._partition = self._leader_epoch = -1
+
+    def __init__(self, topic=None, value=None, key=None, headers=None, error=None, partition=None, offset=None,
+                 timestamp=None, latency=None, leader_epoch=None):
+        self._topic = topic
+        self._value = value
+        self._key = key
+        if error is not None or headers is not None or latency is not None:
+            self._rare = (error, _pairs(headers), latency)
+        self._partition = -1 if partition is None else partition
+        self._offset = -1001 if offset is None else offset
+        if timestamp is not None:
+            self.timestamp_type, self.timestamp_ms = timestamp
+        self._leader_epoch = -1 if leader_epoch is None else leader_epoch
+
+    def error(self):
+        """The KafkaError of an event or a failed delivery; None for a good record."""
+        return None if self._rare is None else self._rare[0]
+
+    def topic(self):
+        """Topic name, None for an event of no topic."""
+        return self._topic
+
+    def partition(self):
+        """Partition number, None if unknown."""
+        return None if self._partition < 0 else self._partition
+
+    def offset(self):
+        """Offset in the partition, None if unknown."""
+        return None if self._offset < 0 else self._offset
+
+    def leader_epoch(self):
+        """Leader epoch of the batch, None if unknown."""
+        return None if self._leader_epoch < 0 else self._leader_epoch
+
+    def key(self):
+        """The key as bytes (or what `set_key` left); None for a null key."""
+        if self._key is None and self.key_size >= 0:
+            self._key = PyBytes_FromStringAndSize(<const char*>self.key_data, self.key_size)
+        return self._key
+
+    def value(self):
+        """The value as bytes (or what `set_value` left); None for a tombstone."""
+        if self._value is None and self.value_size >= 0:
+            self._value = PyBytes_FromStringAndSize(<const char*>self.value_data, self.value_size)
+        return self._value
+
+    def headers(self):
+        """List of (name, bytes or None), None if the record has none."""
+        if self._rare is not None and self._rare[1] is not None:
+            return self._rare[1]
+        if self.header_count == 0:
+            return None
+        self._rare = (self.error(), self.parse_headers(), self.latency())
+        return self._rare[1]
+
+    cdef list parse_headers(self):
+        cdef const uint8_t* p = self.header_data
+        cdef const uint8_t* end = self.record_end  # parse_record() has walked them: every length is good
+        cdef int64_t size = 0
+        cdef list found = []
+        for _ in range(self.header_count):
+            p = ks_get_varint32(p, end, &size)
+            name = p[:size].decode("utf-8", "replace")
+            p = ks_get_varint32(p + size, end, &size)
+            found.append((name, None if size < 0 else p[:size]))
+            if size > 0:
+                p += size
+        return found
+
+    def timestamp(self):
+        """(type, milliseconds since the epoch): type 0 not available (-1 ms), 1 create time, 2 log append time."""
+        return (self.timestamp_type, self.timestamp_ms)
+
+    def latency(self):
+        """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
+        return None if self._rare is None else self._rare[2]
+
+    def set_key(self, key):
+        """Puts another object in place of the key (deserializers do)."""
+        self._key = key
+        self.key_size = -1
+
+    def set_value(self, value):
+        """Puts another object in place of the value (deserializers do)."""
+        self._value = value
+        self.value_size = -1
+
+    def set_headers(self, headers):
+        """Puts other headers in place (a dict or a list of pairs)."""
+        self._rare = (self.error(), _pairs(headers), self.latency())
+        self.header_count = 0
+
+    def set_topic(self, topic):
+        """Puts another topic name in place."""
+        self._topic = topic
+
+    def set_error(self, error):
+        """Puts an error in place."""
+        self._rare = (error, self.headers(), self.latency())
+
+    def __len__(self):
+        if self._value is None:
+            return self.value_size if self.value_size > 0 else 0
+        return len(self._value)
+
+    def __bool__(self):
+        return True
+
+    def _state(self):
+        return (self._topic, self.value(), self.key(), self.headers(), self.error(), self.partition(), self.offset(),
+                self.timestamp(), self.latency(), self.leader_epoch())
+
+    def __reduce__(self):
+        return (Message, self._state())
+
+    def __eq__(self, other):
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self._state() == (<Message>other)._state()
+
+    __hash__ = None
+
+    def __repr__(self):
+        if self.error() is not None:
+            return f"Message({self._topic}[{self.partition()}], error={self.error()!r})"
+        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {len(self)} bytes)"
+
+
+cdef list _pairs(headers):
+    if headers is None:
+        return None
+    return list(headers.items()) if isinstance(headers, dict) else list(headers)
