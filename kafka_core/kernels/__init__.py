@@ -1,84 +1,20 @@
-"""The one place that picks the kernels: `pure` (the readable reference) or `native` (its compiled twin).
+"""The hot paths over bytes, in two implementations with the same names; this module picks one when it is imported.
 
-`KAFKA_CORE_KERNELS=auto|native|pure`: `native` without the build is an error, `auto` falls back and says so in `IMPL`
-and the debug log. Must not know what the kernels do. See STYLE §6, docs/decisions/0001-kernels.md.
+Must not know who calls. `KAFKA_CORE_KERNELS`: `native` (compiled; fails where not built), `pure`, or `auto` (default:
+native if built). `IMPL` says which one it is. Spec: STYLE §6; `pure/` is the specification of `native/`.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, Literal
 
-from kafka_core.kernels.abc import BatchHeader, Columns
+from kafka_core.kernels.abc import BatchHeader, Buffer, Columns
 
-__all__ = [
-    "IMPL",
-    "Accumulator",
-    "Batch",
-    "BatchHeader",
-    "ColumnSink",
-    "Columns",
-    "Message",
-    "RecordCursor",
-    "crc32c",
-    "decode_uvarint",
-    "decode_varint",
-    "encode_uvarint",
-    "encode_varint",
-    "fnv1a",
-    "murmur2",
-    "scan_batches",
-]
-
-_log = logging.getLogger("kafka_core.kernels")
-
-
-def _native_is_there() -> bool:
-    try:
-        import kafka_core.kernels.native
-    except ImportError as error:
-        _log.debug("the compiled kernels can't be imported, the pure ones serve: %s", error)
-        return False
-    return True
-
-
-def _choose() -> str:
-    asked = os.environ.get("KAFKA_CORE_KERNELS", "auto").strip().lower() or "auto"
-    if asked not in ("auto", "native", "pure"):
-        raise ImportError(f"KAFKA_CORE_KERNELS={asked!r}: must be auto, native or pure")
-    if asked == "native":
-        try:
-            import kafka_core.kernels.native
-        except ImportError as error:
-            raise ImportError(
-                "KAFKA_CORE_KERNELS=native, but the compiled kernels can't be imported: build them with `make kernels` "
-                f"({error})"
-            ) from error
-        return "native"
-    return "native" if asked == "auto" and _native_is_there() else "pure"
-
-
-IMPL = _choose()
-"""`"native"` or `"pure"`: which kernels this process uses."""
-
-if TYPE_CHECKING or IMPL == "native":
-    from kafka_core.kernels.native import (
-        Accumulator,
-        Batch,
-        ColumnSink,
-        Message,
-        RecordCursor,
-        crc32c,
-        decode_uvarint,
-        decode_varint,
-        encode_uvarint,
-        encode_varint,
-        fnv1a,
-        murmur2,
-        scan_batches,
-    )
-else:
+if TYPE_CHECKING:
     from kafka_core.kernels.pure import (
         Accumulator,
         Batch,
@@ -94,3 +30,57 @@ else:
         murmur2,
         scan_batches,
     )
+
+__all__ = [
+    "IMPL",
+    "Accumulator",
+    "Batch",
+    "BatchHeader",
+    "Buffer",
+    "ColumnSink",
+    "Columns",
+    "Message",
+    "RecordCursor",
+    "crc32c",
+    "decode_uvarint",
+    "decode_varint",
+    "encode_uvarint",
+    "encode_varint",
+    "fnv1a",
+    "murmur2",
+    "scan_batches",
+]
+
+logger: Final = logging.getLogger("kafka_core.kernels")
+
+Impl = Literal["native", "pure"]
+CHOICES: Final = ("auto", "native", "pure")
+VARIABLE: Final = "KAFKA_CORE_KERNELS"
+
+
+def load(choice: str) -> tuple[Impl, ModuleType]:
+    """The implementation of that choice.
+
+    Raises:
+        ImportError: `native` is asked for and not built.
+        ValueError: no such choice.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"{VARIABLE}={choice!r}: it is one of {', '.join(CHOICES)}")
+    if choice != "pure":
+        try:
+            return "native", importlib.import_module("kafka_core.kernels.native")
+        except ImportError as error:
+            if choice == "native":
+                raise ImportError(
+                    f"{VARIABLE}=native, but they are not built ({error}); build them with `make kernels`"
+                ) from error
+            logger.debug("the compiled kernels are not here (%s): the pure ones are used", error)
+    return "pure", importlib.import_module("kafka_core.kernels.pure")
+
+
+_chosen, _module = load(os.environ.get(VARIABLE) or "auto")
+IMPL: Final[Impl] = _chosen
+"""Which implementation is in use."""
+
+globals().update({name: getattr(_module, name) for name in _module.__all__})

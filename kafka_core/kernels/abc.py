@@ -22,11 +22,25 @@ Headers = Mapping[str, Payload] | Sequence[tuple[str, Payload]] | None
 DeliveryCallback = Callable[[KafkaError | None, Any], object]
 
 
+HEADER_BYTES = 61
+"""Size of a batch's header; records follow it."""
+
+CODEC_MASK = 0x07
+LOG_APPEND_FLAG = 0x08
+TRANSACTIONAL_FLAG = 0x10
+CONTROL_FLAG = 0x20
+"""Bits of a batch's attributes."""
+
+TIMESTAMP_NOT_AVAILABLE = 0
+TIMESTAMP_CREATE_TIME = 1
+TIMESTAMP_LOG_APPEND_TIME = 2
+
+
 class BatchHeader(NamedTuple):
     """One batch in a records buffer, header fields as on the wire.
 
     For magic 0 and 1 there is one entry per outer message: position, size_bytes, magic, attributes, base_offset (its
-    offset field) and payload_position (position + 12) are set, count is 1, and the rest is 0 or -1.
+    offset field) and payload_position (position + 12) are set, count is 1, last_offset_delta 0, and the rest is -1.
 
     Attributes:
         position: of the batch's first byte in the buffer.
@@ -45,7 +59,7 @@ class BatchHeader(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    count: int  # type: ignore[assignment]
     partition_leader_epoch: int
     payload_position: int
 
@@ -112,6 +126,7 @@ class ColumnSinkLike(Protocol):
     def rows(self) -> int: ...
     @property
     def runs(self) -> list[tuple[str, int, int]]: ...
+    def fill(self, cursor: Any, limit: int) -> int: ...
     def take(self) -> Columns: ...
 
 
@@ -159,7 +174,7 @@ class BatchLike(Protocol):
         error: KafkaError | None,
         base_offset: int,
         log_append_time_ms: int = -1,
-        latency_s: float = -1.0,
+        latency_s: float | None = None,
     ) -> list[tuple[Any, Any]]: ...
     def split(self) -> list[Any]: ...
 

@@ -1,0 +1,29 @@
+"""The kernels in Python: the specification of the compiled ones in `native/`, and what runs where those are not built.
+
+Must not know config, I/O or callbacks of the client.
+Spec: https://kafka.apache.org/documentation/#recordbatch.
+"""
+
+from kafka_core.kernels.pure.accumulator import Accumulator
+from kafka_core.kernels.pure.batch import Batch
+from kafka_core.kernels.pure.columns import ColumnSink
+from kafka_core.kernels.pure.hashes import crc32c, fnv1a, murmur2
+from kafka_core.kernels.pure.message import Message
+from kafka_core.kernels.pure.record_batch import RecordCursor, scan_batches
+from kafka_core.kernels.pure.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
+
+__all__ = [
+    "Accumulator",
+    "Batch",
+    "ColumnSink",
+    "Message",
+    "RecordCursor",
+    "crc32c",
+    "decode_uvarint",
+    "decode_varint",
+    "encode_uvarint",
+    "encode_varint",
+    "fnv1a",
+    "murmur2",
+    "scan_batches",
+]

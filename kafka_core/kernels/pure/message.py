@@ -1,0 +1,176 @@
+"""Message: a record as the application sees it, a delivery report, or an event.
+
+Must not know of consumers or producers.
+API: confluent_kafka.Message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_core.errors import KafkaError
+from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE
+
+Text = str
+_UNKNOWN = -1
+_OFFSET_INVALID = -1001
+
+HeaderPairs = Mapping[Text, Any] | Sequence[tuple[Text, Any]]
+
+
+class Message:
+    """A consumed record, a delivery report's record, or an event (`error()` is set).
+
+    Not hashable, since it can change; equal to another one with equal content; pickles. An empty value makes a message
+    of length 0, which is still true.
+
+    Args:
+        topic: topic name.
+        partition: partition number; None or negative: unknown.
+        offset: in the partition; None or negative: unknown.
+        key: bytes, or what a deserializer made of them.
+        value: as key; None is a tombstone.
+        headers: dict or list of (name, bytes or None).
+        error: makes it an event or a failed delivery.
+        timestamp: (type, milliseconds since the epoch).
+        latency: seconds from produce() to the acknowledgement.
+        leader_epoch: of the batch; None or negative: unknown.
+    """
+
+    __slots__ = (
+        "_error",
+        "_headers",
+        "_key",
+        "_latency",
+        "_leader_epoch",
+        "_offset",
+        "_partition",
+        "_timestamp",
+        "_topic",
+        "_value",
+    )
+
+    def __init__(
+        self,
+        topic: Text | None = None,
+        partition: int | None = None,
+        offset: int | None = None,
+        key: Any = None,
+        value: Any = None,
+        headers: HeaderPairs | None = None,
+        error: KafkaError | None = None,
+        timestamp: tuple[int, int] | None = None,
+        latency: float | None = None,
+        leader_epoch: int | None = None,
+    ) -> None:
+        self._topic = topic
+        self._partition = _UNKNOWN if partition is None else partition
+        self._offset = _OFFSET_INVALID if offset is None else offset
+        self._key = key
+        self._value = value
+        self._headers = _pairs(headers)
+        self._error = error
+        kind, time_ms = (TIMESTAMP_NOT_AVAILABLE, _UNKNOWN) if timestamp is None else timestamp
+        self._timestamp = (kind, time_ms)
+        self._latency = latency
+        self._leader_epoch = _UNKNOWN if leader_epoch is None else leader_epoch
+
+    def error(self) -> KafkaError | None:
+        """The KafkaError of an event or a failed delivery; None for a good record."""
+        return self._error
+
+    def topic(self) -> Text | None:
+        """Topic name, None for an event of no topic."""
+        return self._topic
+
+    def partition(self) -> int | None:
+        """Partition number, None if unknown."""
+        return None if self._partition < 0 else self._partition
+
+    def offset(self) -> int | None:
+        """Offset in the partition, None if unknown."""
+        return None if self._offset < 0 else self._offset
+
+    def leader_epoch(self) -> int | None:
+        """Leader epoch of the batch, None if unknown."""
+        return None if self._leader_epoch < 0 else self._leader_epoch
+
+    def key(self) -> Any:
+        """The key as bytes (or what `set_key` left); None for a null key."""
+        return self._key
+
+    def value(self) -> Any:
+        """The value as bytes (or what `set_value` left); None for a tombstone."""
+        return self._value
+
+    def headers(self) -> list[tuple[Text, Any]] | None:
+        """List of (name, bytes or None), None if the record has none. Names that are not UTF-8 have U+FFFD in them."""
+        return self._headers
+
+    def timestamp(self) -> tuple[int, int]:
+        """(type, milliseconds since the epoch): type 0 not available (-1 ms), 1 create time, 2 log append time."""
+        return self._timestamp
+
+    def latency(self) -> float | None:
+        """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
+        return self._latency
+
+    def set_key(self, key: Any) -> None:
+        """Puts another object in place of the key (deserializers do)."""
+        self._key = key
+
+    def set_value(self, value: Any) -> None:
+        """Puts another object in place of the value (deserializers do)."""
+        self._value = value
+
+    def set_headers(self, headers: HeaderPairs | None) -> None:
+        """Puts other headers in place (a dict or a list of pairs)."""
+        self._headers = _pairs(headers)
+
+    def set_topic(self, topic: Text | None) -> None:
+        """Puts another topic name in place."""
+        self._topic = topic
+
+    def set_error(self, error: KafkaError | None) -> None:
+        """Puts an error in place."""
+        self._error = error
+
+    def __len__(self) -> int:
+        return 0 if self._value is None else len(self._value)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _state(self) -> tuple[Any, ...]:
+        return (
+            self._topic,
+            self.partition(),
+            self.offset(),
+            self._key,
+            self._value,
+            self._headers,
+            self._error,
+            self._timestamp,
+            self._latency,
+            self.leader_epoch(),
+        )
+
+    def __reduce__(self) -> tuple[type[Message], tuple[Any, ...]]:
+        return Message, self._state()
+
+    def __eq__(self, other: object) -> bool:
+        return self._state() == other._state() if isinstance(other, Message) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> Text:
+        if self._error is not None:
+            return f"Message({self._topic}[{self.partition()}], error={self._error!r})"
+        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {len(self)} bytes)"
+
+
+def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
+    if headers is None:
+        return None
+    return list(headers.items()) if isinstance(headers, dict) else list(headers)  # type: ignore[arg-type]

@@ -1,0 +1,84 @@
+"""Variable-length integers as records use them: base-128 groups, least significant first; zigzag for signed ones.
+
+Must not know what the numbers mean.
+Spec: https://kafka.apache.org/protocol (VARINT, VARLONG, UNSIGNED_VARINT), KIP-482.
+"""
+
+from __future__ import annotations
+
+from kafka_core.errors import ProtocolError
+from kafka_core.kernels.abc import Buffer
+
+_UINT64_MAX = 2**64 - 1
+MAX_VARINT64_BYTES = 10
+MAX_VARINT32_BYTES = 5
+
+
+def encode_uvarint(value: int) -> bytes:
+    """Encodes 0 <= value < 2**64 in 1 to 10 bytes.
+
+    Raises:
+        OverflowError: out of range.
+    """
+    if not 0 <= value <= _UINT64_MAX:
+        raise OverflowError(f"{value} is not an unsigned 64-bit integer")
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def encode_varint(value: int) -> bytes:
+    """Encodes -2**63 <= value < 2**63 by zigzag (0, -1, 1, -2 … as 0, 1, 2, 3 …) in 1 to 10 bytes.
+
+    Raises:
+        OverflowError: out of range.
+    """
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError(f"{value} is not a signed 64-bit integer")
+    return encode_uvarint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def decode_uvarint(data: Buffer, position: int = 0) -> tuple[int, int]:
+    """(number, position behind it).
+
+    Raises:
+        ProtocolError: the data ends inside it, or it is longer than 64 bits.
+    """
+    view = memoryview(data).cast("B")
+    found = read_uvarint(view, position, len(view)) if position >= 0 else None
+    if found is None:
+        raise ProtocolError(f"no varint at byte {position} of {len(view)}")
+    return found
+
+
+def decode_varint(data: Buffer, position: int = 0) -> tuple[int, int]:
+    """(signed number, position behind it), zigzag.
+
+    Raises:
+        ProtocolError: the data ends inside it, or it is longer than 64 bits.
+    """
+    value, position = decode_uvarint(data, position)
+    return value >> 1 ^ -(value & 1), position
+
+
+def read_uvarint(
+    data: bytes | memoryview, position: int, end: int, bits: int = 64, max_bytes: int = MAX_VARINT64_BYTES
+) -> tuple[int, int] | None:
+    """(number, position behind it); None if it does not end before `end`, or is longer than it may be."""
+    value = shift = 0
+    for at in range(position, min(end, position + max_bytes)):
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return None if value >> bits else (value, at + 1)
+        shift += 7
+    return None
+
+
+def varint_size(value: int) -> int:
+    """How many bytes `encode_varint` makes of it."""
+    zigzag = value << 1 if value >= 0 else (-value << 1) - 1
+    return max(1, (zigzag.bit_length() + 6) // 7)
