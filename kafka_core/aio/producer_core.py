@@ -215,9 +215,9 @@ class ProducerCore:
 
     def _empty_accumulator(self, error: KafkaError) -> None:
         """All of it to the batcher; what waits for its topic gets the error at once."""
-        self.batcher.add(self._take_ready(force=True))
-        for topic in {*self._watch.topics(), *self.accumulator.new_topics()}:
-            self._fail_waiting(topic, error)
+        batches = self.accumulator.purge()
+        self.batcher.add(batch for batch in batches if batch.partition >= 0)
+        self._react(Reaction(settled=[Settled(batch, error) for batch in batches if batch.partition < 0]))
 
     def _topic_found(self, topic: str, count: int) -> None:
         self._set_count(topic, count)

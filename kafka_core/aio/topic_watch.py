@@ -72,10 +72,6 @@ class TopicWatch:
             self._tasks[topic] = task
             task.add_done_callback(lambda _: self._tasks.pop(topic, None))
 
-    def topics(self) -> list[str]:
-        """Those being looked up now."""
-        return list(self._tasks)
-
     def stop(self) -> None:
         """Cancel all look-ups; no verdict is given any more."""
         for task in list(self._tasks.values()):

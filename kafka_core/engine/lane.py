@@ -6,7 +6,7 @@ Spec: the order rules in `Lane.may_send`; the Java client's RecordAccumulator an
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from kafka_core.engine.sequences import NO_SEQUENCE, PartitionSequence, ProducerIdentity, ProducerIds
 from kafka_core.errors import KafkaError
@@ -59,6 +59,12 @@ class SealedBatch(Protocol):
         transactional: bool = False,
     ) -> Buffer:
         """The whole v2 batch as it goes over the wire; may be called again with other ids."""
+        ...
+
+    def reports(
+        self, error: KafkaError | None, base_offset: int, log_append_time_ms: int = -1, latency_s: float | None = None
+    ) -> list[tuple[Callable[[KafkaError | None, Any], object] | None, Any]]:
+        """(callback or None, Message) of every record, in order."""
         ...
 
     def split(self) -> "Sequence[SealedBatch]":

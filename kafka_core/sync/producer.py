@@ -1,0 +1,475 @@
+"""The blocking producer: a thin facade over ProducerCore on a loop thread. `produce` is the compiled append itself.
+
+Must not know the protocol: it starts the loop, serves reports and other events on the caller's thread, and waits.
+Spec: confluent_kafka.Producer for names, arguments and semantics; DESIGN §3; docs/decisions/0003-compiled-produce.md.
+"""
+
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+from kafka_core.aio.producer_core import ProducerCore
+from kafka_core.config import Config, Role, parse
+from kafka_core.engine.batcher import Settled
+from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.kernels import Accumulator
+from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.sync.loop_thread import LoopThread
+from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
+
+__all__ = ["Producer"]
+
+T = TypeVar("T")
+Payload = bytes | bytearray | memoryview | str
+Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
+
+logger: Final = logging.getLogger("kafka_core.producer")
+
+CLOSE_TIMEOUT_S: Final = 5.0
+"""What close() allows for closing connections, after the flush."""
+
+_FORKED: Final = (
+    "this producer was made before the process forked, and its thread did not come along; make a new one in the child "
+    "process (for example in a worker's post-fork hook)"
+)
+
+
+class _Listener:
+    """What the loop tells, passed on to the report queue; knows no Producer, so that one can be dropped."""
+
+    def __init__(self, config: Config) -> None:
+        self.reports: ReportQueue | None = None
+        self._throttle_cb = config.callback("throttle_cb")
+        self._stats_cb = config.callback("stats_cb")
+        self._error_cb = config.callback("error_cb")
+
+    def on_settled(self, verdicts: Sequence[Settled]) -> None:
+        assert self.reports is not None
+        self.reports.put_verdicts(verdicts)
+
+    def on_throttle(self, event: ThrottleEvent) -> None:
+        self._put(self._throttle_cb, event)
+
+    def on_statistics(self, text: str) -> None:
+        self._put(self._stats_cb, text)
+
+    def on_error(self, error: KafkaError) -> None:
+        self._put(self._error_cb, error)
+
+    def _put(self, callback: Callable[[Any], object] | None, argument: object) -> None:
+        if callback is not None and self.reports is not None:
+            self.reports.put_call(callback, argument)
+
+
+class Producer:
+    """Writes records to Kafka: `produce` queues them, a background thread sends them, `poll` and `flush` report.
+
+    Thread-safe: several threads may produce, poll and flush at once. The background thread starts with the first
+    call that needs it and belongs to that process; in a forked child every call raises StateError.
+
+    Callbacks run only inside `poll`, `flush`, `close` and a waiting `produce`, on the caller's thread. What one raises
+    comes out of that call; the reports behind it stay queued.
+
+    Args:
+        conf: Configuration properties by their librdkafka names (docs/configuration.md).
+        **properties: More of them, for names without dots: `Producer(conf, logger=…, on_delivery=…)`.
+
+    Raises:
+        ConfigError: unknown, ill-typed or contradictory properties.
+    """
+
+    def __init__(self, conf: Mapping[str, object] | None = None, /, **properties: object) -> None:
+        config = parse({**(conf or {}), **properties}, Role.PRODUCER)
+        self._thread = LoopThread("kafka-core-producer")
+        self._listener = _Listener(config)
+        self._core = ProducerCore(config, self._listener, wake=_waker(self._thread, self), lock=threading.Lock())
+        accumulator = self._core.accumulator
+        self._accumulator: Accumulator = accumulator
+        self._reports = ReportQueue(
+            accumulator, config.callback("on_delivery"), only_errors=config.flag("delivery.report.only.error")
+        )
+        self._listener.reports = self._reports
+        self._core.client.on_error(self._listener.on_error)
+        self._max_block_s = config.seconds("max.block.ms")
+        self._max_records = config.integer("queue.buffering.max.messages")
+        self._max_bytes = config.integer("queue.buffering.max.kbytes") * 1024
+        self._message_timeout_s = config.seconds("message.timeout.ms")
+        self._closing = threading.Lock()
+        self._closed = False
+        self._bind_compiled()
+        self._lost = weakref.finalize(self, _tell_lost, accumulator, os.getpid())
+        _PRODUCERS.add(self)
+
+    def _bind_compiled(self) -> None:
+        """Let `self.produce` be the accumulator's own method: no Python frame per record.
+
+        A subclass that has its own `produce` (or `produce_batch`) is left alone; its super() call comes to ours. With
+        max.block.ms ours is needed too, for the waiting. See docs/decisions/0003-compiled-produce.md.
+        """
+        if self._max_block_s:
+            return
+        for name in ("produce", "produce_batch"):
+            if getattr(type(self), name) is getattr(Producer, name):
+                self.__dict__[name] = getattr(self._accumulator, name)
+
+    # ---- records in
+
+    def produce(
+        self,
+        topic: str,
+        value: Payload | None = None,
+        key: Payload | None = None,
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+    ) -> None:
+        """Queue one record; the value and key are copied before this returns.
+
+        Args:
+            topic: Where to.
+            value: Its payload; str is sent as UTF-8. None is a tombstone.
+            key: Decides the partition (see `partitioner`) unless `partition` is given.
+            partition: -1 leaves the choice to the partitioner.
+            callback: Called with (KafkaError or None, Message) by poll() or flush() when there is a verdict.
+            on_delivery: Another name for `callback`.
+            timestamp: Milliseconds since 1970-01-01 UTC; 0 is now.
+            headers: Pairs or a dict of str to bytes, str or None.
+
+        Raises:
+            BufferError: The queue is full (queue.buffering.max.messages or .kbytes): poll() and try again. With
+                max.block.ms it waits so long first, serving callbacks meanwhile.
+            KafkaException: MSG_SIZE_TOO_LARGE; _UNKNOWN_PARTITION.
+            StateError: Closed, forked, or failed for good.
+        """
+        if not self._max_block_s:
+            return self._accumulator.produce(topic, value, key, partition, callback, on_delivery, timestamp, headers)
+        deadline_s = None
+        while True:
+            try:
+                return self._accumulator.produce(
+                    topic, value, key, partition, callback, on_delivery, timestamp, headers
+                )
+            except BufferError as error:
+                deadline_s = deadline_s or time.monotonic() + self._max_block_s
+                if not self._wait_for_room(deadline_s):
+                    text = f"{error}; there was no room within max.block.ms ({self._max_block_s * 1000:g})"
+                    raise BufferError(text) from None
+
+    def produce_batch(
+        self,
+        topic: str,
+        messages: list[dict[str, Any]],
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
+        on_delivery: DeliveryCallback | None = None,
+    ) -> int:
+        """Queue many records; one that cannot be queued does not keep the others from it.
+
+        Args:
+            topic: Where to.
+            messages: Dicts with `value`, `key`, `headers`, `timestamp`, `partition`, `callback`, all optional. One that
+                was not queued gets its KafkaError as `_error` (_QUEUE_FULL when there is no room).
+            partition: For messages that have none.
+            callback: For messages that have none, as in `produce`.
+            on_delivery: Another name for `callback`.
+
+        Returns:
+            How many were queued.
+
+        Raises:
+            StateError: Closed, forked, or failed for good.
+        """
+        accepted = self._accumulator.produce_batch(topic, messages, partition, callback, on_delivery)
+        if not self._max_block_s or accepted == len(messages):
+            return accepted
+        deadline_s = time.monotonic() + self._max_block_s
+        while (left := [item for item in messages if item.get("_error") == KafkaError._QUEUE_FULL]) and (
+            self._wait_for_room(deadline_s)
+        ):
+            for item in left:
+                del item["_error"]
+            accepted += self._accumulator.produce_batch(topic, left, partition, callback, on_delivery)
+        return accepted
+
+    # ---- reports out
+
+    def poll(self, timeout: float | None = None) -> int:
+        """Serve callbacks: delivery reports, errors, throttling, statistics.
+
+        Args:
+            timeout: Seconds to wait for the first one; 0 does not wait, None or -1 waits for ever. When the queue of
+                records is full it also returns as soon as there is room again.
+
+        Returns:
+            How many callbacks were served.
+
+        Raises:
+            StateError: Closed or forked.
+            Exception: Whatever a callback raises.
+        """
+        self._check()
+        served = self._reports.serve()
+        if served or timeout == 0:
+            return served
+        deadline_s = _deadline(timeout)
+        was_full = self._full()
+        while self._reports.wait(lambda: self._closed or (was_full and not self._full()), deadline_s):
+            served = self._reports.serve()
+            if served or self._closed or was_full:
+                break
+        return served
+
+    def flush(self, timeout: float | None = None) -> int:
+        """Send everything now, without lingering, and serve callbacks until all is delivered or failed.
+
+        Args:
+            timeout: Seconds; None or -1 waits until every record has its verdict (message.timeout.ms sees to that).
+
+        Returns:
+            How many records are left.
+
+        Raises:
+            StateError: Closed or forked.
+            Exception: Whatever a callback raises.
+        """
+        self._check()
+        return self._flush(_deadline(timeout))
+
+    def _flush(self, deadline_s: float | None, failures: list[Exception] | None = None) -> int:
+        accumulator, reports = self._accumulator, self._reports
+        if not accumulator.queued_records and not len(reports):
+            return 0
+        self._thread.post(self._core.begin_flush)
+        try:
+            while True:
+                self._serve(failures)
+                if not accumulator.queued_records:
+                    break
+                if not reports.wait(lambda: not accumulator.queued_records, deadline_s):
+                    break
+        finally:
+            if self._thread.running:
+                self._thread.post(self._core.end_flush)
+        self._serve(failures)
+        return accumulator.queued_records
+
+    def _serve(self, failures: list[Exception] | None) -> None:
+        """Serve what is there; what callbacks raise comes out, or is collected."""
+        while True:
+            try:
+                self._reports.serve()
+            except Exception as error:
+                if failures is None:
+                    raise
+                failures.append(error)
+            else:
+                return
+
+    def __len__(self) -> int:
+        """Records without a verdict, those whose report was not served yet, and other events that wait for poll()."""
+        return self._accumulator.queued_records + self._reports.calls
+
+    def __bool__(self) -> bool:
+        """True: a producer is not false because nothing waits."""
+        return True
+
+    def purge(self, in_queue: bool = True, in_flight: bool = True, blocking: bool = True) -> None:
+        """Give records up; poll() or flush() then report them with _PURGE_QUEUE or _PURGE_INFLIGHT.
+
+        Args:
+            in_queue: Those not sent yet.
+            in_flight: Those sent and not answered; they may be in the log all the same.
+            blocking: Wait until it is done.
+
+        Raises:
+            StateError: Closed or forked.
+        """
+        self._check()
+        if blocking:
+            self._run(lambda: self._purge(in_queue, in_flight), None)
+        else:
+            self._thread.post(lambda: self._core.purge(in_queue=in_queue, in_flight=in_flight))
+
+    async def _purge(self, in_queue: bool, in_flight: bool) -> None:
+        self._core.purge(in_queue=in_queue, in_flight=in_flight)
+
+    # ---- the cluster
+
+    def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+        """Metadata of one topic, or of all.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            KafkaException: Nobody answered; the text names the first cause. StateError: closed or forked.
+        """
+        self._check()
+        timeout_s = _seconds(timeout)
+        return self._run(lambda: self._core.list_topics(topic, timeout_s), timeout_s)
+
+    def cluster_id(self, timeout: float = -1) -> str | None:
+        """The cluster's id; raises as `list_topics`."""
+        self._check()
+        timeout_s = _seconds(timeout)
+        return self._run(lambda: self._core.cluster_id(timeout_s), timeout_s)
+
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are.
+
+        Raises:
+            StateError: Closed or forked.
+        """
+        self._check()
+        self._core.set_sasl_credentials(username, password)
+
+    # ---- the end
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Flush, then stop; records that are left are given up, reported and counted in the log. May be called twice.
+
+        Args:
+            timeout: Seconds for the flush; None or -1 waits until every record has its verdict, which takes no longer
+                than message.timeout.ms (five minutes when that is off). Closing takes up to 5 s more.
+
+        Returns:
+            Whether nothing was lost.
+
+        Raises:
+            Exception: The first thing that a callback raised, after all is done.
+        """
+        with self._closing:
+            if self._closed:
+                return True
+            self._thread.check()
+            limit_s = self._message_timeout_s or 300.0
+            self._accumulator.closed_reason = "the producer is closed"
+            failures: list[Exception] = []
+            left = 0
+            try:
+                left = self._flush(_deadline(limit_s if _seconds(timeout) is None else timeout), failures)
+            finally:
+                self._stop()
+            self._serve(failures)
+        if left:
+            logger.warning("the producer was closed with %d records not delivered", left)
+        if failures:
+            raise failures[0]
+        return not left
+
+    def _stop(self) -> None:
+        try:
+            if self._thread.running:
+                self._thread.run(self._core.close(CLOSE_TIMEOUT_S), CLOSE_TIMEOUT_S + 1)
+        except KafkaException as error:
+            logger.warning("the producer did not close cleanly: %s", error)
+        finally:
+            self._closed = True
+            self._lost.detach()
+            self._thread.stop()
+            self._reports.wake()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- inside
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StateError("the producer is closed")
+        self._thread.check()
+
+    def _run(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float | None) -> T:
+        """Run a coroutine of the core on its loop, started; the extra second is for its own time-out to come first."""
+        core = self._core
+
+        async def started() -> T:
+            await core.start()
+            return await work()
+
+        return self._thread.run(started(), None if timeout_s is None else timeout_s + 1)
+
+    def _full(self) -> bool:
+        """Whether there is (about) no room: `produce` was refused a moment ago, or would be soon."""
+        accumulator = self._accumulator
+        if self._max_records and accumulator.queued_records >= self._max_records:
+            return True
+        return accumulator.queued_bytes >= self._max_bytes
+
+    def _wait_for_room(self, deadline_s: float) -> bool:
+        """Serve callbacks and sleep until there is room; False when the time is over. StateError when closed."""
+        self._check()
+        self._reports.serve()
+        if self._full():
+            self._reports.wait(lambda: self._closed or not self._full(), deadline_s)
+        self._check()
+        return time.monotonic() < deadline_s
+
+
+def _seconds(timeout: float | None) -> float | None:
+    """confluent_kafka's way to say for ever: None or anything negative."""
+    return None if timeout is None or timeout < 0 else timeout
+
+
+def _deadline(timeout: float | None) -> float | None:
+    seconds = _seconds(timeout)
+    return None if seconds is None else time.monotonic() + seconds
+
+
+def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:
+    """What `produce` calls when the loop has work: starts the loop at the first call.
+
+    It holds neither the thread nor the producer: the loop holds it, and must not keep its own owner alive.
+    """
+    thread_ref, producer_ref = weakref.ref(thread), weakref.ref(producer)
+    drain: Callable[[], None] | None = None
+
+    def wake() -> None:
+        nonlocal drain
+        thread = thread_ref()
+        if thread is None:
+            return
+        if drain is None:
+            producer = producer_ref()
+            if producer is None:
+                return
+            thread.submit(producer._core.start())
+            drain = producer._core.drain
+        thread.post(drain)
+
+    return wake
+
+
+def _tell_lost(accumulator: Accumulator, pid: int) -> None:
+    """At exit or garbage collection without close(): nothing is sent any more."""
+    accumulator.closed_reason = "the producer is gone"
+    if accumulator.queued_records and os.getpid() == pid:
+        logger.warning(
+            "a producer was dropped with %d records not delivered: call flush() or close() before",
+            accumulator.queued_records,
+        )
+
+
+_PRODUCERS: "weakref.WeakSet[Producer]" = weakref.WeakSet()
+
+
+def _mark_forked() -> None:
+    for producer in list(_PRODUCERS):
+        if not producer._closed and not producer._thread.pid_ok():
+            producer._accumulator.closed_reason = _FORKED
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_mark_forked)
