@@ -15,7 +15,7 @@ from kafka_core import kernels
 from kafka_core.broker.codes import Code
 from kafka_core.broker.topics import Partition
 from kafka_core.errors import ProtocolError
-from kafka_core.kernels import BatchHeader, Message
+from kafka_core.kernels.abc import BatchHeader, MessageLike
 from kafka_core.records import open_batches
 
 log = logging.getLogger(__name__)
@@ -172,8 +172,8 @@ def _check_timestamps(partition: Partition, header: BatchHeader, batch: memoryvi
         raise _BatchRefused(Code.INVALID_TIMESTAMP, bad[0][1], message=message_text, record_errors=tuple(bad))
 
 
-def _decoded(batch: memoryview) -> list[Message]:
-    out: list[Message] = []
+def _decoded(batch: memoryview) -> list[MessageLike]:
+    out: list[MessageLike] = []
     for opened in open_batches(batch, "", 0, 0):
         opened.cursor.take(out, _EVERY_RECORD)
     return out

@@ -10,20 +10,20 @@ from collections.abc import Iterator
 
 from kafka_core.broker.log import LogBatch
 from kafka_core.broker.topics import Partition
-from kafka_core.kernels import Message
+from kafka_core.kernels.abc import MessageLike
 from kafka_core.records import open_batches
 
 _EVERYTHING = 2**31 - 1
 
 
-def messages(partition: Partition, from_offset: int = 0) -> list[Message]:
+def messages(partition: Partition, from_offset: int = 0) -> list[MessageLike]:
     """All data records the partition holds from `from_offset` (and its log start) on."""
     first = max(from_offset, partition.log.start_offset)
     return [message for batch in partition.log.batches(first) for message in _decoded(partition, batch, first)]
 
 
-def _decoded(partition: Partition, batch: LogBatch, from_offset: int) -> Iterator[Message]:
-    out: list[Message] = []
+def _decoded(partition: Partition, batch: LogBatch, from_offset: int) -> Iterator[MessageLike]:
+    out: list[MessageLike] = []
     for opened in open_batches(batch.data, partition.topic.name, partition.index, from_offset):
         opened.cursor.take(out, _EVERYTHING)
     return iter(out)

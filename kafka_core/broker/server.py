@@ -26,7 +26,7 @@ from kafka_core.broker.faults import Interceptor, Rule
 from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.sasl import SaslSettings
 from kafka_core.clock import Clock, SystemClock
-from kafka_core.kernels import Message
+from kafka_core.kernels.abc import MessageLike
 from kafka_core.protocol import ApiMessage
 
 T = TypeVar("T")
@@ -261,7 +261,7 @@ class EmbeddedCluster:
         """Delete a topic and its records; KeyError if there is none."""
         self._call(lambda: self.state.delete_topic(self.state.topics[name]))
 
-    def records(self, topic: str, partition: int, from_offset: int = 0) -> list[Message]:
+    def records(self, topic: str, partition: int, from_offset: int = 0) -> list[MessageLike]:
         """Everything the partition holds from `from_offset` on; KeyError or IndexError if there is no partition."""
         return self._call(lambda: reading.messages(self.state.topics[topic].partitions[partition], from_offset))
 

@@ -35,11 +35,11 @@ def _described(cluster: ClusterState, context: Context, group_id: str, operation
         return DescribedGroup(Code.NOT_COORDINATOR, group_id=group_id)
     group = cluster.groups.groups.get(group_id)
     if group is None:
-        missing = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
-        if context.api_version >= _FIRST_VERSION_WITH_NOT_FOUND:
-            missing.error_code = Code.GROUP_ID_NOT_FOUND
-            missing.error_message = f"Group {group_id} not found."
-        return missing
+        dead = GroupState.DEAD.value
+        if context.api_version < _FIRST_VERSION_WITH_NOT_FOUND:
+            return DescribedGroup(group_id=group_id, group_state=dead, authorized_operations=operations)
+        text = f"Group {group_id} not found."
+        return DescribedGroup(Code.GROUP_ID_NOT_FOUND, text, group_id, dead)
     stable = group.state is GroupState.STABLE
     return DescribedGroup(
         group_id=group_id,

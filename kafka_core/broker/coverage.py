@@ -1,0 +1,49 @@
+"""What the embedded broker can and can't do, as data: the coverage page of the docs is made from it.
+
+Must not know: any state. Versions come from the handlers themselves, so they can't disagree with what is announced.
+Spec: https://kafka.apache.org/protocol#protocol_api_keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_core.broker.handlers import APIS
+from kafka_core.protocol import ApiKey
+
+SKIPPED: Mapping[str, str] = {
+    "transactions": "a later issue: batches and InitProducerId with a transactional id are refused, the aborted list is "
+    "always empty and the last stable offset is the high watermark",
+    "KIP-848 groups": "a later issue: ConsumerGroupHeartbeat is not announced, clients fall back to classic groups",
+    "share and streams groups": "not planned for the first release (KIP-932, KIP-1071)",
+    "ACLs, quotas, delegation tokens": "everybody who has logged in may do everything, and nothing is throttled",
+    "replication": "all replicas are one log in memory: a new leader never lacks records, followers are in sync at once, "
+    "and there are no reassignments or elections by request",
+    "compaction": "cleanup.policy=compact refuses records without a key, but nothing is compacted",
+    "compression by the broker": "batches are stored as they come, whatever the topic's compression.type is",
+    "retention by time": "old segments go when records are appended, not in the background; the open one stays",
+    "follower reads": "the rack of a fetch is ignored (KIP-392)",
+    "message sets of old clients": "Produce before v3 and Fetch before v4 are not served, as in Kafka 4",
+    "internal topics": "positions are kept in memory, __consumer_offsets does not exist",
+    "expiry of positions and producer ids": "they are kept as long as the cluster runs",
+    "brokers of their own configuration": "all brokers share one configuration",
+    "Kerberos and signed tokens": "PLAIN, SCRAM and unsecured OAUTHBEARER only",
+}
+"""Feature → what happens instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One API: the range of versions served, None if it is not served at all."""
+
+    api_key: int
+    name: str
+    versions: tuple[int, int] | None
+
+
+def api_coverage() -> Iterator[Coverage]:
+    """All APIs of the protocol by key."""
+    for api_key in ApiKey:
+        api = APIS.get(api_key)
+        yield Coverage(api_key, api_key.name, None if api is None else api.versions)
