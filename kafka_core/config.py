@@ -123,10 +123,6 @@ class Config(Mapping[str, object]):
         """The dispatcher of the user's hooks; an empty one if there are none."""
         return self._typed("hooks", Hooks)
 
-    def logger(self) -> logging.Logger:
-        """The user's logger, or `kafka_core`."""
-        return DEFAULT_LOGGER if self["logger"] is None else self._typed("logger", logging.Logger)
-
     def _typed(self, name: str, kind: type[T]) -> T:
         value = self[name]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

@@ -63,7 +63,10 @@ CONNECTION: Final[tuple[Option, ...]] = (
         "Try every address a name resolves to, or expand the bootstrap names into their canonical names first.",
     ),
     choice("broker.address.family", "any", "any v4 v6", "Which IP addresses of a broker to try."),
-    integer("broker.address.ttl", 1000, 0, 86_400_000, "How long a resolved address is kept, in ms."),
+    unused(
+        integer("broker.address.ttl", 1000, 0, 86_400_000, "How long a resolved address is kept, in ms."),
+        "names are looked up anew for every connection",
+    ),
     integer("socket.timeout.ms", 60_000, 10, 300_000, "How long a request may wait for its response."),
     integer(
         "socket.connection.setup.timeout.ms",
@@ -177,12 +180,15 @@ METADATA: Final[tuple[Option, ...]] = (
         "none rebootstrap",
         "Whether to begin again with `bootstrap.servers` when no known broker can be reached.",
     ),
-    integer(
-        "metadata.recovery.rebootstrap.trigger.ms",
-        300_000,
-        0,
-        INT32_MAX,
-        "How long metadata may fail before beginning again.",
+    unused(
+        integer(
+            "metadata.recovery.rebootstrap.trigger.ms",
+            300_000,
+            0,
+            INT32_MAX,
+            "How long metadata may fail before beginning again.",
+        ),
+        "it begins again as soon as no known broker can be reached",
     ),
     replace(
         flag(
@@ -339,14 +345,20 @@ PRODUCER: Final[tuple[Option, ...]] = (
         "it is turned off (and logged) if one of those is set otherwise and this is not set. librdkafka: false.",
         roles=P,
     ),
-    text("transactional.id", None, "Identity of a transactional producer; needs idempotence.", roles=P),
-    integer(
-        "transaction.timeout.ms",
-        60_000,
-        1000,
-        INT32_MAX,
-        "Time after which the broker aborts a transaction that is left alone.",
-        roles=P,
+    refused(
+        text("transactional.id", None, "Identity of a transactional producer; needs idempotence.", roles=P),
+        "transactions are not built yet",
+    ),
+    unused(
+        integer(
+            "transaction.timeout.ms",
+            60_000,
+            1000,
+            INT32_MAX,
+            "Time after which the broker aborts a transaction that is left alone.",
+            roles=P,
+        ),
+        "transactions are not built yet",
     ),
     number(
         "linger.ms",
@@ -436,13 +448,16 @@ PRODUCER: Final[tuple[Option, ...]] = (
         "How a key chooses its partition; murmur2_random is what the Java client does. librdkafka: consistent_random.",
         roles=P,
     ),
-    integer(
-        "sticky.partitioning.linger.ms",
-        10,
-        0,
-        900_000,
-        "How long records without key stay with one partition.",
-        roles=P,
+    unused(
+        integer(
+            "sticky.partitioning.linger.ms",
+            10,
+            0,
+            900_000,
+            "How long records without key stay with one partition.",
+            roles=P,
+        ),
+        "records without key stay with one partition until its batch is full or has lingered",
     ),
     flag("delivery.report.only.error", False, "Report only records that failed.", roles=P),
     callback(
@@ -608,7 +623,12 @@ OBSERVING: Final[tuple[Option, ...]] = (
     callback("throttle_cb", "Called by poll() with a ThrottleEvent when a broker slows us down."),
     callback("stats_cb", "Called by poll() with statistics as JSON text."),
     integer("statistics.interval.ms", 0, 0, 86_400_000, "Time between statistics; 0 for none."),
-    Option("logger", Kind.OBJECT, None, "A logging.Logger that gets this client's messages instead of `kafka_core`."),
+    unused(
+        Option(
+            "logger", Kind.OBJECT, None, "A logging.Logger that gets this client's messages instead of `kafka_core`."
+        ),
+        "logs go to Python's standard logger `kafka_core`: attach handlers there",
+    ),
     Option(
         "hooks",
         Kind.OBJECT,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_core import config
+from kafka_core import config, config_rules
 from kafka_core.config import Config, Role, parse
 from kafka_core.errors import ConfigError
 
@@ -53,21 +53,29 @@ def test_without_idempotence_anything_goes() -> None:
     assert (made.integer("acks"), made.integer("max.in.flight.requests.per.connection")) == (0, 100)
 
 
+def transactional(**more: object) -> dict[str, object]:
+    """The values of a transactional producer after the rules (the table still refuses transactional.id)."""
+    conf = {name.replace("_", "."): value for name, value in more.items()}
+    values = {**make({}), "transactional.id": "t", **conf}
+    config_rules.apply(values, frozenset(conf), Role.PRODUCER, lambda level, text: None)
+    return values
+
+
 def test_transactions_need_idempotence() -> None:
     with pytest.raises(ConfigError, match=r"transactional\.id needs enable\.idempotence"):
-        make({"transactional.id": "t", "enable.idempotence": False})
+        transactional(enable_idempotence=False)
     with pytest.raises(ConfigError, match=r"with transactional\.id set, acks must be all"):
-        make({"transactional.id": "t", "acks": 1})
+        transactional(acks=1)
 
 
 def test_transaction_time_out_bounds_the_others() -> None:
-    made = make({"transactional.id": "t", "transaction.timeout.ms": 5000})
-    assert (made.integer("message.timeout.ms"), made.integer("socket.timeout.ms")) == (5000, 4900)
-    for name in ("message.timeout.ms", "socket.timeout.ms"):
-        with pytest.raises(ConfigError, match=f"{name} .* must be at most"):
-            make({"transactional.id": "t", "transaction.timeout.ms": 5000, name: 6000})
+    values = transactional(transaction_timeout_ms=5000)
+    assert (values["message.timeout.ms"], values["socket.timeout.ms"]) == (5000, 4900)
+    for name in ("message_timeout_ms", "socket_timeout_ms"):
+        with pytest.raises(ConfigError, match="must be at most"):
+            transactional(transaction_timeout_ms=5000, **{name: 6000})
     with pytest.raises(ConfigError, match=r"message\.timeout\.ms \(0\)"):
-        make({"transactional.id": "t", "message.timeout.ms": 0})
+        transactional(message_timeout_ms=0)
 
 
 def test_record_must_outlive_linger() -> None:

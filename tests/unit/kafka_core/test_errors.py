@@ -24,6 +24,7 @@ from kafka_core.errors import (
     UnknownCodecError,
     UnsupportedVersionError,
 )
+from tools import generate_errors
 
 
 def test_every_constant_has_a_row_and_every_row_a_constant() -> None:
@@ -50,6 +51,28 @@ def test_table(code: int, name: str, retriable: bool, refresh: bool) -> None:
     facts = FACTS[code]
     assert (facts.name, facts.retriable, facts.refresh_metadata) == (name, retriable, refresh)
     assert getattr(KafkaError, name) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "text"),
+    [
+        (3, "UNKNOWN_TOPIC_OR_PARTITION", "Broker: Unknown topic or partition"),
+        (48, "INVALID_TXN_STATE", "Broker: Invalid transaction state"),
+        (100, "UNKNOWN_TOPIC_ID", "Broker: Unknown topic ID"),
+        (-195, "_TRANSPORT", "Local: Connection to broker failed or was lost"),
+        (-188, "_UNKNOWN_TOPIC", "Local: Unknown topic"),
+        (-170, "_NOT_IMPLEMENTED", "Local: Not implemented"),
+    ],
+)
+def test_texts_are_made_from_names(code: int, name: str, text: str) -> None:
+    assert generate_errors.describe(code, name) == text
+    assert FACTS[code].text == text
+
+
+def test_every_text_says_who_speaks() -> None:
+    for code, facts in FACTS.items():
+        who = "Local: " if code < -1 else "Broker: "
+        assert facts.text.startswith(who) or code == 0
 
 
 def test_error_is_read_as_in_the_reference_api() -> None:

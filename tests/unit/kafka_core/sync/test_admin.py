@@ -181,7 +181,7 @@ def test_filters_and_time_outs_are_checked_at_once(make: Make) -> None:
 def test_configuration_by_name_and_wrong_configuration() -> None:
     mine = logging.getLogger("mine")
     with AdminClient({"bootstrap.servers": "b"}, logger=mine) as client:
-        assert client._config.logger() is mine
+        assert client._config["logger"] is mine
     with pytest.raises(ConfigError, match=r"bootstrap\.servers must be set"):
         AdminClient({})
 
