@@ -8,7 +8,6 @@ import asyncio
 import errno
 import socket
 import ssl
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -231,16 +230,15 @@ def _connect_text(error: OSError) -> str:
 def write_buffers(target: OpenTransport, buffers: Sequence[Buffer]) -> None:
     """Write buffers one after the other without joining them; they must not change until they are sent.
 
-    asyncio before 3.12 joins what it gets in `writelines`, so there the first attempt goes straight to the socket
-    (when nothing is waiting in the transport) and only the rest, if any, into the transport's buffer. Under TLS each
-    buffer is encrypted on its own.
+    `transport.writelines` is not used: before Python 3.12 it joins everything, and in early 3.12 and 3.13 it forgets
+    to pause the protocol, so that back-pressure never comes (python/cpython#127655). Instead the first
+    attempt goes straight to the socket, when nothing waits in the transport, and only the rest, if any, into the
+    transport's buffer. Under TLS each buffer is encrypted on its own.
     """
     transport = target.transport
     if target.plain_socket is None:
         for buffer in buffers:
             transport.write(buffer)
-    elif sys.version_info >= (3, 12):
-        transport.writelines(buffers)
     else:
         _send_then_write(transport, target.plain_socket, buffers)
 

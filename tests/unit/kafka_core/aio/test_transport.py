@@ -12,7 +12,6 @@ import trustme
 
 from kafka_core.aio import transport as module
 from kafka_core.aio.transport import (
-    OpenTransport,
     TransportSettings,
     canonical_names,
     open_transport,
@@ -242,11 +241,3 @@ class TestWrite:
         module._send_then_write(transport, sock, [b"ab", b"cd"])
         assert [call.args[0] for call in transport.write.call_args_list] == [b"ab", b"cd"]
         assert sock.sendmsg.called is (state == "full")
-
-    @on_loop
-    async def test_newer_pythons_get_the_list_as_it_is(self):
-        transport = mock.Mock()
-        buffers = [b"a", b"b"]
-        with mock.patch.object(module.sys, "version_info", (3, 12)):
-            write_buffers(OpenTransport(transport, mock.Mock()), buffers)
-        transport.writelines.assert_called_once_with(buffers)
