@@ -54,9 +54,9 @@ def _response(found: list[Coordinator], *, batched: bool) -> FindCoordinatorResp
 
 
 def fail(request: FindCoordinatorRequest, code: int) -> FindCoordinatorResponse:
-    """The error for every key."""
-    batched = bool(request.coordinator_keys)
-    keys = request.coordinator_keys or [request.key]
+    """The error for every key. A request without any key is taken for a batched one: the others always have one."""
+    batched = not request.key
+    keys = request.coordinator_keys if batched else [request.key]
     return _response([Coordinator(key, -1, "", -1, code, None) for key in keys], batched=batched)
 
 
