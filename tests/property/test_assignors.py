@@ -1,0 +1,143 @@
+"""Assignors over random groups: everything assigned once, balanced, as little moved as possible, cooperative in steps."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_core.engine.assignors import (
+    GroupMember,
+    Plan,
+    assign_cooperative,
+    assign_range,
+    assign_roundrobin,
+    assign_sticky,
+)
+
+TOPICS = ("a", "b", "c", "d")
+counts_of_topics = st.dictionaries(st.sampled_from(TOPICS), st.integers(0, 7), max_size=len(TOPICS))
+some_topics = st.frozensets(st.sampled_from(TOPICS), min_size=1)
+
+
+@st.composite
+def groups(draw: st.DrawFn, *, same_topics: bool = False, with_claims: bool = False) -> list[GroupMember]:
+    size = draw(st.integers(1, 6))
+    shared = draw(some_topics)
+    members = []
+    for number in range(size):
+        topics = shared if same_topics else draw(some_topics)
+        owned: tuple[tuple[str, int], ...] = ()
+        if with_claims:
+            owned = tuple(
+                draw(st.lists(st.tuples(st.sampled_from(TOPICS), st.integers(0, 7)), max_size=6, unique=True))
+            )
+        instance = draw(st.sampled_from([None, f"i{number}"]))
+        generation = draw(st.integers(-1, 3)) if with_claims else -1
+        members.append(GroupMember(f"m{number}", topics, instance, owned, generation))
+    return members
+
+
+def expected_keys(members: list[GroupMember], counts: dict[str, int]) -> set[tuple[str, int]]:
+    subscribed = {topic for member in members for topic in member.topics}
+    return {(topic, number) for topic in subscribed for number in range(counts.get(topic, 0))}
+
+
+def check_complete(plan: Plan, members: list[GroupMember], counts: dict[str, int]) -> None:
+    given_out = [key for keys in plan.values() for key in keys]
+    assert len(given_out) == len(set(given_out)), "a partition was given to two members"
+    assert set(given_out) == expected_keys(members, counts)
+    topics = {member.member_id: member.topics for member in members}
+    assert set(plan) == set(topics)
+    assert all(key[0] in topics[member_id] for member_id, keys in plan.items() for key in keys)
+
+
+@given(groups(with_claims=True), counts_of_topics, st.sampled_from([assign_range, assign_roundrobin, assign_sticky]))
+def test_every_partition_goes_to_exactly_one_subscriber(members, counts, assign) -> None:
+    check_complete(assign(members, counts), members, counts)
+
+
+@given(
+    groups(with_claims=True),
+    counts_of_topics,
+    st.randoms(),
+    st.sampled_from([assign_range, assign_roundrobin, assign_sticky, assign_cooperative]),
+)
+def test_the_order_of_members_does_not_matter(members, counts, random, assign) -> None:
+    shuffled = list(members)
+    random.shuffle(shuffled)
+    assert assign(shuffled, counts) == assign(members, counts)
+
+
+@given(groups(same_topics=True), counts_of_topics)
+def test_round_robin_over_equal_subscriptions_differs_by_one_at_most(members, counts) -> None:
+    sizes = [len(keys) for keys in assign_roundrobin(members, counts).values()]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(groups(), counts_of_topics)
+def test_range_gives_each_member_one_run_of_neighbours_per_topic(members, counts) -> None:
+    for keys in assign_range(members, counts).values():
+        for topic in TOPICS:
+            numbers = [number for name, number in keys if name == topic]
+            assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
+
+
+@given(groups(with_claims=True), counts_of_topics)
+def test_sticky_leaves_nothing_that_one_move_would_balance(members, counts) -> None:
+    plan = assign_sticky(members, counts)
+    for donor in members:
+        for taker in members:
+            if len(plan[donor.member_id]) >= len(plan[taker.member_id]) + 2:
+                assert not any(topic in taker.topics for topic, _ in plan[donor.member_id])
+
+
+@given(groups(with_claims=True), counts_of_topics)
+def test_sticky_repeated_changes_nothing(members, counts) -> None:
+    plan = assign_sticky(members, counts)
+    again = [
+        GroupMember(member.member_id, member.topics, member.instance_id, tuple(plan[member.member_id]), 9)
+        for member in members
+    ]
+    assert assign_sticky(again, counts) == plan
+
+
+@given(groups(same_topics=True), counts_of_topics, st.integers(0, 5))
+def test_sticky_moves_only_what_a_leaver_or_joiner_makes_necessary(members, counts, pick) -> None:
+    plan = assign_sticky(members, counts)
+    settled = [GroupMember(m.member_id, m.topics, m.instance_id, tuple(plan[m.member_id]), 1) for m in members]
+    joiner = GroupMember("new", members[0].topics)
+    after = assign_sticky([*settled, joiner], counts)
+    for member in members:
+        assert set(after[member.member_id]) <= set(plan[member.member_id]), "an old member got something new"
+    if len(settled) > 1:
+        gone = settled.pop(pick % len(settled))
+        after = assign_sticky(settled, counts)
+        for member in settled:
+            assert set(after[member.member_id]) >= set(member.owned), "a member that stayed lost something"
+        assert gone.member_id not in after
+
+
+@given(groups(with_claims=True), counts_of_topics)
+def test_cooperative_gives_nobody_what_another_still_claims(members, counts) -> None:
+    plan = assign_cooperative(members, counts)
+    claims = {member.member_id: set(member.owned) for member in members}
+    for member_id, keys in plan.items():
+        for other, owned in claims.items():
+            assert other == member_id or not owned & set(keys)
+
+
+@given(groups(with_claims=True), counts_of_topics)
+def test_cooperative_ends_complete_and_balanced_after_a_few_rounds(members, counts) -> None:
+    generation = 10
+    for _ in range(4):
+        plan = assign_cooperative(members, counts)
+        following = [
+            GroupMember(member.member_id, member.topics, member.instance_id, tuple(plan[member.member_id]), generation)
+            for member in members
+        ]
+        if {m.member_id: set(m.owned) for m in following} == {m.member_id: set(m.owned) for m in members}:
+            break
+        members, generation = following, generation + 1
+    else:
+        raise AssertionError("still moving after four rebalances")
+    check_complete(plan, members, counts)
