@@ -1,0 +1,47 @@
+"""Control records: the markers that end transactions, in batches of their own.
+
+Must not know consumers; which batches were aborted is worked out in engine/aborted.py.
+Spec: KIP-98 (control messages); EndTransactionMarker and ControlRecordType of kafka-clients.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+from kafka_core.errors import CorruptRecordError
+
+_KEY = struct.Struct(">hh")
+_VALUE = struct.Struct(">hi")
+_VERSION = 0
+
+
+class ControlType(IntEnum):
+    """How a transaction ended."""
+
+    ABORT = 0
+    COMMIT = 1
+
+
+def parse_control_key(key: bytes | None) -> ControlType | None:
+    """What the key of a control record says; None for types that are no consumer's business.
+
+    Raises:
+        CorruptRecordError: too short, or of a negative version.
+    """
+    if key is None or len(key) < _KEY.size:
+        raise CorruptRecordError(f"the key of a control record has {len(key or b'')} bytes, {_KEY.size} are needed")
+    version, number = _KEY.unpack_from(key)
+    if version < 0:
+        raise CorruptRecordError(f"a control record's key has version {version}")
+    return ControlType(number) if number in (ControlType.ABORT, ControlType.COMMIT) else None
+
+
+def control_key(kind: ControlType) -> bytes:
+    """The key of a marker."""
+    return _KEY.pack(_VERSION, kind)
+
+
+def control_value(coordinator_epoch: int) -> bytes:
+    """The value of a marker."""
+    return _VALUE.pack(_VERSION, coordinator_epoch)
