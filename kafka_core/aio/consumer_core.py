@@ -118,7 +118,12 @@ class ConsumerCore:
         self.settings = fetch_settings(config)
         marks = Marks(config.integer("queued.min.messages"), config.integer("queued.max.messages.kbytes") * KIB)
         self.queue = FetchQueue(
-            marks, lock, wake, lambda: post(self._poke_fetch), auto_store=config.flag("enable.auto.offset.store")
+            marks,
+            lock,
+            wake,
+            lambda: post(self._poke_fetch),
+            auto_store=config.flag("enable.auto.offset.store"),
+            event=error_message,
         )
         self.membership = Membership(group_settings(config), self._backoff)
         self._timeout_s = config.seconds("socket.timeout.ms")

@@ -15,7 +15,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from kafka_core.engine.subscription import PartitionState
+from kafka_core.engine.subscription import PartitionState, Phase
+from kafka_core.errors import KafkaError, KafkaException
 
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
@@ -84,6 +85,8 @@ class FetchQueue:
         wake: called by `push` if `waiting` is set.
         room: called by the taker when partitions that were held back may be fetched again.
         auto_store: the offset after each record handed out is stored for the next commit.
+        event: makes the message for a batch whose records can't be walked, though its checksum is right; without it
+            the error is raised.
     """
 
     def __init__(
@@ -94,12 +97,14 @@ class FetchQueue:
         room: Callable[[], object],
         *,
         auto_store: bool = True,
+        event: Callable[[PartitionState, KafkaError, int], Any] | None = None,
     ) -> None:
         self._marks = marks
         self._lock = lock
         self._wake = wake
         self._room = room
         self._auto_store = auto_store
+        self._event = event
         self._ring: deque[PartitionState] = deque()
         self._turn = 0
         self._held: set[PartitionState] = set()
@@ -207,7 +212,11 @@ class FetchQueue:
                 cursors = chunk.cursors
                 while cursors:
                     cursor, epoch = cursors[0]
-                    message = cursor.next()
+                    try:
+                        message = cursor.next()
+                    except KafkaException as error:
+                        self._spoil(state, cursor, epoch, error)
+                        return self._finish(state, state.chunks[0])
                     if message is not None:
                         position = state.position = cursor.position
                         state.position_epoch = epoch
@@ -224,18 +233,24 @@ class FetchQueue:
 
     def take(self, out: list[Any], limit: int) -> int:
         """Appends up to `limit` messages and events to `out`; how many there were."""
-        return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.append)
+        return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
 
     def take_columns(self, sink: Any, limit: int) -> int:
         """Fills columns with up to `limit` records; stops before an event, which `next` hands out."""
-        return self._drain(limit, lambda cursor, count: cursor.take_columns(sink, count), None)
+        return self._drain(limit, lambda cursor, count: cursor.take_columns(sink, count), lambda: int(sink.rows), None)
 
     def peek_event(self) -> Any | None:
         """The event that `next` would give now; None if it is a record or nothing."""
         with self._lock:
             return self._ring[0].chunks[0].event if self._ring else None
 
-    def _drain(self, limit: int, fill: Callable[[Cursor, int], int], on_event: Callable[[Any], object] | None) -> int:
+    def _drain(
+        self,
+        limit: int,
+        fill: Callable[[Cursor, int], int],
+        filled: Callable[[], int],
+        on_event: Callable[[Any], object] | None,
+    ) -> int:
         taken = 0
         with self._lock:
             ring = self._ring
@@ -254,10 +269,19 @@ class FetchQueue:
                 cursor, epoch = None, -1
                 while want > 0 and cursors:
                     cursor, epoch = cursors[0]
-                    got = fill(cursor, want)
+                    before = filled()
+                    try:
+                        fill(cursor, want)
+                    except KafkaException as error:
+                        taken += room - want + filled() - before
+                        self._spoil(state, cursor, epoch, error)
+                        break
+                    got = filled() - before
                     if got < want:
                         cursors.popleft()
                     want -= got
+                if state.chunks[0] is not chunk:
+                    continue  # spoiled: its event is there now
                 taken += room - want
                 if want < room and cursor is not None:
                     state.consumed = True
@@ -269,6 +293,25 @@ class FetchQueue:
                     if self._turn >= QUANTUM:
                         self._rotate()
         return taken
+
+    def _spoil(self, state: PartitionState, cursor: Cursor, epoch: int, error: KafkaException) -> None:
+        """A batch broke while it was read: what came before is handed out, an event follows, the rest is dropped."""
+        if self._event is None:
+            raise error
+        offset = cursor.position
+        text = (
+            f"{error}. Nothing was skipped: seek() past the batch to go on, or to {offset} to try it again "
+            f"({state.topic}[{state.partition}])"
+        )
+        state.consumed = state.consumed or offset != state.position
+        self._advance(state, offset, epoch)
+        self.queued_bytes -= state.queued_bytes
+        state.queued_records = state.queued_bytes = 0
+        state.version += 1  # voids the fetch that may be under way
+        state.phase = Phase.HALTED
+        state.chunks.clear()
+        event = self._event(state, KafkaError(error.code, text), offset)
+        state.chunks.append(Chunk(state, state.version, deque(), offset, epoch, 0, 0, event))
 
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
         state.position, state.position_epoch = position, epoch
