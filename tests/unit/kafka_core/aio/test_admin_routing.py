@@ -85,9 +85,7 @@ def test_connection_that_does_not_come_in_time_names_the_cause() -> None:
         deadline = await router(cluster).begin("delete_topics", 0.01)
         await router(cluster).in_time(asyncio.Event().wait(), deadline)
 
-    with pytest.raises(
-        NetworkError, match="delete_topics: no connection in time: b:9092: connection refused"
-    ) as caught:
+    with pytest.raises(NetworkError, match="delete_topics: no connection in time: b:9092: refused") as caught:
         asyncio.run(wait())
     assert caught.value.code == KafkaError._TIMED_OUT
 

@@ -246,7 +246,7 @@ def test_closing_ends_calls_that_wait_and_polls(make: Make) -> None:
     client = make(Stuck())
     future = client.create_topics([NewTopic("t")])["t"]
     polled: list[int] = []
-    poller = threading.Thread(target=lambda: polled.append(client.poll()))
+    poller = threading.Thread(target=lambda: polled.append(client.poll()), daemon=True)
     poller.start()
     assert entered.wait(5)
     client.close()
