@@ -8,7 +8,9 @@ from kafka_core.errors import KafkaError
 
 def test_every_code_is_known_to_the_client_and_used_once() -> None:
     assert len({int(code) for code in Code}) == len(Code)
-    known = {value for name in dir(KafkaError) if name.isupper() and isinstance(value := getattr(KafkaError, name), int)}
+    known = {
+        value for name in dir(KafkaError) if name.isupper() and isinstance(value := getattr(KafkaError, name), int)
+    }
     assert {int(code) for code in Code if code > 0} <= known | {int(Code.FETCH_SESSION_TOPIC_ID_ERROR)}
 
 

@@ -85,9 +85,7 @@ def test_a_large_batch_in_memory_of_others_is_copied() -> None:
     bound=st.integers(1, 60_000),
     rolled=st.booleans(),
 )
-def test_reading_step_by_step_gives_every_batch_once(
-    sizes: list[tuple[int, int]], bound: int, rolled: bool
-) -> None:
+def test_reading_step_by_step_gives_every_batch_once(sizes: list[tuple[int, int]], bound: int, rolled: bool) -> None:
     log = PartitionLog()
     written = []
     for count, size_bytes in sizes:
@@ -184,7 +182,8 @@ def test_a_start_inside_a_batch_hides_it_from_looks_by_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epoch", "expected"), [(-1, (-1, -1)), (0, (0, 10)), (1, (0, 10)), (2, (2, 20)), (3, (2, 20)), (5, (5, 30)), (6, (-1, -1))]
+    ("epoch", "expected"),
+    [(-1, (-1, -1)), (0, (0, 10)), (1, (0, 10)), (2, (2, 20)), (3, (2, 20)), (5, (5, 30)), (6, (-1, -1))],
 )
 def test_ends_of_epochs(epoch: int, expected: tuple[int, int]) -> None:
     epochs = EpochCache()
