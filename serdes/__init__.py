@@ -1,7 +1,10 @@
 """Bytes ↔ values: serializers with schemas in a registry, simple ones, and the clients that use them.
 
 Must not know of Spark. Names and arguments are those of `confluent_kafka.serialization`; Avro is in `serdes.avro`.
+The clients are imported at their first use: who only decodes needs no Kafka client in the process.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from serdes.context import Deserializer, MessageField, SerializationContext, Serializer
 from serdes.errors import SerializationError
@@ -19,8 +22,13 @@ from serdes.subject import (
     topic_subject_name_strategy,
 )
 
+if TYPE_CHECKING:
+    from serdes.clients import AIODeserializingConsumer, DeserializingConsumer, SerializingProducer
+
 __all__ = [
+    "AIODeserializingConsumer",
     "Deserializer",
+    "DeserializingConsumer",
     "DoubleDeserializer",
     "DoubleSerializer",
     "IntegerDeserializer",
@@ -29,9 +37,20 @@ __all__ = [
     "SerializationContext",
     "SerializationError",
     "Serializer",
+    "SerializingProducer",
     "StringDeserializer",
     "StringSerializer",
     "record_subject_name_strategy",
     "topic_record_subject_name_strategy",
     "topic_subject_name_strategy",
 ]
+
+CLIENTS = frozenset(("AIODeserializingConsumer", "DeserializingConsumer", "SerializingProducer"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLIENTS:
+        from serdes import clients
+
+        return getattr(clients, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

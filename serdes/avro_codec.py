@@ -19,7 +19,7 @@ from registry import InvalidSchemaError, Schema
 from registry.compat.avro_model import AvroType, Kind, NamedType, parse
 from registry.references import Resolver, resolve_all
 from serdes import avro_guard
-from serdes.avro_fault import find_fault
+from serdes.avro_fault import find_fault, hinted
 from serdes.errors import SerializationError
 
 __all__ = ["AvroSchema", "Decode", "Encode", "decoder", "encoder", "load", "load_texts"]
@@ -84,7 +84,7 @@ def load_texts(text: str, referenced: Iterable[str] = ()) -> AvroSchema:
         raise SerializationError(f"the Avro schema is not valid: {error.error_message}") from error
     except (SchemaParseException, UnknownType, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SerializationError(f"the Avro schema is not valid: {type(error).__name__}: {error}") from error
-    return AvroSchema(text, model, parsed, named, avro_guard.guard_for(model))
+    return AvroSchema(text, model, hinted(parsed, named), named, avro_guard.guard_for(model))
 
 
 def _node(text: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import fastavro
 
-__all__ = ["Fault", "find_fault"]
+__all__ = ["Fault", "find_fault", "hinted"]
 
 MAX_DEPTH = 200
 PRIMITIVES = frozenset(("null", "boolean", "int", "long", "float", "double", "bytes", "string"))
@@ -30,6 +30,19 @@ class Fault:
 
     path: str
     reason: str
+
+
+def hinted(schema: Any, named: Mapping[str, Any]) -> Any:
+    """A parsed schema with fastavro's notes that it is parsed, and the names it uses.
+
+    fastavro makes them for records only: an array or a union that uses names of referenced schemas would be parsed
+    at every call, and in vain.
+    """
+    if isinstance(schema, list):
+        return [hinted(branch, named) for branch in schema]
+    if isinstance(schema, str):
+        return schema if schema in PRIMITIVES else hinted(named[schema], named)
+    return {**schema, "__fastavro_parsed": True, "__named_schemas": dict(named)}
 
 
 def find_fault(schema: Any, named: Mapping[str, Any], value: Any, options: Mapping[str, bool]) -> Fault | None:
@@ -63,9 +76,8 @@ class _Finder:
         return schema
 
     def fits(self, schema: Any, value: Any) -> bool:
-        whole = {**schema, "__fastavro_parsed__": True, "__named_schemas": self._named} if _is_dict(schema) else schema
         try:
-            fastavro.schemaless_writer(BytesIO(), whole, value, **self._options)
+            fastavro.schemaless_writer(BytesIO(), hinted(schema, self._named), value, **self._options)
         except Exception:
             return False
         return True
@@ -101,10 +113,10 @@ class _Finder:
                 yield schema["values"], item, f"{path}[{key!r}]"
 
     def _union_part(self, schema: list[Any], value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
-        """The branch that is meant, if only one can be."""
+        """The branch that is meant, if it has parts and no other can be meant."""
         nodes = [self.node(branch) for branch in schema]
         meant = [node for node in nodes if _may_hold(node, value)]
-        if len(meant) == 1 and value is not None:
+        if len(meant) == 1 and isinstance(value, (Mapping, list, tuple)):
             yield meant[0], value, path
 
     def _reason(self, schema: Any, value: Any) -> str:

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException, ProduceError
+from serdes.errors import (
+    KeyDeserializationError,
+    KeySerializationError,
+    SerializationError,
+    ValueDeserializationError,
+    ValueSerializationError,
+)
+
+
+class Raw:
+    """The face of a message."""
+
+    def topic(self) -> str:
+        return "orders"
+
+    def partition(self) -> int:
+        return 3
+
+    def offset(self) -> int:
+        return 9
+
+
+CAUSE = SerializationError("too long", schema_id=7, path="order.items[3].price")
+
+
+def test_text_names_the_place_as_far_as_it_is_known() -> None:
+    assert str(SerializationError("bad")) == "bad"
+    assert str(CAUSE) == "schema id 7, at order.items[3].price: too long"
+    error = SerializationError("bad", schema_id=1).located("orders", "value", 2)
+    assert str(error) == "topic orders, value, schema id 1: bad"
+
+
+def test_located_keeps_what_was_known() -> None:
+    error = SerializationError("bad", topic="a", field="key")
+    assert error.located("b", "value", 5) is error
+    assert (error.topic, error.field, error.schema_id) == ("a", "key", 5)
+
+
+def test_deserialization_error_has_all_facts() -> None:
+    raw = Raw()
+    error = ValueDeserializationError(CAUSE, raw)
+    assert (error.topic, error.partition, error.offset, error.field) == ("orders", 3, 9, "value")
+    assert (error.schema_id, error.path, error.reason) == (7, "order.items[3].price", "too long")
+    assert error.kafka_message is raw
+    assert error.exception is CAUSE
+    assert str(error) == ("topic orders, partition 3, offset 9, value, schema id 7, at order.items[3].price: too long")
+
+
+def test_serialization_error_has_the_topic() -> None:
+    error = KeySerializationError(TypeError("no"), "orders")
+    assert str(error) == "topic orders, key: TypeError: no"
+    assert (error.topic, error.field, error.partition) == ("orders", "key", None)
+
+
+@pytest.mark.parametrize(
+    ("error", "base", "code"),
+    [
+        (KeySerializationError(CAUSE), ProduceError, KafkaError._KEY_SERIALIZATION),
+        (ValueSerializationError(CAUSE), ProduceError, KafkaError._VALUE_SERIALIZATION),
+        (KeyDeserializationError(CAUSE, Raw()), ConsumeError, KafkaError._KEY_DESERIALIZATION),
+        (ValueDeserializationError(CAUSE, Raw()), ConsumeError, KafkaError._VALUE_DESERIALIZATION),
+        (ValueDeserializationError(), ConsumeError, KafkaError._VALUE_DESERIALIZATION),
+    ],
+)
+def test_both_families_catch_it_and_it_pickles(error: SerializationError, base: type, code: int) -> None:
+    assert isinstance(error, base)
+    assert isinstance(error, KafkaException)
+    assert isinstance(error, SerializationError)
+    assert error.args[0].code() == error.code == code  # type: ignore[attr-defined]
+    twin = pickle.loads(pickle.dumps(error))
+    assert type(twin) is type(error)
+    assert str(twin) == str(error)
+    assert (twin.topic, twin.schema_id, twin.path) == (error.topic, error.schema_id, error.path)
+
+
+def test_plain_error_pickles() -> None:
+    error = SerializationError("bad", path="a.b").located("t", "value")
+    twin = pickle.loads(pickle.dumps(error))
+    assert (str(twin), twin.path) == ("topic t, value, at a.b: bad", "a.b")
+
+
+def test_retriable_is_about_the_registry() -> None:
+    cause = SerializationError("registry away")
+    assert not cause.retriable
+    cause.registry_away = True
+    assert cause.retriable
+    assert ValueDeserializationError(cause, Raw()).retriable
+    assert not ValueDeserializationError(CAUSE, Raw()).retriable
