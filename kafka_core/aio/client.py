@@ -118,10 +118,11 @@ class ClusterClient:
     # ---- life
 
     async def start(self) -> None:
-        """Begin the background work (periodic metadata refresh). Connects to nobody yet: that is done when needed."""
+        """Begin the background work (periodic metadata refresh); the first request does it too.
+
+        Connects to nobody yet: that is done when needed.
+        """
         self._check()
-        if self._keeper is None:
-            self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="kafka-core-keeper")
 
     async def close(self, timeout_s: float = 5.0) -> None:
         """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice."""
@@ -376,8 +377,11 @@ class ClusterClient:
     # ---- inside
 
     def _check(self) -> None:
+        """Before every call: refuse a closed client, begin the background work of a new one."""
         if self._closed:
             raise StateError("the client is closed")
+        if self._keeper is None:
+            self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="kafka-core-keeper")
 
     def _left(self, deadline_s: float | None) -> float | None:
         return None if deadline_s is None else max(0.001, deadline_s - self._clock.monotonic())

@@ -2,7 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 import socket
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -712,6 +716,32 @@ class TestEnd:
             await client.close(timeout_s=0.2)
             assert time.monotonic() - started_s < 2
             assert isinstance(await outcome(waiting), StateError)
+
+    @pytest.mark.parametrize("debug", ["", "1"])
+    def test_an_interpreter_that_ends_without_close_says_nothing(self, debug: str):
+        script = """
+            import logging
+            from kafka_core.sync.loop_thread import LoopThread
+            logging.getLogger("asyncio").setLevel(logging.ERROR)  # not the debug mode's "Executing ... took ..."
+            from tests.faults.loop import make_client
+            from tests.faults.scripted import ScriptedBroker
+            server, thread, broker = LoopThread(), LoopThread(), ScriptedBroker()
+            server.run(broker.__aenter__())
+            async def make():
+                return make_client(broker.address)
+            client = thread.run(make())
+            print(sorted(thread.run(client.refresh_metadata([])).brokers))
+            server.run(broker.stop())
+        """
+        done = subprocess.run(
+            [sys.executable, "-Werror", "-c", textwrap.dedent(script)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            env={**os.environ, "PYTHONASYNCIODEBUG": debug},
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "[1]\n", "")
 
     def test_a_loop_that_ends_without_close_leaves_no_socket_behind(self):
         async def leave() -> ClusterClient:
