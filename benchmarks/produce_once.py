@@ -86,8 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         shown = run(args.client, Job(kind, args.bootstrap, args.topic, args.records, args.size), conf)
         print(
             f"{args.client} {args.kind}: {shown['rate']:,.0f} msg/s (loop {shown['loop_rate']:,.0f}), CPU "
-            f"{shown['cpu_us']:.3f} us/record (caller's thread {shown['own_us']:.3f}), queue full {shown['full']:.0f}x, "
-            f"peak {shown['peak_mb']:.0f} MB"
+            f"{shown['cpu_us']:.3f} us/record (caller's thread {shown['own_us']:.3f}), "
+            f"queue full {shown['full']:.0f}x, peak {shown['peak_mb']:.0f} MB"
         )
     return 0
 

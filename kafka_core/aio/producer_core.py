@@ -8,6 +8,7 @@ Spec: DESIGN §3; KIP-98/360 for the producer id; KIP-951 for leader hints.
 import asyncio
 import functools
 import logging
+import os
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, Protocol
@@ -95,7 +96,8 @@ class ProducerCore:
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._codec = Codec[config.text("compression.type").upper()]
-        self._compress = functools.partial(compress, self._codec, level=config.integer("compression.level"))
+        level = config.integer("compression.level")
+        self._compress = functools.partial(compress, self._codec, level=level if level >= 0 else None)
         self._request_timeout_ms = config.integer("request.timeout.ms")
         self._hooks = config.hooks()
         self.counters = ProducerCounters()
@@ -202,12 +204,19 @@ class ProducerCore:
             self._watch.look_up(topic)
         batches = self._take_ready(force=self._flushes > 0)
         if batches:
-            self.batcher.add(batches)
+            self.batcher.add(self._with_partition(batches))
             if self.batcher.ids.error is not None:
                 self._react(self.batcher.fail_all(self.batcher.ids.error))
-            for topic in self.batcher.leaderless_topics():
-                self.client.invalidate(topic)
+            self._mind_leaderless()
         self._send_all()
+
+    def _with_partition(self, batches: list[Any]) -> list[Any]:
+        """Those whose partition exists; records that named another one before the topic was known fail here."""
+        lost = [batch for batch in batches if batch.partition >= self._topics.get(batch.topic, _INT32_MAX)]
+        for batch in lost:
+            text = f"{batch.topic} has {self._topics[batch.topic]} partitions, there is no number {batch.partition}"
+            self._react(Reaction(settled=[Settled(batch, KafkaError(KafkaError._UNKNOWN_PARTITION, text))]))
+        return [batch for batch in batches if batch not in lost] if lost else batches
 
     def _take_ready(self, *, force: bool) -> list[Any]:
         batches, self._linger_at_s = self.accumulator.take_ready(self._clock.monotonic(), self._linger_s, force)
@@ -245,12 +254,16 @@ class ProducerCore:
             if count is not None:
                 self._set_count(topic, count)
         self.batcher.use_view(view)
+        self._mind_leaderless()
+        self.drain()
+
+    def _mind_leaderless(self) -> None:
+        """See to it that leaders become known. A topic that was deleted gets its time to come back, then it fails."""
         for topic in self.batcher.leaderless_topics():
-            if view.partition_count(topic) is None:
-                self._watch.look_up(topic)  # deleted, most likely: it gets its time to come back, then its records fail
+            if self.client.metadata.partition_count(topic) is None:
+                self._watch.look_up(topic)
             else:
                 self.client.invalidate(topic)
-        self.drain()
 
     # ---- sending
 
@@ -301,8 +314,8 @@ class ProducerCore:
             version = self._name_topics(shipment, connection.version_of(ProduceRequest))
             request, size_bytes = self._make_request(shipment)
             answer = connection.send(request, version=version)
-        except KafkaException as error:
-            self._react(self.batcher.failed(shipment, error, sent_at_s))
+        except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
+            self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
         counted = self.counters.broker(shipment.node_id)
         counted.requests += 1
@@ -480,7 +493,11 @@ def _failure(answer: "asyncio.Future[Any]") -> KafkaException | None:
     if answer.cancelled():
         return NetworkError("the request was cancelled", KafkaError._DESTROY)
     error = answer.exception()
-    if error is None or isinstance(error, KafkaException):
+    return None if error is None else _as_ours(error)
+
+
+def _as_ours(error: BaseException) -> KafkaException:
+    if isinstance(error, KafkaException):
         return error
     logger.error("a produce request failed in an unexpected way", exc_info=error)
     return KafkaException(KafkaError(KafkaError._FAIL, f"the request failed: {error!r}"))
@@ -494,6 +511,14 @@ def _identity_refused(error: KafkaException) -> KafkaError:
     elif isinstance(error, UnsupportedVersionError):
         text += "; set enable.idempotence=false for so old a broker"
     return KafkaError(code, text, fatal=True)
+
+
+def tell_lost(accumulator: Accumulator, pid: int) -> None:
+    """For a producer that is dropped, or still there at exit, without close(): nothing is sent any more."""
+    accumulator.closed_reason = "the producer is gone"
+    left = accumulator.queued_records
+    if left and os.getpid() == pid:
+        logger.warning("a producer was dropped with %d records not delivered: call flush() or close() before", left)
 
 
 def batcher_rules(config: Config) -> BatcherRules:

@@ -41,7 +41,7 @@ class IdentityPhase(enum.Enum):
 
 _MOVES: Final[dict[IdentityPhase, frozenset[IdentityPhase]]] = {
     IdentityPhase.MISSING: frozenset({IdentityPhase.REQUESTED, IdentityPhase.FAILED}),
-    IdentityPhase.REQUESTED: frozenset({IdentityPhase.KNOWN, IdentityPhase.MISSING, IdentityPhase.FAILED}),
+    IdentityPhase.REQUESTED: frozenset({IdentityPhase.KNOWN, IdentityPhase.FAILED}),
     IdentityPhase.KNOWN: frozenset({IdentityPhase.MISSING, IdentityPhase.FAILED}),
     IdentityPhase.FAILED: frozenset(),
 }
@@ -64,17 +64,13 @@ class ProducerIds:
         self.error: KafkaError | None = None
 
     def requested(self) -> None:
-        """InitProducerId is on its way."""
+        """InitProducerId is on its way, and will be sent until it is answered."""
         self._move(IdentityPhase.REQUESTED)
 
     def granted(self, identity: ProducerIdentity) -> None:
         """The broker gave an id."""
         self._move(IdentityPhase.KNOWN)
         self.identity = identity
-
-    def denied(self) -> None:
-        """InitProducerId failed in a way that may pass: it can be asked for again."""
-        self._move(IdentityPhase.MISSING)
 
     def fail(self, error: KafkaError) -> None:
         """There will be no (further) id; the producer is done for. The first reason stays."""

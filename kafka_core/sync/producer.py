@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from kafka_core.aio.producer_core import ProducerCore
+from kafka_core.aio.producer_core import ProducerCore, tell_lost
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -87,7 +87,7 @@ class Producer:
         config = parse({**(conf or {}), **properties}, Role.PRODUCER)
         self._thread = LoopThread("kafka-core-producer")
         self._listener = _Listener(config)
-        self._core = ProducerCore(config, self._listener, wake=_waker(self._thread, self), lock=threading.Lock())
+        self._core = self._make_core(config, _waker(self._thread, self))
         accumulator = self._core.accumulator
         self._accumulator: Accumulator = accumulator
         self._reports = ReportQueue(
@@ -102,8 +102,11 @@ class Producer:
         self._closing = threading.Lock()
         self._closed = False
         self._bind_compiled()
-        self._lost = weakref.finalize(self, _tell_lost, accumulator, os.getpid())
+        self._lost = weakref.finalize(self, tell_lost, accumulator, os.getpid())
         _PRODUCERS.add(self)
+
+    def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
+        return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock())
 
     def _bind_compiled(self) -> None:
         """Let `self.produce` be the accumulator's own method: no Python frame per record.
@@ -450,16 +453,6 @@ def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:
         thread.post(drain)
 
     return wake
-
-
-def _tell_lost(accumulator: Accumulator, pid: int) -> None:
-    """At exit or garbage collection without close(): nothing is sent any more."""
-    accumulator.closed_reason = "the producer is gone"
-    if accumulator.queued_records and os.getpid() == pid:
-        logger.warning(
-            "a producer was dropped with %d records not delivered: call flush() or close() before",
-            accumulator.queued_records,
-        )
 
 
 _PRODUCERS: "weakref.WeakSet[Producer]" = weakref.WeakSet()

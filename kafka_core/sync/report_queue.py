@@ -134,7 +134,7 @@ class ReportQueue:
         served = 0
         try:
             for own, message in item.rest:
-                callback = own or default
+                callback = default if own is None else own
                 served += 1
                 if callback is not None:
                     callback(error, message)

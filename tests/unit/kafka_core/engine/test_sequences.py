@@ -44,15 +44,6 @@ def test_when_epochs_run_out_a_new_id_is_needed() -> None:
     assert ids.bump() is None
 
 
-def test_a_request_that_failed_can_be_made_again() -> None:
-    ids = ProducerIds()
-    ids.requested()
-    ids.denied()
-    ids.requested()
-    ids.granted(ProducerIdentity(8, 0))
-    assert ids.identity == ProducerIdentity(8, 0)
-
-
 def test_an_impossible_move_names_both_phases() -> None:
     with pytest.raises(StateError, match="from missing to known"):
         ProducerIds().granted(ProducerIdentity(7, 0))
