@@ -223,7 +223,6 @@ class TestSending:
         async with cluster(2) as (brokers, client):
             await client.refresh_metadata([])
             await brokers[1].stop()
-            client.metadata.brokers  # noqa: B018  # broker 2 is known, its port is closed
             error = await outcome(client.send(2, HeartbeatRequest(), timeout_s=0.2))
             assert isinstance(error, NetworkError)
             assert "connection refused" in str(error)
@@ -254,7 +253,7 @@ class TestSending:
                 broker.handlers[ListGroupsRequest] = lambda *_: ListGroupsResponse()
             await client.send_any(ListGroupsRequest(), timeout_s=5)
             assert len(brokers[0].asked(ListGroupsRequest)) == 1
-            (await client.connection(2)).in_flight  # noqa: B018  # both are connected now
+            await client.connection(2)  # both are connected now
             brokers[0].handlers[HeartbeatRequest] = lambda *_: Silence
             (await client.connection(1)).send(HeartbeatRequest())
             for _ in range(3):
@@ -348,7 +347,7 @@ class TestMetadata:
                 None if request.topics is None else sorted(topic.name for topic in request.topics)
                 for request in broker.asked(MetadataRequest)
             ]
-            assert sorted(asked, key=str) == [None, ["a", "b"], ["c"]] or len(asked) == 3
+            assert sorted(asked, key=str) == [None, ["a", "b"], ["c"]]
 
     @on_loop
     async def test_a_cancelled_caller_does_not_take_the_others_along(self):
