@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from kafka_core.engine.group_states import Event
 from kafka_core.errors import KafkaError
+from kafka_core.kernels import Message
 from kafka_core.model import ThrottleEvent, TopicPartition
 
 TELLS_EVERYBODY: Final = frozenset(
@@ -39,7 +40,7 @@ class ClientError:
 class Notice:
     """A Message with an error, handed out like a record."""
 
-    message: Any
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,22 @@ QUANTUM: Final = 1000
 class Cursor(Protocol):
     """What the queue needs of a record cursor (kernels.RecordCursor)."""
 
-    position: int
+    @property
+    def position(self) -> int:
+        """The offset behind what was handed out."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether everything was handed out."""
+        ...
 
     def next(self) -> Any | None:
         """The next message, None at the end."""
         ...
 
     def take(self, out: list[Any], limit: int) -> int:
-        """Appends up to `limit` messages; fewer only at the end."""
+        """Appends up to `limit` messages; how many."""
         ...
 
     def take_columns(self, sink: Any, limit: int) -> int:
@@ -277,9 +285,12 @@ class FetchQueue:
                         self._spoil(state, cursor, epoch, error)
                         break
                     got = filled() - before
-                    if got < want:
-                        cursors.popleft()
                     want -= got
+                    if cursor.exhausted:
+                        cursors.popleft()
+                    elif want > 0:
+                        limit = 0  # the columns are full before the limit: the rest is for the next call
+                        break
                 if state.chunks[0] is not chunk:
                     continue  # spoiled: its event is there now
                 taken += room - want

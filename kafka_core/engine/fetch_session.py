@@ -30,6 +30,14 @@ class Wanted(NamedTuple):
     max_bytes: int
 
 
+class LogEnds(NamedTuple):
+    """Where a partition's log ends and begins: high watermark, last stable offset, first offset; -1 if not said."""
+
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
     """The part of a FetchRequest that a session decides.
@@ -53,12 +61,18 @@ class SessionRequest:
 class FetchSession:
     """The session with one broker; one request at a time."""
 
-    __slots__ = ("_epoch", "_session_id", "_told")
+    __slots__ = ("_epoch", "_session_id", "_told", "ends")
 
     def __init__(self) -> None:
         self._session_id = NO_SESSION
         self._epoch = INITIAL_EPOCH
         self._told: dict[Key, Wanted] = {}
+        self.ends: dict[Key, LogEnds] = {}
+        """What the broker said last about each partition: it says it again only after a change."""
+
+    def knows(self, key: Key, item: Wanted) -> bool:
+        """Whether the broker has been told exactly this, so that it answers only when something changes."""
+        return self._epoch != INITIAL_EPOCH and self._told.get(key) == item
 
     def next_request(self, wanted: Mapping[Key, Wanted]) -> SessionRequest:
         """The next request: everything, if there is no session, else what changed and what is no longer wanted."""
@@ -74,6 +88,7 @@ class FetchSession:
                 if key not in wanted or wanted[key].topic_id != item.topic_id
             )
         self._told = dict(wanted)
+        self.ends = {key: ends for key, ends in self.ends.items() if key in wanted}
         return SessionRequest(self._session_id, self._epoch, fetch_topics(said), forgotten, wanted)
 
     def succeeded(self, session_id: int) -> None:
@@ -91,6 +106,7 @@ class FetchSession:
             keep_id: the broker still has it: name it, so that it is replaced there and does not lie about.
         """
         self._epoch = INITIAL_EPOCH
+        self.ends.clear()
         if not keep_id:
             self._session_id = NO_SESSION
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from kafka_core.engine.aborted import AbortedFilter
 from kafka_core.engine.fetch_queue import Chunk, Cursor, FetchQueue
-from kafka_core.engine.fetch_session import FetchSession, SessionRequest, Wanted, uses_topic_ids
+from kafka_core.engine.fetch_session import FetchSession, LogEnds, SessionRequest, Wanted, uses_topic_ids
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.engine.subscription import (
@@ -181,7 +181,8 @@ class Fetcher:
                 again.append(retry_s)
             elif still_fetches(state) and node not in busy:
                 if self._queue.has_room(state):
-                    wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
+                    item = wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
+                    self._recall(state, node, item)
                     versions.setdefault(node, {})[state.key] = state.version
                 else:
                     held.add(node)
@@ -203,6 +204,17 @@ class Fetcher:
                 return state.preferred_replica
             state.preferred_replica = None
         return known.leader
+
+    def _recall(self, state: PartitionState, node: int, item: Wanted) -> None:
+        """Takes from the session what the broker won't say again, for a partition that came back or was seeked."""
+        session = self._sessions.get(node)
+        if session is None or not session.knows(state.key, item):
+            return
+        ends = session.ends.get(state.key)
+        if ends is not None and state.high_watermark < 0:
+            state.high_watermark, state.last_stable_offset, state.log_start_offset = ends
+        if ends is not None:
+            self._end_of_partition(state)
 
     def _wanted(self, state: PartitionState, view: ClusterView) -> Wanted:
         size = min(self._settings.partition_max_bytes * state.max_bytes_factor, MAX_PARTITION_BYTES)
@@ -286,19 +298,23 @@ class Fetcher:
         state.high_watermark = data.high_watermark
         state.last_stable_offset = data.last_stable_offset
         state.log_start_offset = data.log_start_offset
+        ends = LogEnds(data.high_watermark, data.last_stable_offset, data.log_start_offset)
+        self._sessions[planned.node_id].ends[state.key] = ends
         state.attempt, state.reported = 0, 0
         if data.preferred_read_replica >= 0 and self._settings.rack:
             state.preferred_replica = data.preferred_read_replica
             state.preferred_until_s = now_s + PREFERRED_REPLICA_S
         if data.records:
             self._records(state, data, outcome)
-        if self._settings.partition_eof and state.phase is Phase.FETCH:
-            self._end_of_partition(state, data)
+        self._end_of_partition(state)
 
-    def _end_of_partition(self, state: PartitionState, data: PartitionData) -> None:
-        end = data.last_stable_offset if self._settings.read_committed else data.high_watermark
+    def _end_of_partition(self, state: PartitionState) -> None:
+        """Tells once that the end was reached, if that is wanted."""
+        if not self._settings.partition_eof or state.phase is not Phase.FETCH:
+            return
+        end = state.last_stable_offset if self._settings.read_committed else state.high_watermark
         offset = state.next_fetch_offset
-        if offset >= (end if end >= 0 else data.high_watermark) and state.eof_reported_at != offset:
+        if offset >= (end if end >= 0 else state.high_watermark) and state.eof_reported_at != offset:
             state.eof_reported_at = offset
             text = "Broker: No more messages"
             self._push_event(state, KafkaError(KafkaError._PARTITION_EOF, text), offset)

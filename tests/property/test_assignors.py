@@ -1,6 +1,9 @@
-"""Assignors over random groups: everything assigned once, balanced, as little moved as possible, cooperative in steps."""
+"""Assignors over random groups: everything assigned once, balanced, little moved, cooperative in steps."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +17,13 @@ from kafka_core.engine.assignors import (
     assign_sticky,
 )
 
+Members = list[GroupMember]
+Counts = dict[str, int]
+Assign = Callable[[Members, Counts], Plan]
+
 TOPICS = ("a", "b", "c", "d")
 counts_of_topics = st.dictionaries(st.sampled_from(TOPICS), st.integers(0, 7), max_size=len(TOPICS))
+COMPLETE: list[Assign] = [assign_range, assign_roundrobin, assign_sticky]
 some_topics = st.frozensets(st.sampled_from(TOPICS), min_size=1)
 
 
@@ -51,8 +59,8 @@ def check_complete(plan: Plan, members: list[GroupMember], counts: dict[str, int
     assert all(key[0] in topics[member_id] for member_id, keys in plan.items() for key in keys)
 
 
-@given(groups(with_claims=True), counts_of_topics, st.sampled_from([assign_range, assign_roundrobin, assign_sticky]))
-def test_every_partition_goes_to_exactly_one_subscriber(members, counts, assign) -> None:
+@given(groups(with_claims=True), counts_of_topics, st.sampled_from(COMPLETE))
+def test_every_partition_goes_to_exactly_one_subscriber(members: Members, counts: Counts, assign: Assign) -> None:
     check_complete(assign(members, counts), members, counts)
 
 
@@ -62,20 +70,20 @@ def test_every_partition_goes_to_exactly_one_subscriber(members, counts, assign)
     st.randoms(),
     st.sampled_from([assign_range, assign_roundrobin, assign_sticky, assign_cooperative]),
 )
-def test_the_order_of_members_does_not_matter(members, counts, random, assign) -> None:
+def test_the_order_of_members_does_not_matter(members: Members, counts: Counts, random: Random, assign: Assign) -> None:
     shuffled = list(members)
     random.shuffle(shuffled)
     assert assign(shuffled, counts) == assign(members, counts)
 
 
 @given(groups(same_topics=True), counts_of_topics)
-def test_round_robin_over_equal_subscriptions_differs_by_one_at_most(members, counts) -> None:
+def test_round_robin_over_equal_subscriptions_differs_by_one_at_most(members: Members, counts: Counts) -> None:
     sizes = [len(keys) for keys in assign_roundrobin(members, counts).values()]
     assert max(sizes) - min(sizes) <= 1
 
 
 @given(groups(), counts_of_topics)
-def test_range_gives_each_member_one_run_of_neighbours_per_topic(members, counts) -> None:
+def test_range_gives_each_member_one_run_of_neighbours_per_topic(members: Members, counts: Counts) -> None:
     for keys in assign_range(members, counts).values():
         for topic in TOPICS:
             numbers = [number for name, number in keys if name == topic]
@@ -83,7 +91,7 @@ def test_range_gives_each_member_one_run_of_neighbours_per_topic(members, counts
 
 
 @given(groups(with_claims=True), counts_of_topics)
-def test_sticky_leaves_nothing_that_one_move_would_balance(members, counts) -> None:
+def test_sticky_leaves_nothing_that_one_move_would_balance(members: Members, counts: Counts) -> None:
     plan = assign_sticky(members, counts)
     for donor in members:
         for taker in members:
@@ -92,7 +100,7 @@ def test_sticky_leaves_nothing_that_one_move_would_balance(members, counts) -> N
 
 
 @given(groups(with_claims=True), counts_of_topics)
-def test_sticky_repeated_changes_nothing(members, counts) -> None:
+def test_sticky_repeated_changes_nothing(members: Members, counts: Counts) -> None:
     plan = assign_sticky(members, counts)
     again = [
         GroupMember(member.member_id, member.topics, member.instance_id, tuple(plan[member.member_id]), 9)
@@ -102,7 +110,7 @@ def test_sticky_repeated_changes_nothing(members, counts) -> None:
 
 
 @given(groups(same_topics=True), counts_of_topics, st.integers(0, 5))
-def test_sticky_moves_only_what_a_leaver_or_joiner_makes_necessary(members, counts, pick) -> None:
+def test_sticky_moves_only_what_a_leaver_or_joiner_makes_necessary(members: Members, counts: Counts, pick: int) -> None:
     plan = assign_sticky(members, counts)
     settled = [GroupMember(m.member_id, m.topics, m.instance_id, tuple(plan[m.member_id]), 1) for m in members]
     joiner = GroupMember("new", members[0].topics)
@@ -118,7 +126,7 @@ def test_sticky_moves_only_what_a_leaver_or_joiner_makes_necessary(members, coun
 
 
 @given(groups(with_claims=True), counts_of_topics)
-def test_cooperative_gives_nobody_what_another_still_claims(members, counts) -> None:
+def test_cooperative_gives_nobody_what_another_still_claims(members: Members, counts: Counts) -> None:
     plan = assign_cooperative(members, counts)
     claims = {member.member_id: set(member.owned) for member in members}
     for member_id, keys in plan.items():
@@ -127,7 +135,7 @@ def test_cooperative_gives_nobody_what_another_still_claims(members, counts) -> 
 
 
 @given(groups(with_claims=True), counts_of_topics)
-def test_cooperative_ends_complete_and_balanced_after_a_few_rounds(members, counts) -> None:
+def test_cooperative_ends_complete_and_balanced_after_a_few_rounds(members: Members, counts: Counts) -> None:
     generation = 10
     for _ in range(4):
         plan = assign_cooperative(members, counts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kafka_core.engine.assignors import (
@@ -16,7 +18,10 @@ from kafka_core.engine.assignors import (
 from kafka_core.errors import ConfigError
 
 
-def member(name: str, *topics: str, instance: str | None = None, owned=(), generation: int = -1) -> GroupMember:
+Keys = Sequence[tuple[str, int]]
+
+
+def member(name: str, *topics: str, instance: str | None = None, owned: Keys = (), generation: int = -1) -> GroupMember:
     return GroupMember(name, frozenset(topics), instance, tuple(owned), generation)
 
 
