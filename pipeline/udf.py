@@ -82,6 +82,6 @@ def tune(spark: SparkSession, *, rows_per_batch: int = 10_000) -> None:
     `spark.sql.execution.arrow.maxBytesPerBatch` (checked for every row) and the columnar input path each cost up to
     half of the rate; without the byte bound, `rows_per_batch` bounds the memory of a batch: lower it for large records.
     """
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", "-1")
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 2))
     spark.conf.set("spark.sql.execution.arrow.pythonUDF.columnarInput.enabled", "false")
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(rows_per_batch))

@@ -88,13 +88,14 @@ def _table(folder: Path, name: str) -> Path:
 
 
 def _flights(table: pd.DataFrame) -> list[Flight]:
-    table = table.assign(time_hour=pd.to_datetime(table["time_hour"], utc=True).dt.to_pydatetime())
     nullable = {field.name for field in fields(Flight) if "None" in str(field.type)}
     columns: dict[str, list[Any]] = {}
     for field in fields(Flight):
         if field.name == "speed_mph":
             continue
         values = table[field.name].astype(object).tolist()
+        if field.name == "time_hour":
+            values = [datetime.fromisoformat(value) for value in values]
         if field.name in nullable:
             number = "int" in str(field.type)
             values = [None if pd.isna(value) else int(value) if number else value for value in values]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_core import KafkaError, Message
+from kafka_core import KafkaError, Message, TopicPartition
 from kafka_core.admin import AdminClient, NewTopic
 from registry import Schema, SchemaRegistryClient, SchemaRegistryError
 from serdes import DeserializingConsumer, SerializingProducer, StringDeserializer, StringSerializer
@@ -165,7 +165,7 @@ class Readers:
 
     def _read(self, seen: Seen) -> None:
         with DeserializingConsumer[str, dict[str, Any]](self._config) as consumer:
-            consumer.subscribe([self._topic])
+            consumer.subscribe([self._topic], on_assign=self._hold)
             self._wait_for_share(consumer)
             idle_since = time.monotonic()
             while self.total < self._expected and time.monotonic() - idle_since < IDLE_S:
@@ -180,13 +180,17 @@ class Readers:
                     seen.partitions[message.partition() or 0] += 1
                 seen.records += len(messages)
 
+    @staticmethod
+    def _hold(consumer: Any, partitions: list[TopicPartition]) -> None:
+        """Takes its share, but reads nothing of it yet."""
+        consumer.assign(partitions)
+        consumer.pause(partitions)
+
     def _wait_for_share(self, consumer: DeserializingConsumer[str, dict[str, Any]]) -> None:
         """Both members hold partitions before either reads, so that the work is really shared."""
         deadline = time.monotonic() + IDLE_S
         while len(consumer.assignment()) != PARTITIONS // len(self.seen) and time.monotonic() < deadline:
-            consumer.pause(consumer.assignment())
-            early = consumer.consume(1, 0.1)
-            if early:
+            if consumer.consume(1, 0.1):
                 raise RuntimeError("a paused consumer gave a message")
         self._ready.wait(IDLE_S)
         consumer.resume(consumer.assignment())

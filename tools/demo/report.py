@@ -20,7 +20,7 @@ class Checks:
         """Prints one line; a difference counts as a failure."""
         agrees = found == expected
         self.failed += not agrees
-        shown = f"{found:,}" if isinstance(found, int) else str(found)
+        shown = f"{found:,}" if type(found) is int else str(found)
         print(f"  {'ok   ' if agrees else 'WRONG'} {what}: {shown}" + ("" if agrees else f", expected {expected}"))
 
 
