@@ -83,9 +83,9 @@ def append_records(partition: Partition, records: memoryview | None, acks: int, 
     """
     try:
         _check_replicas(partition, acks)
-        header = _check_batch(partition, records, version)
         if records is None:
             raise _BatchRefused(Code.INVALID_RECORD, "no records", early=True)
+        header = _check_batch(partition, records, version)
         batch = records[header.position : header.position + header.size_bytes]
         _check_for_topic(partition, header, batch, now_ms)
         return _append(partition, header, batch, now_ms)
@@ -102,11 +102,11 @@ def _check_replicas(partition: Partition, acks: int) -> None:
         raise _BatchRefused(Code.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} in sync, {needed} needed", early=True)
 
 
-def _check_batch(partition: Partition, records: memoryview | None, version: int) -> BatchHeader:
+def _check_batch(partition: Partition, records: memoryview, version: int) -> BatchHeader:
     """What no topic accepts; the header of the one batch there must be."""
     limit = partition.topic.config.integer("max.message.bytes")
     try:
-        headers = kernels.scan_batches(records, check_crc=False) if records is not None else []
+        headers = kernels.scan_batches(records, check_crc=False)
         if len(headers) != 1:
             raise _BatchRefused(Code.INVALID_RECORD, f"{len(headers)} batches where there must be one", early=True)
         (header,) = headers
