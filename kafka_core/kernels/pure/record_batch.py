@@ -118,7 +118,7 @@ def seal_batch(
     """A whole batch: header, CRC and the (already compressed) records."""
     out = bytearray(HEADER_BYTES)
     out += records
-    last_delta = count - 1 if last_offset_delta is None else last_offset_delta
+    last_delta = max(count - 1, 0) if last_offset_delta is None else last_offset_delta
     PREFIX.pack_into(out, 0, base_offset, len(out) - PREFIX.size)
     BODY.pack_into(
         out, PREFIX.size, partition_leader_epoch, 2, 0, attributes, last_delta, base_timestamp_ms, max_timestamp_ms,

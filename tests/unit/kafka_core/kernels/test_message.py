@@ -1,0 +1,122 @@
+"""Message: what its methods say, for messages that were made and for those that were read."""
+
+from __future__ import annotations
+
+import pickle
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kafka_core.errors import KafkaError
+from kafka_core.records import NewRecord, build_batch
+from tests.strategies.records import plain
+
+FULL = {
+    "topic": "t",
+    "partition": 3,
+    "offset": 7,
+    "key": b"k",
+    "value": b"value",
+    "headers": [("a", b"x"), ("a", None)],
+    "timestamp": (1, 1234),
+    "latency": 0.5,
+    "leader_epoch": 4,
+}
+
+
+def test_everything_that_was_given(kernels: ModuleType) -> None:
+    message = kernels.Message(**FULL)
+    assert plain(message) == (
+        "t", 3, 7, b"k", b"value", [("a", b"x"), ("a", None)], None, (1, 1234), 0.5, 4, 5,
+    )  # fmt: skip
+    assert repr(message) == "Message(t[3] at 7, 5 bytes)"
+
+
+def test_nothing_given(kernels: ModuleType) -> None:
+    assert plain(kernels.Message()) == (None, None, None, None, None, None, None, (0, -1), None, None, 0)
+
+
+def test_arguments_have_the_order_of_confluent_kafka(kernels: ModuleType) -> None:
+    error = KafkaError(KafkaError._FAIL, "no")
+    arguments: tuple[Any, ...] = ("t", 3, 7, b"k", b"value", [("a", b"x")], error, (1, 1234), 0.5, 4)
+    assert plain(kernels.Message(*arguments)) == (*arguments, len(b"value"))
+
+
+@pytest.mark.parametrize("unknown", [None, -1])
+def test_unknown_numbers_are_none(kernels: ModuleType, unknown: int | None) -> None:
+    message = kernels.Message(partition=unknown, offset=unknown, leader_epoch=unknown)
+    assert (message.partition(), message.offset(), message.leader_epoch()) == (None, None, None)
+
+
+def test_event(kernels: ModuleType) -> None:
+    error = KafkaError(KafkaError._PARTITION_EOF, "end")
+    message = kernels.Message(topic="t", partition=1, offset=5, error=error)
+    assert message.error() is error
+    assert "t[1]" in repr(message)
+    assert "_PARTITION_EOF" in repr(message)
+
+
+def test_setters(kernels: ModuleType) -> None:
+    message = kernels.Message(**FULL)
+    error = KafkaError(KafkaError._FAIL)
+    message.set_key({"id": 1})
+    message.set_value([1, 2])
+    message.set_headers({"h": b"1"})
+    message.set_topic("u")
+    message.set_error(error)
+    assert plain(message) == ("u", 3, 7, {"id": 1}, [1, 2], [("h", b"1")], error, (1, 1234), 0.5, 4, 2)
+    message.set_key(None)
+    message.set_value(None)
+    message.set_headers(None)
+    message.set_error(None)
+    assert plain(message) == ("u", 3, 7, None, None, None, None, (1, 1234), 0.5, 4, 0)
+
+
+def read(kernels: ModuleType) -> Any:
+    record = NewRecord(b"value", b"k", [("a", b"x"), ("a", None)], 1234)
+    batch = bytearray(build_batch([record], base_offset=7, partition_leader_epoch=4))
+    (header,) = kernels.scan_batches(batch)
+    return kernels.RecordCursor(batch, 61, len(batch), header, "t", 3, 0).next()
+
+
+def test_setters_of_a_message_that_was_read(kernels: ModuleType) -> None:
+    message = read(kernels)
+    message.set_value(None)
+    message.set_key(None)
+    message.set_headers(None)
+    assert plain(message) == ("t", 3, 7, None, None, None, None, (1, 1234), None, 4, 0)
+
+
+def test_an_error_set_on_a_message_that_was_read_keeps_the_rest(kernels: ModuleType) -> None:
+    message = read(kernels)
+    message.set_error(KafkaError(KafkaError._VALUE_DESERIALIZATION))
+    assert message.headers() == [("a", b"x"), ("a", None)]
+    assert message.value() == b"value"
+
+
+def test_length(kernels: ModuleType) -> None:
+    assert len(read(kernels)) == 5
+    assert len(kernels.Message(value="text")) == 4
+    with pytest.raises(TypeError):
+        len(kernels.Message(value=5))
+
+
+def test_a_message_without_value_is_still_true(kernels: ModuleType) -> None:
+    assert bool(kernels.Message())
+
+
+def test_equal_by_content_and_not_hashable(kernels: ModuleType) -> None:
+    assert kernels.Message(**{**FULL, "latency": None}) == read(kernels)
+    assert kernels.Message(**FULL) != kernels.Message(**{**FULL, "offset": 8})
+    assert kernels.Message() != "something else"
+    with pytest.raises(TypeError):
+        hash(kernels.Message())
+
+
+def test_pickles(kernels: ModuleType) -> None:
+    error = KafkaError(KafkaError._FAIL, "no")
+    for message in (read(kernels), kernels.Message(**FULL), kernels.Message(error=error)):
+        again = pickle.loads(pickle.dumps(message))
+        assert type(again) is type(message)
+        assert plain(again) == plain(message)
