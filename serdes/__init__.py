@@ -1,7 +1,7 @@
 """Bytes ↔ values: serializers with schemas in a registry, simple ones, and the clients that use them.
 
 Must not know of Spark. Names and arguments are those of `confluent_kafka.serialization`; Avro is in `serdes.avro`.
-The clients are imported at their first use: who only decodes needs no Kafka client in the process.
+The clients are imported at their first use: who only decodes does not need them.
 """
 
 from typing import TYPE_CHECKING, Any

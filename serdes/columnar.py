@@ -120,7 +120,7 @@ class ColumnarDecoder:
         convert = self._convert
         for at in positions:
             try:
-                value = decode(payloads[at])  # type: ignore[arg-type]  # null frames are in no group
+                value = decode(payloads[at] or b"")  # null frames are in no group
                 rows[at] = value if convert is None else convert(value)
             except SerializationError as error:
                 errors[at] = str(error.located(None, None, schema_id))

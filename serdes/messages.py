@@ -81,7 +81,7 @@ def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[
         ValueError: one of the functions is not callable.
     """
     rest = dict(conf)
-    functions = []
+    functions: list[Any] = []
     for name in names:
         function = rest.pop(name, None)
         if function is not None and not callable(function):

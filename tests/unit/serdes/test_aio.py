@@ -29,7 +29,7 @@ def test_both_shells_are_alike(blocking: type, awaited: type) -> None:
 
     for name in ("__init__", "__call__"):
         assert shape(blocking, name) == shape(awaited, name)
-    assert inspect.getdoc(blocking.__call__) == inspect.getdoc(awaited.__call__)  # type: ignore[operator]
+    assert inspect.getdoc(blocking.__call__) == inspect.getdoc(awaited.__call__)
     first_line = re.compile(r"\A.*\n")
     assert first_line.sub("", blocking.__doc__ or "") == first_line.sub("", awaited.__doc__ or "").replace(
         "AsyncSchemaRegistryClient", "SchemaRegistryClient"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry import Schema, SchemaRegistryClient
-from serdes import MessageField, SerializationContext, SerializationError, blocking
+from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AvroDeserializer, AvroSerializer
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"string"},{"name":"n","type":"int"}]}'
@@ -85,7 +85,7 @@ def test_reader_schema_evolves_both_ids(client: Counting) -> None:
 
 def test_latest_is_asked_again_after_its_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(blocking.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("serdes.blocking.time.monotonic", lambda: now[0])
     conf = {"auto.register.schemas": False, "use.latest.version": True}
     with Counting(f"mock://{request.node.nodeid}", **{"cache.latest.ttl.sec": 10}) as client:
         client.register_schema("orders-value", Schema(ORDER))

@@ -73,7 +73,7 @@ def test_both_families_catch_it_and_it_pickles(error: SerializationError, base: 
     assert isinstance(error, base)
     assert isinstance(error, KafkaException)
     assert isinstance(error, SerializationError)
-    assert error.args[0].code() == error.code == code  # type: ignore[attr-defined]
+    assert error.args[0].code() == error.code == code
     twin = pickle.loads(pickle.dumps(error))
     assert type(twin) is type(error)
     assert str(twin) == str(error)
@@ -89,7 +89,8 @@ def test_plain_error_pickles() -> None:
 def test_retriable_is_about_the_registry() -> None:
     cause = SerializationError("registry away")
     assert not cause.retriable
-    cause.registry_away = True
-    assert cause.retriable
-    assert ValueDeserializationError(cause, Raw()).retriable
+    away = SerializationError("registry away")
+    away.registry_away = True
+    assert away.retriable
+    assert ValueDeserializationError(away, Raw()).retriable
     assert not ValueDeserializationError(CAUSE, Raw()).retriable

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from registry import InvalidSchemaError, Schema, SchemaReference
-from registry.compat import CompatibilityResult, Difference, Level, check
+from registry.compat import CompatibilityResult, check
 
 
 def schema(*names: str, optional: str = "") -> Schema:
@@ -94,13 +94,3 @@ def test_references_of_both_sides_are_resolved() -> None:
     assert check(using(1), [using(1)], resolve=resolve).compatible
     (difference,) = check(using(2), [using(1)], resolve=resolve).differences
     assert difference.path == "/fields/0/type/fields/0/type"
-
-
-def test_level_of() -> None:
-    assert Level.of("full_transitive") is Level.FULL_TRANSITIVE
-    assert (Level.FULL.backward, Level.FULL.forward, Level.FULL.transitive) == (True, True, False)
-    assert (Level.BACKWARD_TRANSITIVE.forward, Level.BACKWARD_TRANSITIVE.transitive) == (False, True)
-
-
-def test_differences_are_values() -> None:
-    assert Difference("K", "/", "m", 1) == Difference("K", "/", "m", 1)

@@ -1,0 +1,101 @@
+"""What the clients decide without a broker; `tests/contract/test_serdes_clients.py` has them at work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_core.errors import ConfigError, ConsumeError, KafkaError, StateError
+from kafka_core.kernels import Message
+from kafka_core.model import TopicPartition
+from kafka_core.sync.consumer import Consumer
+from serdes import DeserializingConsumer, SerializationError, SerializingProducer, StringDeserializer
+from serdes.errors import ValueDeserializationError
+
+CONF = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
+
+
+class Scripted(DeserializingConsumer[str, str]):
+    """A consumer whose messages come from a list."""
+
+    def __init__(self, messages: list[Message], monkeypatch: pytest.MonkeyPatch, **conf: Any) -> None:
+        super().__init__({**CONF, "value.deserializer": StringDeserializer(), **conf})
+        self.seeks: list[TopicPartition] = []
+        self.stored: list[TopicPartition] = []
+        self.revoked = False
+        monkeypatch.setattr(Consumer, "poll", lambda consumer, timeout: messages.pop(0) if messages else None)
+        monkeypatch.setattr(
+            Consumer, "consume", lambda consumer, count, timeout: [messages.pop(0) for _ in messages[:count]]
+        )
+
+    def seek(self, partition: TopicPartition) -> None:
+        if self.revoked:
+            raise StateError("not assigned")
+        self.seeks.append(partition)
+
+    def store_offsets(self, message: Any = None, offsets: Any = None) -> None:
+        if self.revoked:
+            raise StateError("not assigned")
+        self.stored += offsets
+
+
+def message(offset: int, value: bytes = b"v", error: KafkaError | None = None) -> Message:
+    return Message(topic="t", partition=0, offset=offset, value=value, error=error)
+
+
+def offsets(places: list[TopicPartition]) -> list[int]:
+    return [place.offset for place in places]
+
+
+def test_poll_stores_what_it_hands_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted([message(4)], monkeypatch) as consumer:
+        found = consumer.poll(0)
+        assert found is not None
+        assert found.value() == "v"
+        assert offsets(consumer.stored) == [5]
+        assert consumer.poll(0) is None
+
+
+@pytest.mark.parametrize("off", [False, "false", "False"])
+def test_poll_stores_nothing_if_it_must_not(monkeypatch: pytest.MonkeyPatch, off: object) -> None:
+    with Scripted([message(4)], monkeypatch, **{"enable.auto.offset.store": off}) as consumer:
+        assert consumer.poll(0) is not None
+        assert consumer.stored == []
+
+
+def test_poison_goes_back_and_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted([message(1), message(2, b"\xff"), message(3)], monkeypatch) as consumer:
+        assert [found.value() for found in consumer.consume(10, 0)] == ["v"]
+        assert offsets(consumer.seeks) == [2]
+        assert offsets(consumer.stored) == [2]
+
+
+def test_poison_of_a_partition_that_was_revoked_is_raised_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted([message(2, b"\xff"), message(3)], monkeypatch) as consumer:
+        consumer.revoked = True
+        with pytest.raises(ValueDeserializationError) as caught:
+            consumer.poll(0)
+        assert isinstance(caught.value, SerializationError)
+        found = consumer.poll(0)
+        assert found is not None
+        assert found.offset() == 3
+
+
+def test_events_behind_messages_are_raised_by_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = KafkaError(KafkaError._PARTITION_EOF)
+    for call in ("poll", "consume"):
+        with Scripted([message(1), message(2, error=end)], monkeypatch) as consumer:
+            assert len(consumer.consume(10, 0)) == 1
+            with pytest.raises(ConsumeError) as caught:
+                getattr(consumer, call)(1)
+            assert caught.value.code == KafkaError._PARTITION_EOF
+
+
+def test_bad_configurations() -> None:
+    with pytest.raises(ValueError, match=r"key\.deserializer must be callable"):
+        DeserializingConsumer({**CONF, "key.deserializer": "string"})
+    with pytest.raises(ValueError, match=r"value\.serializer must be callable"):
+        SerializingProducer({"bootstrap.servers": "x", "value.serializer": 5})
+    with pytest.raises(ConfigError):
+        SerializingProducer({"bootstrap.servers": "x", "value.serialiser": str})
