@@ -363,7 +363,7 @@ class AdminClient:
         """A future for a call with one result."""
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()
-        self._thread.submit(call).add_done_callback(partial(settle_one, future))
+        self._submit(call, partial(settle_one, future))
         return future
 
     def _futures(self, keys: Sequence[K], call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, Future[Any]]:
@@ -371,8 +371,18 @@ class AdminClient:
         futures: dict[K, Future[Any]] = {key: Future() for key in keys}
         for future in futures.values():
             future.set_running_or_notify_cancel()  # from now on it can't be cancelled: others depend on the call
-        self._thread.submit(call).add_done_callback(partial(settle, futures))
+        self._submit(call, partial(settle, futures))
         return futures
+
+    def _submit(self, call: Coroutine[Any, Any, T], settle_with: Callable[[Future[T]], None]) -> None:
+        """Starts a call; the client lives on until it ends, even if the user holds nothing but the future."""
+        kept = [self]
+
+        def done(ended: Future[T]) -> None:
+            settle_with(ended)
+            kept.clear()
+
+        self._thread.submit(call).add_done_callback(done)
 
 
 def settle(futures: Mapping[K, Future[Any]], call: "Future[dict[K, Outcome[Any]]]") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import logging
 import threading
@@ -280,3 +281,18 @@ def test_public_names_exist() -> None:
         assert getattr(public, name) is not None
     assert public.RESOURCE_TOPIC == 2
     assert public.CONFIG_SOURCE_GROUP_CONFIG == 8
+
+
+def test_a_client_that_nobody_holds_ends_its_calls_first() -> None:
+    answered = threading.Event()
+
+    def answer(request: object, node_id: int | None) -> CreateTopicsResponse:
+        answered.wait(5)
+        return CreateTopicsResponse(topics=[CreatableTopicResult("a")])
+
+    cluster = FakeCluster({CreateTopicsRequest: answer})
+    core = partial(AIOAdminClient, client=cast(ClusterClient, cluster))
+    future = AdminClient(CONF, make=core).create_topics([NewTopic("a", 1)])["a"]
+    gc.collect()
+    answered.set()
+    assert future.result(5) is None
