@@ -137,7 +137,9 @@ def _snappy(data: Buffer, level: int | None) -> Buffer:
 
 def _unsnappy(data: memoryview, max_bytes: int) -> Buffer:
     if bytes(data[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
-        return _raw_snappy(data, max_bytes)
+        return _raw_snappy(data, 0, max_bytes)
+    if len(data) < len(_XERIAL_HEADER):
+        raise CorruptRecordError("the snappy data ends inside its header")
     out = bytearray()
     position = len(_XERIAL_HEADER)
     while position < len(data):
@@ -147,14 +149,14 @@ def _unsnappy(data: memoryview, max_bytes: int) -> Buffer:
         position += _INT32.size
         if not 0 <= size <= len(data) - position:
             raise CorruptRecordError(f"a snappy block claims {size} bytes, {len(data) - position} are left")
-        out += _raw_snappy(data[position : position + size], max_bytes - len(out))
+        out += _raw_snappy(data[position : position + size], len(out), max_bytes)
         position += size
     return out
 
 
-def _raw_snappy(data: memoryview, max_bytes: int) -> bytearray:
+def _raw_snappy(data: memoryview, before_bytes: int, max_bytes: int) -> bytearray:
     size = cramjam.snappy.decompress_raw_len(data) if data else 0
-    if size > max_bytes:
+    if before_bytes + size > max_bytes:
         raise _too_large(max_bytes)
     out = bytearray(size)
     if size:
