@@ -173,6 +173,8 @@ class Lane:
         New batches may follow those in flight; not so when that could change the order:
           * the lane is recovering (`failures`): one at a time until one succeeds;
           * those in flight went to another broker: their fate is open until it answers (or its connection breaks);
+          * idempotent: the broker has not acknowledged anything of this producer and epoch yet, so it would take the
+            second batch without the first;
           * idempotent: one in flight was given up, or the sequence is broken, or the epoch has changed: only when
             nothing is in flight it is known where the sequence stands (see `_align`).
         """
@@ -188,7 +190,8 @@ class Lane:
         if current is None:
             return False
         if self.in_flight:
-            return sequence.identity == current and not self.broken and not any(d.reported for d in self.in_flight)
+            sound = sequence.known and sequence.identity == current and not self.broken
+            return sound and not any(delivery.reported for delivery in self.in_flight)
         started = [delivery for delivery in self.queue if delivery.started]
         if self.broken or (sequence.gap and not started):
             if sequence.identity == current:

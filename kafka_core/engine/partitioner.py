@@ -19,13 +19,19 @@ def _java_murmur2(key: bytes) -> int:
     return murmur2(key) & _POSITIVE
 
 
+def _absolute_fnv1a(key: bytes) -> int:
+    """As a signed number made positive, which is what Sarama does and librdkafka after it."""
+    value = fnv1a(key)
+    return value if value <= _POSITIVE else (1 << 32) - value
+
+
 HASHES: Final[Mapping[str, Callable[[bytes], int]]] = {
     "consistent": zlib.crc32,
     "consistent_random": zlib.crc32,
     "murmur2": _java_murmur2,
     "murmur2_random": _java_murmur2,
-    "fnv1a": fnv1a,
-    "fnv1a_random": fnv1a,
+    "fnv1a": _absolute_fnv1a,
+    "fnv1a_random": _absolute_fnv1a,
 }
 """Partitioner → hash of the key, which is not negative."""
 

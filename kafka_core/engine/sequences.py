@@ -106,14 +106,17 @@ class PartitionSequence:
         identity: Under which the numbers count; None before the first batch.
         next: What the next new batch gets.
         expected: What the broker expects next, as far as acknowledgements tell.
+        known: The broker has acknowledged a batch under this identity, so it checks the next ones. A broker that knows
+            nothing of a producer takes any sequence (KIP-360): a second batch could get in before a refused first one.
     """
 
-    __slots__ = ("expected", "identity", "next")
+    __slots__ = ("expected", "identity", "known", "next")
 
     def __init__(self) -> None:
         self.identity: ProducerIdentity | None = None
         self.next = 0
         self.expected = 0
+        self.known = False
 
     @property
     def gap(self) -> bool:
@@ -124,6 +127,7 @@ class PartitionSequence:
         """Begin at 0 under a new identity."""
         self.identity = identity
         self.next = self.expected = 0
+        self.known = False
 
     def take(self, count: int) -> int:
         """The base sequence for a batch of `count` records."""
@@ -134,6 +138,7 @@ class PartitionSequence:
     def acknowledged(self, base: int, count: int) -> None:
         """A batch is in the log."""
         self.expected = sequence_plus(base, count)
+        self.known = True
 
     def give_back(self, base: int, count: int) -> bool:
         """Undo `take` for a batch that surely is not in the log; False unless it was the last one taken."""

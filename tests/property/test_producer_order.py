@@ -51,6 +51,12 @@ class Cluster:
         self.added += 1
         self.driver.add(str(self.added), partition=partition, count=1 + self.added % 3)
 
+    def burst(self, partition: int, count: int) -> None:
+        """Several batches, sent at once as far as they may be."""
+        for _ in range(count):
+            self.add(partition)
+        self.send()
+
     def send(self) -> None:
         for node_id in (1, 2):
             while (shipment := self.driver.batcher.take(node_id, self.driver.clock.monotonic())) is not None:
@@ -110,6 +116,7 @@ class Cluster:
 partition = st.integers(0, PARTITIONS - 1)
 step = st.one_of(
     st.tuples(st.just("add"), partition),
+    st.tuples(st.just("burst"), partition, st.integers(1, 4)),
     st.tuples(st.just("send")),
     st.tuples(st.just("answer"), st.sampled_from((0, 0, *REFUSALS))),
     st.tuples(st.just("lose"), st.booleans()),
@@ -118,7 +125,8 @@ step = st.one_of(
 
 
 def run(steps: list[tuple[object, ...]], *, timeout_s: float) -> tuple[Driver, Cluster]:
-    driver = Driver(BatcherRules(message_timeout_s=timeout_s), leaders=dict.fromkeys(range(PARTITIONS), 1))
+    leaders: dict[int, int | None] = dict.fromkeys(range(PARTITIONS), 1)
+    driver = Driver(BatcherRules(message_timeout_s=timeout_s), leaders=leaders, fresh=True)
     cluster = Cluster(driver)
     for name, *arguments in steps:
         getattr(cluster, str(name))(*arguments)

@@ -58,11 +58,15 @@ def view(
 
 @dataclass
 class Driver:
-    """A batcher with a clock that stands still; collects what it says."""
+    """A batcher with a clock that stands still; collects what it says.
+
+    Its brokers have acknowledged something of this producer on every partition before (`fresh`: nothing yet).
+    """
 
     rules: BatcherRules = field(default_factory=BatcherRules)
     clock: ManualClock = field(default_factory=ManualClock)
     leaders: dict[int, int | None] = field(default_factory=lambda: {0: 1, 1: 1, 2: 2})
+    fresh: bool = False
     settled: list[Settled] = field(default_factory=list)
     last: Reaction = field(default_factory=Reaction)
 
@@ -76,6 +80,11 @@ class Driver:
     def add(self, *names: str, partition: int = 0, count: int = 10) -> None:
         now_s = self.clock.monotonic()
         self.batcher.add([FakeBatch(name, partition, count, now_s) for name in names])
+        for lane in self.batcher.lanes():
+            identity = self.batcher.ids.identity
+            if not self.fresh and identity is not None and lane.sequence is not None and lane.sequence.identity is None:
+                lane.sequence.restart(identity)
+                lane.sequence.known = True
 
     def take(self, node_id: int = 1) -> Shipment:
         shipment = self.batcher.take(node_id, self.clock.monotonic())

@@ -97,6 +97,19 @@ def test_sequences_count_records_per_partition() -> None:
     assert numbers(driver.take()) == [(0, 4)]
 
 
+def test_until_the_broker_knows_the_producer_there_is_one_batch_at_a_time() -> None:
+    driver = Driver(fresh=True)
+    driver.add("a", "b", "c")
+    first = driver.take()
+    assert driver.nothing(), "a broker that knows no sequence would take b even if it refused a"
+    driver.answer(first, KafkaError.NOT_ENOUGH_REPLICAS)
+    driver.back_off()
+    first = driver.take()
+    assert names(first) == ["a"]
+    driver.answer(first)
+    assert [names(driver.take()), names(driver.take())] == [["b"], ["c"]]
+
+
 # ---- answers
 
 
