@@ -66,9 +66,9 @@ class AIOConsumer:
         """The next record, or a Message whose `error()` tells what happened; see `Consumer.poll`."""
         await self._enter()
         if not self._core.inbox:
-            message = self._queue.next()
-            if message is not None:
-                return message
+            ready: Message | None = self._queue.next()
+            if ready is not None:
+                return ready
         found: list[Message] = []
 
         def attempt(notice: Message | None) -> bool:

@@ -38,7 +38,7 @@ class ColumnTaker:
         core = self._core
         if notice is not None:
             if self._empty:
-                raise ConsumeError(notice.error(), kafka_message=notice)
+                raise ConsumeError(error_of(notice), kafka_message=notice)
             core.inbox.appendleft(Notice(notice))
             return True
         while self._left > 0:
@@ -48,10 +48,17 @@ class ColumnTaker:
             event = core.queue.peek_event()
             if event is None:
                 break
-            if event.error().code() != KafkaError._PARTITION_EOF:
+            error = error_of(event)
+            if error.code() != KafkaError._PARTITION_EOF:
                 if not self._empty:
                     return True
                 core.queue.next()
-                raise ConsumeError(event.error(), kafka_message=event)
+                raise ConsumeError(error, kafka_message=event)
             core.queue.next()
         return self._left == 0 or (not self._empty and not core.more_expected())
+
+
+def error_of(message: Message) -> KafkaError:
+    """The error that a notice or event carries."""
+    error = message.error()
+    return error if error is not None else KafkaError(KafkaError._FAIL, "an event without an error")

@@ -423,7 +423,6 @@ class Membership:
         self.event = Event(next(self._tokens), EventKind.ASSIGN, added, self.cooperative)
 
     def _beaten(self, code: int, now_s: float) -> None:
-        self._next_heartbeat_s = now_s + self.settings.heartbeat_interval_s
         if code == 0:
             self._succeeded()
             self._alive(now_s)

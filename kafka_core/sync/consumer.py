@@ -81,9 +81,9 @@ class Consumer:
         """
         self._enter()
         if not self._core.inbox:
-            message = self._queue.next()
-            if message is not None:
-                return message
+            ready: Message | None = self._queue.next()
+            if ready is not None:
+                return ready
         found: list[Message] = []
 
         def attempt(notice: Message | None) -> bool:

@@ -17,7 +17,6 @@ from kafka_core.engine.assignors import (
 )
 from kafka_core.errors import ConfigError
 
-
 Keys = Sequence[tuple[str, int]]
 
 

@@ -90,7 +90,7 @@ def state_of(partition: int, offset: int = 0) -> PartitionState:
 
 def test_records_come_in_order_and_move_position_and_stored_offset() -> None:
     bench, state = Bench(), state_of(0)
-    bench.push(state, range(0, 3), range(3, 5))
+    bench.push(state, range(3), range(3, 5))
     assert bench.take(4) == [(0, 0), (0, 1), (0, 2), (0, 3)]
     assert (state.position, state.stored, state.position_epoch, state.consumed) == (4, 4, 1, True)
     assert bench.queue.next() == (0, 4)
@@ -100,7 +100,7 @@ def test_records_come_in_order_and_move_position_and_stored_offset() -> None:
 
 def test_the_position_passes_compacted_and_control_records_at_the_end() -> None:
     bench, state = Bench(), state_of(0)
-    bench.push(state, range(0, 2), end=9)
+    bench.push(state, range(2), end=9)
     bench.take()
     assert state.position == 9
     bench.push(state, end=12)  # nothing but control records
@@ -113,7 +113,7 @@ def test_the_position_passes_compacted_and_control_records_at_the_end() -> None:
 
 def test_without_auto_store_only_the_position_moves() -> None:
     bench, state = Bench(auto_store=False), state_of(0)
-    bench.push(state, range(0, 3))
+    bench.push(state, range(3))
     bench.queue.next()
     bench.take()
     assert (state.position, state.stored) == (3, -1001)
@@ -122,8 +122,8 @@ def test_without_auto_store_only_the_position_moves() -> None:
 @pytest.mark.parametrize("by_one", [True, False])
 def test_partitions_take_turns(by_one: bool) -> None:
     bench, first, second = Bench(), state_of(0), state_of(1)
-    bench.push(first, range(0, 3 * QUANTUM))
-    bench.push(second, range(0, 3))
+    bench.push(first, range(3 * QUANTUM))
+    bench.push(second, range(3))
     if by_one:
         found = [bench.queue.next() for _ in range(QUANTUM + 3)]
     else:
