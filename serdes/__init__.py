@@ -23,10 +23,16 @@ from serdes.subject import (
 )
 
 if TYPE_CHECKING:
-    from serdes.clients import AIODeserializingConsumer, DeserializingConsumer, SerializingProducer
+    from serdes.clients import (
+        AIODeserializingConsumer,
+        AIOSerializingProducer,
+        DeserializingConsumer,
+        SerializingProducer,
+    )
 
 __all__ = [
     "AIODeserializingConsumer",
+    "AIOSerializingProducer",
     "Deserializer",
     "DeserializingConsumer",
     "DoubleDeserializer",
@@ -45,7 +51,9 @@ __all__ = [
     "topic_subject_name_strategy",
 ]
 
-CLIENTS = frozenset(("AIODeserializingConsumer", "DeserializingConsumer", "SerializingProducer"))
+CLIENTS = frozenset(
+    ("AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer")
+)
 
 
 def __getattr__(name: str) -> Any:

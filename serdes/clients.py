@@ -6,13 +6,15 @@ with typed keys and values: `SerializingProducer[str, Order]`, `DeserializingCon
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from kafka_core.aio.consumer import AIOConsumer
-from kafka_core.errors import ConsumeError, KafkaError, StateError
+from kafka_core.aio.producer import AIOProducer
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
@@ -24,7 +26,7 @@ from serdes.messages import Batch, Reader, TypedMessage, Writer, take_functions
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AIODeserializingConsumer", "DeserializingConsumer", "SerializingProducer"]
+__all__ = ["AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -118,6 +120,79 @@ class SerializingProducer(Producer, Generic[K, V]):
             if "_error" in copy:
                 source["_error"] = copy["_error"]
         return accepted
+
+
+class AIOSerializingProducer(AIOProducer, Generic[K, V]):
+    """A `kafka_core.aio.AIOProducer` that takes objects; see `SerializingProducer`.
+
+    Args:
+        conf: properties of the AIOProducer, and `key.serializer`, `value.serializer`: functions or coroutine functions
+            `(obj, ctx) -> bytes`.
+
+    Raises:
+        ConfigError: as the AIOProducer.
+        ValueError: a serializer is not callable.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        rest, key, value = take_functions(conf, SERIALIZERS)
+        self._writer = Writer(key, value)
+        super().__init__(rest)
+
+    async def produce(  # type: ignore[override]  # the reference API has the key before the value here
+        self,
+        topic: str,
+        key: K | None = None,
+        value: V | None = None,
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+    ) -> asyncio.Future[Message]:
+        """Serializes and queues one record; see `SerializingProducer.produce`.
+
+        Records of tasks that produce at once are queued in the order in which their serializers end.
+
+        Returns:
+            A future of the delivered Message, which holds bytes; it raises KafkaException when the record failed.
+        """
+        written_key, written_value = await self._writer.write_async(topic, key, value, headers)
+        return await super().produce(
+            topic,
+            written_value,
+            written_key,
+            partition,
+            on_delivery,
+            timestamp,
+            cast(Any, headers),
+        )
+
+    async def produce_batch(
+        self, topic: str, messages: Sequence[Mapping[str, Any]], partition: int = -1
+    ) -> list[asyncio.Future[Message]]:
+        """As `AIOProducer.produce_batch`, with objects as `key` and `value`.
+
+        The future of a message that can't be serialized raises KeySerializationError or ValueSerializationError.
+        """
+        futures = []
+        for message in messages:
+            try:
+                future = await self.produce(
+                    topic,
+                    message.get("key"),
+                    message.get("value"),
+                    message.get("partition", partition),
+                    message.get("callback") or message.get("on_delivery"),
+                    message.get("timestamp", 0),
+                    message.get("headers"),
+                )
+            except StateError:
+                raise
+            except KafkaException as error:
+                future = asyncio.get_running_loop().create_future()
+                future.set_exception(error)
+            futures.append(future)
+        return futures
 
 
 class DeserializingConsumer(Consumer, Generic[K, V]):

@@ -17,12 +17,13 @@ from kafka_core.sync.producer import Producer
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes import (
     AIODeserializingConsumer,
+    AIOSerializingProducer,
     DeserializingConsumer,
     SerializingProducer,
     StringDeserializer,
     StringSerializer,
 )
-from serdes.avro import AsyncAvroDeserializer, AvroDeserializer, AvroSerializer
+from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.errors import (
     KeyDeserializationError,
     KeySerializationError,
@@ -293,7 +294,31 @@ def test_without_functions_bytes_pass(world: World) -> None:
     consumer.close()
 
 
-def test_asyncio_twin(world: World) -> None:
+def test_asyncio_producer(world: World) -> None:
+    async def scene() -> None:
+        async with AsyncSchemaRegistryClient({"url": world.registry_url}) as registry:
+            functions = {"key.serializer": StringSerializer(), "value.serializer": AsyncAvroSerializer(registry, ORDER)}
+            producer: AIOSerializingProducer[str, dict[str, Any]] = AIOSerializingProducer(
+                {**world.bootstrap, **functions}
+            )
+            async with producer:
+                delivered = await producer.produce(world.topic, "k0", {"id": "0", "n": 0}, 0)
+                with pytest.raises(ValueSerializationError):
+                    await producer.produce(world.topic, "k", {"id": "x"})
+                batch = [{"key": "k", "value": {"id": "x", "n": n}} for n in (1, "bad", 3)]
+                one, bad, three = await producer.produce_batch(world.topic, batch, 0)
+                assert await producer.flush(WAIT_S) == 0
+                assert [(await future).offset() for future in (delivered, one, three)] == [0, 1, 2]
+                with pytest.raises(ValueSerializationError):
+                    await bad
+
+    asyncio.run(asyncio.wait_for(scene(), 40))
+    consumer = world.consumer()
+    world.at(consumer)
+    assert numbers(gather(consumer, 3)) == [0, 1, 3]
+
+
+def test_asyncio_consumer(world: World) -> None:
     world.typed(0, 1)
     world.raw(b"bad")
     world.typed(3)
