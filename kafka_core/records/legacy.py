@@ -13,14 +13,13 @@ from typing import NamedTuple
 from kafka_core.errors import CorruptRecordError
 from kafka_core.kernels import BatchHeader, Buffer
 from kafka_core.kernels.abc import LOG_APPEND_FLAG
-from kafka_core.kernels.pure.record_batch import PREFIX, encode_headers, encode_record
+from kafka_core.kernels.pure.record_batch import NO_HEADERS, PREFIX, encode_record
 from kafka_core.records.compression import Codec, codec_of, decompress
 
 _FIXED = struct.Struct(">IBB")
 _TIMESTAMP = struct.Struct(">q")
 _LENGTH = struct.Struct(">i")
 _CRC_BYTES = 4
-_NO_HEADERS = encode_headers(())
 
 
 class OldMessage(NamedTuple):
@@ -128,7 +127,7 @@ def _as_records(header: BatchHeader, outer: OldMessage, messages: list[OldMessag
     latest_ms = outer.timestamp_ms if by_append_time else max(message.timestamp_ms for message in messages)
     records = b"".join(
         encode_record(
-            message.offset - base_offset, message.timestamp_ms - base_ms, message.key, message.value, _NO_HEADERS
+            message.offset - base_offset, message.timestamp_ms - base_ms, message.key, message.value, NO_HEADERS
         )
         for message in messages
     )

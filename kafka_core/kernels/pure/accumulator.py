@@ -18,8 +18,8 @@ from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partiti
 from kafka_core.kernels.pure.record_batch import encode_headers
 
 _EVERYTHING = 2**31 - 1
+_INT64_END = 2**63
 _LEAST_OVERHEAD = 12
-NO_HEADERS = encode_headers(())
 
 
 class Waiting(NamedTuple):
@@ -159,6 +159,8 @@ class Accumulator:
             raise TypeError(f"topic must be str, not {type(topic).__name__}")
         if not -_EVERYTHING - 1 <= partition <= _EVERYTHING:
             raise OverflowError(f"partition {partition} does not fit in 32 bits")
+        if not -_INT64_END <= timestamp < _INT64_END:
+            raise OverflowError(f"timestamp {timestamp} does not fit in 64 bits")
         section = pack_headers(headers)
         timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
         flat_key, flat_value = flat(key, "key"), flat(value, "value")
@@ -421,13 +423,13 @@ def flat(value: Payload, what: str) -> bytes | None:
 
 
 def pack_headers(headers: Headers) -> bytes:
-    """The header section of a record.
+    """The header section of a record, b"" for one without headers.
 
     Raises:
         TypeError: a name is not str, or a value is neither bytes, str, a buffer nor None.
     """
     if not headers:
-        return NO_HEADERS
+        return b""
     pairs: list[tuple[bytes, bytes | None]] = []
     for name, value in list(headers.items()) if isinstance(headers, dict) else list(headers):
         if not isinstance(name, str):

@@ -147,6 +147,10 @@ class Record(NamedTuple):
     size_bytes: int
 
 
+NO_HEADERS = b"\0"
+"""The header section of a record without headers."""
+
+
 class _Malformed(Exception):
     """The lengths of a record do not fit together."""
 
@@ -207,7 +211,7 @@ def _headers(data: bytes, position: int, end: int) -> tuple[RecordHeaders, int]:
 def encode_record(
     offset_delta: int, timestamp_delta_ms: int, key: bytes | None, value: bytes | None, header_section: bytes
 ) -> bytes:
-    """One record with its length; `header_section` as `encode_headers` makes it."""
+    """One record with its length; `header_section` as `encode_headers` makes it, b"" for none."""
     body = b"".join(
         (
             b"\0",
@@ -215,7 +219,7 @@ def encode_record(
             encode_varint(offset_delta),
             _sized(key),
             _sized(value),
-            header_section,
+            header_section or NO_HEADERS,
         )
     )
     return encode_varint(len(body)) + body
