@@ -1,0 +1,111 @@
+"""Rules of the house that tools can't check: who has a test, what logic may call, what the wheel holds."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("kafka_core", "registry", "serdes", "pipeline")
+GENERATED = ("kafka_core/protocol/messages",)
+PURE = ("kafka_core/engine", "kafka_core/wire", "kafka_core/broker", "registry/flows.py")
+IMPURE_CALLS = {
+    "time.time",
+    "time.monotonic",
+    "random.random",
+    "random.randint",
+    "random.choice",
+    "uuid.uuid4",
+    "uuid4",
+}
+IMPURE_ALLOWED = {"kafka_core/broker/server.py"}
+
+
+def sources(*roots: str) -> list[Path]:
+    found: list[Path] = []
+    for root in roots:
+        path = ROOT / root
+        found += [path] if path.suffix == ".py" else sorted(path.rglob("*.py"))
+    return found
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_every_module_opens_with_a_docstring() -> None:
+    silent = [
+        relative(path)
+        for path in sources(*PACKAGES, "pyspark_kserdes", "tools", "benchmarks")
+        if path.read_text().strip() and ast.get_docstring(ast.parse(path.read_text())) is None
+    ]
+    assert silent == []
+
+
+def test_no_module_is_too_long() -> None:
+    long = {
+        relative(path): len(path.read_text().splitlines())
+        for path in sources(*PACKAGES, "tools")
+        if not relative(path).startswith(GENERATED) and len(path.read_text().splitlines()) > 900
+    }
+    assert long == {}, "over 900 lines: look for the second idea in it"
+
+
+def test_logic_takes_time_and_chance_from_outside() -> None:
+    called = [
+        f"{relative(path)}:{node.lineno} {ast.unparse(node.func)}"
+        for path in sources(*PURE)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if relative(path) not in IMPURE_ALLOWED
+        and isinstance(node, ast.Call)
+        and ast.unparse(node.func) in IMPURE_CALLS
+    ]
+    assert called == []
+
+
+def test_no_swallowed_exceptions_and_no_leftovers() -> None:
+    found = []
+    for path in sources(*PACKAGES, "pyspark_kserdes", "tools", "benchmarks"):
+        text = path.read_text()
+        found += [
+            f"{relative(path)}:{node.lineno} except with nothing but pass"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.ExceptHandler) and all(isinstance(item, ast.Pass) for item in node.body)
+        ]
+        found += [
+            f"{relative(path)}: {word}" for word in ("TODO", "FIXME", "XXX", "NotImplementedError") if word in text
+        ]
+    assert found == []
+
+
+def test_nothing_names_a_package_host() -> None:
+    """Constraints pin versions; where packages come from is the machine's business."""
+    for name in ("pyproject.toml", "constraints.txt", "Makefile", "tests/kafka/pom.xml"):
+        text = (ROOT / name).read_text()
+        assert "index-url" not in text
+        assert "<repository>" not in text
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        ".",
+    ]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    (wheel,) = tmp_path.glob("*.whl")
+    top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert top == {*PACKAGES, "pyspark_kserdes"}
