@@ -20,6 +20,7 @@ from registry.compat.avro_model import AvroType, Kind, NamedType, parse
 from registry.references import Resolver, resolve_all
 from serdes import avro_guard
 from serdes.avro_fault import find_fault, hinted
+from serdes.avro_ranges import first_out_of_range, range_check
 from serdes.errors import SerializationError
 
 __all__ = ["AvroSchema", "Decode", "Encode", "decoder", "encoder", "load", "load_texts"]
@@ -108,12 +109,16 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
     """
     if schema.model.kind is Kind.BYTES and not schema.model.props:
         return _raw_encoder(prefix)
-    write, parsed, guard = fastavro.schemaless_writer, schema.parsed, schema.guard
+    write, parsed, guard, fits = fastavro.schemaless_writer, schema.parsed, schema.guard, range_check(schema.model)
     options = {"strict": strict, "strict_allow_default": allow_default} if strict or allow_default else {}
 
     def encode(value: Any) -> bytes:
         if guard is not None:
             guard.check_value(value)
+        if fits is not None and not fits(value):
+            raise SerializationError(
+                "the number does not fit in an int of 32 bits", path=first_out_of_range(schema.model, value)
+            )
         buffer = BytesIO()
         buffer.write(prefix)
         try:

@@ -1,0 +1,99 @@
+"""Numbers that do not fit in Avro's `int`: fastavro writes them all the same, and then no Java reader can read them.
+
+Must not know of bytes. The check is compiled once per schema and looks only where a plain `int` stands (in unions
+fastavro checks itself); schemas without one pay nothing. Source: Avro specification 1.12, "int: 32-bit signed integer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from registry.compat.avro_model import ArrayType, AvroType, Kind, MapType, NamedType, RecordType, UnionType
+
+__all__ = ["Check", "first_out_of_range", "range_check"]
+
+LOW: Final = -(2**31)
+HIGH: Final = 2**31 - 1
+Check: TypeAlias = Callable[[Any], bool]
+"""Whether all numbers fit. A value of another shape than the schema's passes: the encoder will say so."""
+
+
+def range_check(avro: AvroType) -> Check | None:
+    """The check for values of a schema, None if there is nothing to check."""
+    return _check(avro, {})
+
+
+def _check(avro: AvroType, known: dict[int, _RecordCheck]) -> Check | None:
+    if isinstance(avro, RecordType):
+        return _record(avro, known)
+    if isinstance(avro, ArrayType):
+        items = _check(avro.items, known)
+        return None if items is None else lambda value: not isinstance(value, (list, tuple)) or all(map(items, value))
+    if isinstance(avro, MapType):
+        values = _check(avro.values, known)
+        return None if values is None else lambda value: not isinstance(value, dict) or all(map(values, value.values()))
+    if isinstance(avro, UnionType):
+        parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
+        return _check(parts[0], known) if len(parts) == 1 and isinstance(parts[0], RecordType) else None
+    return _fits if avro.kind is Kind.INT and "logicalType" not in avro.props else None
+
+
+def _fits(value: Any) -> bool:
+    return value.__class__ is not int or LOW <= value <= HIGH
+
+
+class _RecordCheck:
+    """Checks the fields of a record that need it. Recursive types refer to the one object of their record."""
+
+    __slots__ = ("ints", "parts")
+
+    def __init__(self) -> None:
+        self.ints: tuple[str, ...] = ()
+        self.parts: list[tuple[str, Check]] = []
+
+    def __call__(self, record: Any) -> bool:
+        if record.__class__ is not dict and not isinstance(record, Mapping):
+            return True
+        for name in self.ints:
+            value = record.get(name)
+            if value.__class__ is int and not LOW <= value <= HIGH:
+                return False
+        for name, check in self.parts:  # noqa: SIM110  # a generator costs more than the check
+            if not check(record.get(name)):
+                return False
+        return True
+
+
+def _record(avro: RecordType, known: dict[int, _RecordCheck]) -> Check | None:
+    if id(avro) in known:
+        return known[id(avro)]
+    made = known[id(avro)] = _RecordCheck()
+    ints = []
+    for field in avro.fields:
+        check = _check(field.type, known)
+        if check is _fits:
+            ints.append(field.name)
+        elif check is not None:
+            made.parts.append((field.name, check))
+    made.ints = tuple(ints)
+    return made if made.ints or any(check is not made for _, check in made.parts) else None
+
+
+def first_out_of_range(avro: AvroType, value: Any) -> str | None:
+    """The path of the first number that does not fit, None if all do. Cost: a walk over the value."""
+    return _find(avro, value, avro.short_name if isinstance(avro, NamedType) else "")
+
+
+def _find(avro: AvroType, value: Any, path: str) -> str | None:
+    if isinstance(avro, RecordType) and isinstance(value, Mapping):
+        parts = [(f.type, value.get(f.name), f"{path}.{f.name}" if path else f.name) for f in avro.fields]
+    elif isinstance(avro, ArrayType) and isinstance(value, (list, tuple)):
+        parts = [(avro.items, item, f"{path}[{at}]") for at, item in enumerate(value)]
+    elif isinstance(avro, MapType) and isinstance(value, Mapping):
+        parts = [(avro.values, item, f"{path}[{key!r}]") for key, item in value.items()]
+    elif isinstance(avro, UnionType):
+        parts = [(branch, value, path) for branch in avro.branches if isinstance(branch, RecordType)]
+    else:
+        return path if avro.kind is Kind.INT and not _fits(value) else None
+    return next((found for part in parts if (found := _find(*part)) is not None), None)
