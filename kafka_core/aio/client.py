@@ -9,6 +9,7 @@ import contextlib
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
@@ -141,6 +142,17 @@ class ClusterClient:
             logger.debug("closing took longer than %g s; connections are dropped", timeout_s)
         finally:
             self._pool.abort()
+
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these when a connection authenticates the next time (PLAIN, SCRAM); those that are open stay open.
+
+        May be called from any thread.
+        """
+        names = {"sasl.username", "sasl.password"}
+        given = frozenset(names.union(name for name in self.config if self.config.is_set(name)))
+        values = {**self.config, "sasl.username": username, "sasl.password": password}
+        self.config = Config(self.config.role, values, given)
+        self._connector.settings = replace(self._connector.settings, config=self.config)
 
     # ---- sending
 

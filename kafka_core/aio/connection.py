@@ -271,7 +271,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             if self._state.phase is not ConnectionPhase.READY:
                 return
             self._state.move(ConnectionPhase.REAUTHENTICATING)
-            flow = reauthenticate(self._settings.config, self._parts.rng, token=token, versions=self.versions)
+            flow = reauthenticate(self._parts.settings.config, self._parts.rng, token=token, versions=self.versions)
             result = await self._drive(flow)
         except KafkaException as error:
             logger.warning("re-authentication failed, the connection is closed: %s", error)

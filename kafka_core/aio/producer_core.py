@@ -25,7 +25,14 @@ from kafka_core.engine.lane import NEVER_S, Delivery
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.engine.sequences import ProducerIdentity
-from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError, UnsupportedVersionError
+from kafka_core.errors import (
+    BrokerError,
+    ConfigError,
+    KafkaError,
+    KafkaException,
+    NetworkError,
+    UnsupportedVersionError,
+)
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.protocol import ZERO_UUID, Buffer
@@ -42,6 +49,9 @@ logger: Final = logging.getLogger("kafka_core.producer")
 
 _INT32_MAX: Final = 2**31 - 1
 _TOPIC_IDS_SINCE: Final = 13
+
+_FAST_LEVELS: Final = {Codec.GZIP: 1, Codec.LZ4: 1, Codec.ZSTD: 1}
+"""What compression.level=-1 takes: the libraries' own defaults are several times slower and gain little (DESIGN §8)."""
 
 
 class ProducerListener(Protocol):
@@ -71,7 +81,7 @@ class ProducerCore:
         client: For tests; made from `config` otherwise.
 
     Raises:
-        ConfigError: as `ClusterClient`.
+        ConfigError: as `ClusterClient`; transactional.id is set.
     """
 
     def __init__(
@@ -85,6 +95,12 @@ class ProducerCore:
         clock: Clock | None = None,
         rng: random.Random | None = None,
     ) -> None:
+        if config.optional_text("transactional.id") is not None:
+            raise ConfigError(
+                "transactional.id: transactions are not built yet (docs/coverage.md); leave it out: the producer is "
+                "idempotent without it",
+                property="transactional.id",
+            )
         self.config = config
         self._listener = listener
         self._clock = clock or SystemClock()
@@ -97,7 +113,9 @@ class ProducerCore:
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._codec = Codec[config.text("compression.type").upper()]
         level = config.integer("compression.level")
-        self._compress = functools.partial(compress, self._codec, level=level if level >= 0 else None)
+        self._compress = functools.partial(
+            compress, self._codec, level=level if level >= 0 else _FAST_LEVELS.get(self._codec)
+        )
         self._request_timeout_ms = config.integer("request.timeout.ms")
         self._hooks = config.hooks()
         self.counters = ProducerCounters()
@@ -177,6 +195,10 @@ class ProducerCore:
         if self.client.metadata.cluster_id is None:
             await self.client.refresh_metadata((), timeout_s=timeout_s)
         return self.client.metadata.cluster_id
+
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """See `ClusterClient.set_sasl_credentials`."""
+        self.client.set_sasl_credentials(username, password)
 
     def statistics(self) -> str:
         """The statistics of now, as JSON text."""

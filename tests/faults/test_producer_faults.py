@@ -14,6 +14,7 @@ import pytest
 
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.faults import Delay, Disconnect, Drop
+from kafka_core.broker.sasl import SaslSettings
 from kafka_core.errors import KafkaError
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
@@ -309,3 +310,36 @@ def test_close_is_bounded_when_the_cluster_is_gone(cluster: EmbeddedCluster) -> 
     assert not run.producer.close(0.3)
     assert time.monotonic() - began_s < 8
     assert [number for number, _ in run.failed] == [2]
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_wrong_password_is_told_and_a_right_one_helps(mechanism: str) -> None:
+    errors: list[KafkaError] = []
+    reports: list[tuple[KafkaError | None, bytes]] = []
+
+    def report(error: KafkaError | None, message: Any) -> None:
+        reports.append((error, message.value()))
+
+    with EmbeddedCluster(sasl=SaslSettings({"alice": "right"})) as cluster:
+        conf: dict[str, object] = {
+            **QUICK,
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "security.protocol": "sasl_plaintext",
+            "sasl.mechanism": mechanism,
+            "sasl.username": "alice",
+            "sasl.password": "wrong",
+            "message.timeout.ms": 400,
+            "error_cb": errors.append,
+        }
+        with Producer(conf) as producer:
+            producer.produce(TOPIC, b"first", on_delivery=report)
+            assert producer.flush(LIMIT_S) == 0
+            assert KafkaError._AUTHENTICATION in [error.code() for error in errors]
+            error = reports[0][0]
+            assert error is not None
+            assert "alice" in error.str()
+            assert "wrong" not in error.str()
+            producer.set_sasl_credentials("alice", "right")
+            producer.produce(TOPIC, b"second", on_delivery=report)
+            assert producer.flush(LIMIT_S) == 0
+        assert reports[1:] == [(None, b"second")]

@@ -475,6 +475,11 @@ def test_a_bad_configuration_is_refused() -> None:
         Producer({"bootstrap.servers": "x", "linger.msec": 1})
 
 
+def test_a_transactional_id_is_refused_as_long_as_there_are_no_transactions() -> None:
+    with pytest.raises(ConfigError, match="not built yet"):
+        Producer({"bootstrap.servers": "x", "transactional.id": "mine"})
+
+
 def test_properties_may_be_given_by_name(make: Make) -> None:
     with pytest.raises(ConfigError, match="bootstrap"):
         Producer(logger=logging.getLogger("mine"))
