@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -22,7 +23,7 @@ from tools.demo.report import Checks, plot, step, table
 OUTPUT = Path("demo-output") / "delays.png"
 
 
-def bar(total: int, what: str) -> tqdm[None]:
+def bar(total: int, what: str) -> tqdm[Any]:
     """A progress bar that also reads well in a log file."""
     return tqdm(total=total, desc=what, unit=" records", unit_scale=True, mininterval=0.5, file=sys.stdout)
 
@@ -32,12 +33,8 @@ def produce(bootstrap: str, client: SchemaRegistryClient, topic: str, data: Data
     half = len(data.flights) // 2
     newer = [kafka_job.with_speed(flight) for flight in data.flights[half:]]
     with bar(len(data.flights), "produce") as progress:
-        first = kafka_job.produce_flights(
-            bootstrap, client, topic, "flight", data.flights[:half], lambda done: bool(progress.update(done))
-        )
-        second = kafka_job.produce_flights(
-            bootstrap, client, topic, "flight_v2", newer, lambda done: bool(progress.update(done))
-        )
+        first = kafka_job.produce_flights(bootstrap, client, topic, "flight", data.flights[:half], progress.update)
+        second = kafka_job.produce_flights(bootstrap, client, topic, "flight_v2", newer, progress.update)
     checks.equal("flights acknowledged", first.count + second.count, len(data.flights))
     checks.equal("deliveries that failed", (first.failures + second.failures)[:3], [])
 
@@ -46,7 +43,7 @@ def consume(bootstrap: str, client: SchemaRegistryClient, topic: str, data: Data
     """Two members of one group read everything once."""
     readers = kafka_job.Readers(bootstrap, client, topic, len(data.flights))
     with bar(len(data.flights), "consume") as progress:
-        readers.run(lambda done: bool(progress.update(done)))
+        readers.run(progress.update)
     half = len(data.flights) // 2
     speeds = sum(flight.air_time is not None for flight in data.flights[half:])
     checks.equal("flights read by the group", readers.total, len(data.flights))

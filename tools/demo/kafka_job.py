@@ -18,7 +18,7 @@ from tools.demo.data import SCHEMAS, Flight
 
 PARTITIONS = 4
 IDLE_S = 60.0
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 
 
 def schema_text(name: str) -> str:

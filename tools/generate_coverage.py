@@ -1,0 +1,105 @@
+"""Writes docs/coverage.md: what is supported, partial, only on the wire, or left out, and why.
+
+The lists of APIs come from the code (protocol and embedded broker), the features of the client from the table here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka_core.broker.coverage import SKIPPED, api_coverage
+from kafka_core.protocol import REQUESTS, ApiKey
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
+
+CLIENT = (
+    ("Producer: idempotence, acks, batching, compression, partitioners, retries in order, time-outs, purge", "yes", ""),
+    ("Producer: transactions (KIP-98)", "wire only", "`transactional.id` is refused by the configuration"),
+    ("Consumer: assign, seek, pause, positions, offsets by time, read_committed, fetch sessions (KIP-227)", "yes", ""),
+    ("Consumer groups, classic protocol: range, round-robin, cooperative-sticky, static members", "yes", ""),
+    ("Consumer groups, KIP-848 (`group.protocol=consumer`)", "wire only", "refused by the configuration"),
+    ("Share groups (KIP-932)", "wire only", "`ShareConsumer` and its names are not there"),
+    ("Admin: topics, partitions, configs, groups, group offsets, list offsets, cluster", "yes", ""),
+    ("Admin: ACLs, SCRAM users, quotas, delegation tokens, elections, reassignments, delete records", "wire only", ""),
+    (
+        "Security: TLS, mutual TLS, SASL PLAIN, SCRAM-SHA-256/-512, OAUTHBEARER by callback, re-authentication",
+        "yes",
+        "",
+    ),
+    ("Security: Kerberos (GSSAPI), OIDC token fetching, PKCS#12 key stores", "no", "refused with a sentence"),
+    ("`set_sasl_credentials` at run time", "no", "make a new client, or use OAUTHBEARER's callback"),
+    ("Compression: none, gzip, snappy, lz4, zstd; reading message sets v0 and v1", "yes", ""),
+    (
+        "Interceptors, metrics",
+        "partial",
+        "hooks (`kafka_core.hooks`) and `stats_cb`; no OpenTelemetry or Prometheus yet",
+    ),
+    (
+        "Schema registry client: schemas, subjects, versions, compatibility, config",
+        "partial",
+        "modes, contexts, associations, OAuth and data-key endpoints come with the registry issue",
+    ),
+    ("Compatibility engine", "partial", "Avro; JSON Schema and Protobuf raise a clear error"),
+    ("Serializers", "partial", "Avro, String, Integer, Double; JSON Schema, Protobuf and data contracts come later"),
+    ("Spark: `from_registry`, batch source `kserdes`", "yes", "Avro; fastavro decodes, a compiled decoder comes later"),
+    ("Spark: streaming source, sink, encoding", "no", "comes with the pipeline issue"),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [
+        "<!-- Written by tools/generate_coverage.py; do not edit. -->",
+        "# Coverage",
+        "",
+        "*yes*: works and is tested. *partial*: see the note. *wire only*: the messages can be encoded and decoded, no "
+        "client uses them. *no*: left out.",
+        "",
+        "## Features",
+        "",
+        "| feature | supported | note |",
+        "|---|---|---|",
+        *(f"| {feature} | {state} | {note} |" for feature, state, note in CLIENT),
+        "",
+        "## The embedded broker leaves out",
+        "",
+        "| feature | what happens instead |",
+        "|---|---|",
+        *(f"| {feature} | {instead} |" for feature, instead in SKIPPED.items()),
+        "",
+        "## APIs",
+        "",
+        "Every request and response of Kafka 4.3.1 can be encoded and decoded in the versions named first; the last "
+        "column says what the embedded broker serves.",
+        "",
+        "| key | API | versions | embedded broker |",
+        "|---|---|---|---|",
+    ]
+    served = {row.api_key: row for row in api_coverage()}
+    for key in sorted(REQUESTS):
+        low, high = REQUESTS[key].VALID_VERSIONS
+        row = served.get(key)
+        versions = f"{row.versions[0]} to {row.versions[1]}" if row is not None and row.versions is not None else "no"
+        lines.append(f"| {key} | {ApiKey(key).name} | {low} to {high} | {versions} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="writes docs/coverage.md")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the committed page differs")
+    args = parser.parse_args(argv)
+    text = page()
+    if args.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print("docs/coverage.md is not up to date: run `make generate`", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
