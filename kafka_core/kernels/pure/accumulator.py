@@ -395,6 +395,7 @@ class Accumulator:
     def purge(self) -> list[Batch]:
         """Takes out everything that is not on its way yet: batches, and waiting records as batches of partition -1."""
         with self._lock:
+            self._woken = False
             taken, _ = self._take_ready(0.0, 0.0, True)
             return taken + [self._gather(state) for state in self._topics.values() if state.waiting]
 
