@@ -36,6 +36,7 @@ _CALL_TIMEOUT_S = 10.0
 #: With a clock that is not the system's nobody wakes the loop when time moves, so it looks this often.
 _FOREIGN_CLOCK_POLL_S = 0.005
 _SIZE_BYTES = 4
+_BACKLOG = 100
 
 
 class BrokerProtocol(asyncio.BufferedProtocol):
@@ -60,6 +61,8 @@ class BrokerProtocol(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         peer = self._transport.get_extra_info("peername")
         self._connection = self._cluster.admit(self, self._node, f"/{peer[0]}" if peer else "/unknown")
+        if self._connection is None:
+            self.cut()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone, or was cut off."""
@@ -179,9 +182,12 @@ class EmbeddedCluster:
         self._poll_s = None if isinstance(clock, SystemClock) else _FOREIGN_CLOCK_POLL_S
         self._tls = tls
         self._ports = dict(zip(self.state.nodes, ports, strict=False))
-        self._servers: dict[int, asyncio.Server] = {}
+        self._listeners: dict[int, socket.socket] = {}
+        self._starting: set[asyncio.Task[None]] = set()
+        self._reservations: list[socket.socket] = []
         self._protocols: dict[BrokerProtocol, int] = {}
         self._connections = 0
+        self._empty: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._wakeup: asyncio.TimerHandle | None = None
@@ -352,8 +358,10 @@ class EmbeddedCluster:
 
     # ---- the loop thread -----------------------------------------------------------------------------------------
 
-    def admit(self, protocol: BrokerProtocol, node: Node, client_host: str) -> Connection:
-        """A connection was made (called by its protocol)."""
+    def admit(self, protocol: BrokerProtocol, node: Node, client_host: str) -> Connection | None:
+        """A connection was made (called by its protocol); None if the broker was stopped since it was accepted."""
+        if node.node_id not in self._listeners:
+            return None
         self._connections += 1
         self._protocols[protocol] = node.node_id
         return Connection(self._connections, node.node_id, client_host, authenticated=self.state.sasl is None)
@@ -361,6 +369,8 @@ class EmbeddedCluster:
     def dismiss(self, protocol: BrokerProtocol) -> None:
         """A connection ended (called by its protocol)."""
         self._protocols.pop(protocol, None)
+        if not self._protocols and self._empty is not None:
+            self._empty.set()
 
     def plan_wakeup(self) -> None:
         """See that the loop runs timers when the first one is due."""
@@ -382,25 +392,59 @@ class EmbeddedCluster:
         self.state.timers.run_due()
         self.plan_wakeup()
 
+    def _reserve(self, node: Node) -> None:
+        """Bind the broker's port for as long as the cluster runs, so that nobody takes it while the broker is stopped.
+
+        The reserving socket never listens: connections to a stopped broker are refused.
+        """
+        reservation = _bound_socket(node.host, self._ports.get(node.node_id, 0))
+        self._reservations.append(reservation)
+        node.port = reservation.getsockname()[1]
+
     async def _listen(self, node_id: int) -> None:
+        """Take connections of a broker.
+
+        Not by `loop.create_server`: when that is closed between accepting a connection and making its transport, it
+        forgets the connection, which then stays open with nobody behind it (CPython 3.11, `Server._attach`). Nor by
+        `loop.sock_accept`: a connection accepted just before its caller is cancelled is lost the same way.
+        """
         node = self.state.nodes[node_id]
-        loop = asyncio.get_running_loop()
-        listener = socket.socket(socket.AF_INET6 if ":" in node.host else socket.AF_INET)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if not node.port:
+            self._reserve(node)
+        listener = _bound_socket(node.host, node.port)
         try:
-            listener.bind((node.host, node.port or self._ports.get(node_id, 0)))
-            node.port = listener.getsockname()[1]
-            self._servers[node_id] = await loop.create_server(
-                lambda: BrokerProtocol(self, node), sock=listener, ssl=self._tls
-            )
+            listener.listen(_BACKLOG)
+            listener.setblocking(False)
         except BaseException:
             listener.close()
+            raise
+        self._listeners[node_id] = listener
+        asyncio.get_running_loop().add_reader(listener, self._accept, listener, node)
+
+    def _accept(self, listener: socket.socket, node: Node) -> None:
+        with contextlib.suppress(BlockingIOError):
+            client, _ = listener.accept()
+            client.setblocking(False)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            serving = asyncio.get_running_loop().create_task(self._serve(client, node))
+            self._starting.add(serving)
+            serving.add_done_callback(self._starting.discard)
+
+    async def _serve(self, client: socket.socket, node: Node) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(lambda: BrokerProtocol(self, node), client, ssl=self._tls)
+        except OSError as error:  # also every failure of a TLS handshake
+            log.info("broker %d: a connection came to nothing: %s", node.node_id, error)
+            client.close()
+        except asyncio.CancelledError:
+            client.close()
             raise
 
     async def _stop(self, node_id: int) -> None:
         if not self.state.nodes[node_id].alive:
             return
-        await self._close_server(node_id)
+        self._close_listener(node_id)
         self.state.node_down(node_id)
         self.plan_wakeup()
 
@@ -410,23 +454,32 @@ class EmbeddedCluster:
         await self._listen(node_id)
         self.state.node_up(node_id)
 
-    async def _close_server(self, node_id: int) -> None:
-        server = self._servers.pop(node_id, None)
-        if server is None:
+    def _close_listener(self, node_id: int) -> None:
+        listener = self._listeners.pop(node_id, None)
+        if listener is None:
             return
-        server.close()
+        asyncio.get_running_loop().remove_reader(listener)
+        listener.close()
         for protocol in [found for found, owner in self._protocols.items() if owner == node_id]:
             protocol.cut()
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(server.wait_closed(), 1.0)
 
     async def _stop_everything(self) -> None:
-        for node_id in list(self._servers):
-            await self._close_server(node_id)
+        for node_id in list(self._listeners):
+            self._close_listener(node_id)
+        for serving in list(self._starting):
+            serving.cancel()
+        await asyncio.gather(*self._starting, return_exceptions=True)
         if self._wakeup is not None:
             self._wakeup.cancel()
             self._wakeup = None
-        await asyncio.sleep(0)
+        for reservation in self._reservations:
+            reservation.close()
+        self._reservations.clear()
+        for node in self.state.nodes.values():
+            node.port = 0
+        if self._protocols:  # their connections are cut; each takes itself out when it hears of it
+            self._empty = asyncio.Event()
+            await asyncio.wait_for(self._empty.wait(), _CALL_TIMEOUT_S)
 
     def _call(self, action: Callable[[], T]) -> T:
         """Run `action` on the loop thread and wait for it."""
@@ -448,3 +501,16 @@ class EmbeddedCluster:
             work.close()
             raise RuntimeError("called on the cluster's own thread (an interceptor?): use cluster.state there")
         return asyncio.run_coroutine_threadsafe(work, loop).result(_CALL_TIMEOUT_S)
+
+
+def _bound_socket(host: str, port: int) -> socket.socket:
+    """A TCP socket bound to the address (0: any free port) that shares it with others of ours."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        bound.bind((host, port))
+    except BaseException:
+        bound.close()
+        raise
+    return bound

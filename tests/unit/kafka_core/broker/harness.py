@@ -97,8 +97,10 @@ def batch(
 
 def header_of(data: bytes | memoryview) -> dict[str, int]:
     """The header of the first batch in `data`, by field."""
-    names = ("base_offset", "size", "leader_epoch", "magic", "crc", "attributes", "last_offset_delta")
-    names += ("base_timestamp", "max_timestamp", "producer_id", "producer_epoch", "base_sequence", "count")
+    names = [
+        *("base_offset", "size", "leader_epoch", "magic", "crc", "attributes", "last_offset_delta", "base_timestamp"),
+        *("max_timestamp", "producer_id", "producer_epoch", "base_sequence", "count"),
+    ]
     return dict(zip(names, struct.unpack_from(">qiibIhiqqqhii", data), strict=True))
 
 
@@ -179,7 +181,7 @@ class Bench:
 
     def topic(self, name: str = "t", partitions: int = 1, configs: Mapping[str, str] | None = None) -> UUID:
         """Create a topic with every broker as replica; returns its id."""
-        return self.cluster.create_topic(name, partitions, len(self.cluster.nodes), configs).topic_id  # type: ignore[arg-type]  # str is str | None
+        return self.cluster.create_topic(name, partitions, len(self.cluster.nodes), configs).topic_id
 
     def partition(self, name: str = "t", index: int = 0) -> Partition:
         """A partition of a topic that exists."""

@@ -128,7 +128,7 @@ def test_a_promised_id_is_waited_for_and_forgotten_in_time(it: Coordination) -> 
     again = it.join(first.member_id)
     assert not again.done
     it.advance(REBALANCE_MS / 1000)
-    assert again.done
+    assert again.value.code is Code.NONE
     it.advance(SESSION_MS / 1000)
     assert it.group.promised_ids == {}
     assert it.join(promise.member_id).value.code is Code.UNKNOWN_MEMBER_ID
@@ -235,9 +235,9 @@ def test_leaving_while_others_wait_lets_them_go_on(it: Coordination) -> None:
 def test_joining_again_unchanged_repeats_the_answer_to_a_follower_only(it: Coordination) -> None:
     first, second = it.pair()
     assert it.join(second.member_id).value.generation == 2
-    assert it.group.state is GroupState.STABLE
+    before = it.group.state
     assert not it.join(first.member_id).done
-    assert it.group.state is GroupState.PREPARING
+    assert (before, it.group.state) == (GroupState.STABLE, GroupState.PREPARING)
 
 
 def test_joining_again_with_other_metadata_starts_a_rebalance(it: Coordination) -> None:

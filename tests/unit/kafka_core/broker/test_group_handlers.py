@@ -40,7 +40,7 @@ def join_request(
 
 def join(bench: Bench, version: int = 9, **options: Any) -> JoinGroupResponse:
     """Join alone, with the detour over MEMBER_ID_REQUIRED where the version has it."""
-    answer = bench.ask(join_request(version, **options), version)
+    answer: JoinGroupResponse = bench.ask(join_request(version, **options), version)
     if answer.error_code == Code.MEMBER_ID_REQUIRED:
         answer = bench.ask(join_request(version, answer.member_id, **options), version)
     assert answer.error_code == 0
@@ -48,9 +48,10 @@ def join(bench: Bench, version: int = 9, **options: Any) -> JoinGroupResponse:
 
 
 def sync(bench: Bench, joined: JoinGroupResponse, version: int = 5) -> bytes:
-    names = ("consumer", "range") if version >= 5 else (None, None)
     assignments = [SyncGroupRequestAssignment(joined.member_id, b"A")]
-    request = SyncGroupRequest("g", joined.generation_id, joined.member_id, None, *names, assignments)
+    request = SyncGroupRequest("g", joined.generation_id, joined.member_id, assignments=assignments)
+    if version >= 5:
+        request.protocol_type, request.protocol_name = "consumer", "range"
     answer = bench.ask(request, version)
     assert answer.error_code == 0
     return answer.assignment
