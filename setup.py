@@ -14,7 +14,12 @@ def extensions() -> list[Extension]:
     from Cython.Build import cythonize
 
     modules = [
-        Extension(".".join(source.with_suffix("").parts), [str(source)], include_dirs=[str(NATIVE)], extra_compile_args=["-O3"])
+        Extension(
+            ".".join(source.with_suffix("").parts),
+            [str(source)],
+            include_dirs=[str(NATIVE)],
+            extra_compile_args=["-O3"],
+        )
         for source in sorted(NATIVE.glob("*.pyx"))
     ]
     return cythonize(modules, language_level=3, quiet=True)
