@@ -57,6 +57,15 @@ def test_ids_and_versions_are_not_used_again(store: Store) -> None:
     assert store.register("s", schema("a", "b"), False).schema_id == 4
 
 
+def test_a_version_deleted_for_good_leaves_its_number_unused(store: Store) -> None:
+    for names in (["a"], ["a", "b"], ["a", "b", "c"]):
+        store.register("s", schema(*names), False)
+    store.delete_version("s", 1, False)
+    store.delete_version("s", 1, True)
+    assert store.register("s", schema("a", "d"), False).version == 4
+    assert store.versions("s", True, False) == [2, 3, 4]
+
+
 def test_soft_then_permanent_deletion_of_a_subject(store: Store) -> None:
     store.register("s", schema("a"), False)
     assert store.delete_subject("s", False) == [1]
