@@ -151,5 +151,5 @@ def test_old_formats(magic: Any, codec: Codec) -> None:
     data = bytearray(builder.build())
     if codec:  # as the broker does: a wrapper has the offset of its last message
         struct.pack_into(">q", data, 0, len(ROWS) - 1)
-    wanted = [(time_ms if magic else -1, key, value, []) for time_ms, key, value, _ in ROWS]
+    wanted: list[Any] = [(time_ms if magic else -1, key, value, []) for time_ms, key, value, _ in ROWS]
     assert read_by_us(bytes(data)) == wanted

@@ -159,10 +159,9 @@ class Message:
     def __reduce__(self) -> tuple[type[Message], tuple[Any, ...]]:
         return Message, self._state()
 
+    # Defining equality alone leaves messages without a hash.
     def __eq__(self, other: object) -> bool:
         return self._state() == other._state() if isinstance(other, Message) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> Text:
         if self._error is not None:

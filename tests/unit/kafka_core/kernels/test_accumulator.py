@@ -79,6 +79,7 @@ def test_what_may_be_produced(kernels: ModuleType) -> None:
         ({"topic": ""}, ValueError),
         ({"partition": 2**31}, OverflowError),
         ({"partition": "1"}, TypeError),
+        ({"timestamp": 2**63}, OverflowError),
         ({"callback": 5}, TypeError),
         ({"callback": print, "on_delivery": len}, ValueError),
     ],
@@ -320,7 +321,7 @@ def test_waking(kernels: ModuleType) -> None:
 
 def test_wake_may_use_the_accumulator(kernels: ModuleType) -> None:
     seen: list[Any] = []
-    memory = accumulator(kernels, wake=lambda: seen.append(memory.new_topics()), lock=threading.Lock())
+    memory: Any = accumulator(kernels, wake=lambda: seen.append(memory.new_topics()), lock=threading.Lock())
     memory.produce("t")
     assert seen == [["t"]]
 
@@ -345,8 +346,8 @@ def test_several_threads(kernels: ModuleType) -> None:
     assert sum(batch.size_bytes for batch in taken) == memory.queued_bytes
     for partition in range(3):
         found = [value for batch in taken if batch.partition == partition for value in values([batch])[0]]
-        for thread in range(3):
-            mine = [int(value.split()[1]) for value in found if value.startswith(b"%d " % thread)]
+        for writer in range(3):
+            mine = [int(value.split()[1]) for value in found if value.startswith(b"%d " % writer)]
             assert mine == list(range(partition, 300, 3))
 
 
