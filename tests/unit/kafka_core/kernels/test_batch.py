@@ -14,12 +14,12 @@ from tests.strategies.records import plain
 ROWS: list[dict[str, Any]] = [
     {"value": b"one", "key": "k", "timestamp": 1000, "headers": {"h": "x", "n": None}},
     {"value": None, "key": b"", "timestamp": 900},
-    {"value": "drei", "key": None, "timestamp": 1100, "headers": [("a", b""), ("a", b"2")]},
+    {"value": "drei", "key": None, "timestamp": 950, "headers": [("a", b""), ("a", b"2")]},
 ]
 RECORDS = [
     NewRecord(b"one", b"k", [("h", b"x"), ("n", None)], 1000),
     NewRecord(None, b"", (), 900),
-    NewRecord(b"drei", None, [("a", b""), ("a", b"2")], 1100),
+    NewRecord(b"drei", None, [("a", b""), ("a", b"2")], 950),
 ]
 
 
@@ -48,7 +48,7 @@ def batch_of(kernels: ModuleType, rows: list[dict[str, Any]], callbacks: Any = N
 def test_facts(kernels: ModuleType) -> None:
     batch = batch_of(kernels, ROWS)
     assert (batch.topic, batch.partition, batch.count) == ("t", 3, 3)
-    assert (batch.opened_at_s, batch.max_timestamp_ms, batch.has_callbacks) == (17.5, 1100, False)
+    assert (batch.opened_at_s, batch.max_timestamp_ms, batch.has_callbacks) == (17.5, 1000, False)
     assert batch.size_bytes == len(batch.encode()) - 61
 
 
@@ -92,7 +92,7 @@ def test_reports_of_a_delivery(kernels: ModuleType) -> None:
     assert [plain(message) for message in messages] == [
         ("t", 3, 40, b"k", b"one", [("h", b"x"), ("n", None)], None, (1, 1000), 0.25, None, 3),
         ("t", 3, 41, b"", None, None, None, (1, 900), 0.25, None, 0),
-        ("t", 3, 42, None, b"drei", [("a", b""), ("a", b"2")], None, (1, 1100), 0.25, None, 4),
+        ("t", 3, 42, None, b"drei", [("a", b""), ("a", b"2")], None, (1, 950), 0.25, None, 4),
     ]
 
 
