@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from operator import index
 from typing import Any, NamedTuple
 
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -157,6 +158,7 @@ class Accumulator:
             raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
         if not isinstance(topic, str):
             raise TypeError(f"topic must be str, not {type(topic).__name__}")
+        partition, timestamp = index(partition), index(timestamp)
         if not -_EVERYTHING - 1 <= partition <= _EVERYTHING:
             raise OverflowError(f"partition {partition} does not fit in 32 bits")
         if not -_INT64_END <= timestamp < _INT64_END:
