@@ -50,8 +50,8 @@ class FetchTarget:
             or high_watermark != self.told_high_watermark
             or log_start_offset != self.told_log_start_offset
         )
-        # After an error the partition must be sent again once the error is gone, whatever its offsets are.
-        self.told_high_watermark = high_watermark if code == Code.NONE else -1
+        # With an error the watermark is -1, so the partition is news again once the error is gone.
+        self.told_high_watermark = high_watermark
         self.told_log_start_offset = log_start_offset
         return fresh
 
