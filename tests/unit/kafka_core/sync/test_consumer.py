@@ -1,0 +1,571 @@
+"""The blocking consumer on an embedded cluster: records, groups, callbacks, offsets, the end, and misuse."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_core.broker import EmbeddedCluster
+from kafka_core.errors import ConfigError, ConsumeError, KafkaError, KafkaException, NetworkError, StateError
+from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
+from kafka_core.sync.consumer import Consumer
+from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[EmbeddedCluster]:
+    """A cluster with topic `log`: 2 partitions of 10 records each; tests only read from it."""
+    with EmbeddedCluster(auto_create_topics=False) as cluster:
+        cluster.create_topic("log", 2)
+        for partition in range(2):
+            fill(cluster, "log", partition, [b"%d-%d" % (partition, n) for n in range(10)])
+        yield cluster
+
+
+@pytest.fixture
+def cluster() -> Iterator[EmbeddedCluster]:
+    properties = {"group.min.session.timeout.ms": "100"}
+    with EmbeddedCluster(auto_create_topics=False, properties=properties) as cluster:
+        cluster.create_topic("t", 2)
+        yield cluster
+
+
+def assigned(cluster: EmbeddedCluster, *offsets: int, topic: str = "log", **more: Any) -> Consumer:
+    consumer = Consumer(settings(cluster, **more))
+    consumer.assign([TopicPartition(topic, number, offset) for number, offset in enumerate(offsets)])
+    return consumer
+
+
+# ---- records
+
+
+def test_poll_gives_every_record_of_a_partition_in_order_and_none_when_there_is_none(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        found = [consumer.poll(10) for _ in range(10)]
+        assert [message.value() for message in found if message] == [b"0-%d" % n for n in range(10)]
+        first = found[0]
+        assert first is not None
+        assert (first.topic(), first.partition(), first.offset(), first.key()) == ("log", 0, 0, b"key")
+        assert first.timestamp() == (1, 1000)
+        assert first.headers() == [("h", b"1")]
+        assert consumer.poll(0.01) is None
+        assert consumer.poll(0) is None
+
+
+def test_consume_returns_when_the_brokers_have_no_more(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0, 5) as consumer:
+        started_s = time.monotonic()
+        found = []
+        while len(found) < 15:
+            found += consumer.consume(1000, 30)
+        assert time.monotonic() - started_s < 10
+        assert sorted(values(found)) == sorted([b"0-%d" % n for n in range(10)] + [b"1-%d" % n for n in range(5, 10)])
+        assert consumer.consume(5, 0.01) == []
+        assert consumer.consume(0, 0) == []
+
+
+def test_columns_hold_the_same_records(shared: EmbeddedCluster) -> None:
+    pytest.importorskip("pyarrow")
+    with assigned(shared, 0, 8) as consumer:
+        rows: list[dict[str, Any]] = []
+        while len(rows) < 12:
+            rows += consumer.consume_arrow(7, 10).to_pylist()
+        found = {(row["partition"], row["offset"]): row["value"] for row in rows}
+        assert found == {(0, n): b"0-%d" % n for n in range(10)} | {(1, n): b"1-%d" % n for n in (8, 9)}
+        assert consumer.consume_arrow(5, 0.01).num_rows == 0
+
+
+def test_columns_raise_what_messages_would_carry(shared: EmbeddedCluster) -> None:
+    pytest.importorskip("pyarrow")
+    with assigned(shared, 99, auto_offset_reset="error") as consumer:
+        with pytest.raises(ConsumeError, match="out of range") as caught:
+            consumer.consume_arrow(5, 10)
+        assert caught.value.code == KafkaError._AUTO_OFFSET_RESET
+
+
+def test_columns_pass_over_the_ends_of_partitions(shared: EmbeddedCluster) -> None:
+    pytest.importorskip("pyarrow")
+    with assigned(shared, 0, enable_partition_eof=True) as consumer:
+        count = 0
+        while count < 10:
+            count += consumer.consume_arrow(100, 10).num_rows
+        assert consumer.consume_arrow(1, 0.1).num_rows == 0
+
+
+def test_iteration_gives_messages(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 7) as consumer:
+        found = [message.value() for _, message in zip(range(3), consumer, strict=False)]
+    assert found == [b"0-7", b"0-8", b"0-9"]
+
+
+def test_the_end_of_a_partition_is_an_event_if_wanted(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 9, enable_partition_eof=True) as consumer:
+        assert values(read(consumer, 1)) == [b"0-9"]
+        event = next_error(consumer)
+        error = event.error()
+        assert error is not None
+        assert (error.code(), event.partition(), event.offset()) == (KafkaError._PARTITION_EOF, 0, 10)
+        consumer.seek(TopicPartition("log", 0, 10))
+        assert next_error(consumer).offset() == 10
+
+
+# ---- positions
+
+
+def test_seek_goes_anywhere_and_drops_what_was_fetched(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        read(consumer, 2)
+        for offset, expected in ((7, b"0-7"), (OFFSET_BEGINNING, b"0-0"), (3, b"0-3")):
+            consumer.seek(TopicPartition("log", 0, offset))
+            assert values(read(consumer, 1)) == [expected]
+        consumer.seek(TopicPartition("log", 0, OFFSET_END))
+        assert consumer.poll(0.2) is None
+
+
+def test_seek_needs_an_assigned_partition_and_a_real_offset(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        with pytest.raises(StateError, match="not assigned"):
+            consumer.seek(TopicPartition("log", 1, 3))
+        with pytest.raises(ConfigError):
+            consumer.seek(TopicPartition("log", 0, -5))
+
+
+def test_a_paused_partition_hands_out_nothing_until_it_is_resumed(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0, 0) as consumer:
+        paused = [TopicPartition("log", 0), TopicPartition("log", 7)]
+        consumer.pause(paused)
+        assert paused[0].error is None
+        assert paused[1].error == KafkaError._UNKNOWN_PARTITION
+        assert {message.partition() for message in read(consumer, 10)} == {1}
+        assert consumer.poll(0.1) is None
+        consumer.resume(paused[:1])
+        assert {message.partition() for message in read(consumer, 10)} == {0}
+
+
+def test_position_follows_what_was_handed_out(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 4) as consumer:
+        where = [TopicPartition("log", 0), TopicPartition("log", 1)]
+        assert [item.offset for item in consumer.position(where)] == [OFFSET_INVALID, OFFSET_INVALID]
+        read(consumer, 3)
+        assert [item.offset for item in consumer.position(where)] == [7, OFFSET_INVALID]
+
+
+def test_watermarks_asked_for_and_cached(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        place = TopicPartition("log", 0)
+        assert consumer.get_watermark_offsets(TopicPartition("log", 1), cached=True) == (-1001, -1001)
+        assert consumer.get_watermark_offsets(place, 10) == (0, 10)
+        read(consumer, 1)
+        assert consumer.get_watermark_offsets(place, cached=True) == (0, 10)
+        with pytest.raises(KafkaException):
+            consumer.get_watermark_offsets(TopicPartition("none", 0), 0.3)
+
+
+def test_offsets_by_time(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        asked = [TopicPartition("log", 0, 1004), TopicPartition("log", 1, 99_999)]
+        assert [item.offset for item in consumer.offsets_for_times(asked, 10)] == [4, OFFSET_END]
+
+
+def test_incremental_assignment_adds_and_takes(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 9) as consumer:
+        consumer.incremental_assign([TopicPartition("log", 1, 9)])
+        assert sorted(values(read(consumer, 2))) == [b"0-9", b"1-9"]
+        with pytest.raises(ConfigError):
+            consumer.incremental_assign([TopicPartition("log", 1)])
+        consumer.incremental_unassign([TopicPartition("log", 0)])
+        assert consumer.assignment() == [TopicPartition("log", 1)]
+        with pytest.raises(ConfigError):
+            consumer.incremental_unassign([TopicPartition("log", 0)])
+        consumer.unassign()
+        assert consumer.assignment() == []
+
+
+# ---- groups
+
+
+def test_a_group_of_one_gets_everything_and_commits_at_the_end(cluster: EmbeddedCluster) -> None:
+    for partition in range(2):
+        fill(cluster, "t", partition, [b"x"] * 5)
+    calls: list[tuple[str, list[int], int]] = []
+
+    def note(kind: str) -> Any:
+        def callback(_: Consumer, partitions: list[TopicPartition]) -> None:
+            calls.append((kind, sorted(item.partition for item in partitions), threading.get_ident()))
+
+        return callback
+
+    consumer = Consumer(settings(cluster))
+    assert consumer.memberid() is None
+    consumer.subscribe(["t"], on_assign=note("assign"), on_revoke=note("revoke"))
+    assert consumer.subscription() == ["t"]
+    read(consumer, 10)
+    assert consumer.memberid()
+    assert consumer.consumer_group_metadata().generation_id >= 0
+    consumer.close()
+    here = threading.get_ident()
+    assert calls == [("assign", [0, 1], here), ("revoke", [0, 1], here)]
+    assert cluster.committed("g", "t", 0) == 5
+    again = Consumer(settings(cluster))
+    again.subscribe(["t"])
+    poll_until(again, lambda: len(again.assignment()) == 2)
+    assert again.poll(0.2) is None
+    assert [item.offset for item in again.committed([TopicPartition("t", 1)], 10)] == [5]
+    again.close()
+
+
+@pytest.mark.parametrize("strategy", ["range", "roundrobin", "cooperative-sticky"])
+def test_two_members_share_and_the_one_that_stays_takes_over(cluster: EmbeddedCluster, strategy: str) -> None:
+    first = Consumer(settings(cluster, partition_assignment_strategy=strategy))
+    second = Consumer(settings(cluster, partition_assignment_strategy=strategy))
+    first.subscribe(["t"])
+    poll_until(first, lambda: len(first.assignment()) == 2)
+    second.subscribe(["t"])
+
+    def shared_out() -> bool:
+        second.poll(0)
+        return len(first.assignment()) == 1 and len(second.assignment()) == 1
+
+    poll_until(first, shared_out)
+    assert {*first.assignment(), *second.assignment()} == {TopicPartition("t", 0), TopicPartition("t", 1)}
+    first.close()
+    poll_until(second, lambda: len(second.assignment()) == 2)
+    second.close()
+
+
+def test_on_assign_may_choose_other_offsets(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"%d" % n for n in range(9)])
+
+    def on_assign(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        for item in partitions:
+            item.offset = 6
+        consumer.assign(partitions)
+
+    with Consumer(settings(cluster)) as consumer:
+        consumer.subscribe(["t"], on_assign=on_assign)
+        assert values(read(consumer, 3)) == [b"6", b"7", b"8"]
+
+
+def test_what_a_callback_raises_comes_out_of_poll_and_the_group_goes_on(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"x"])
+
+    def on_assign(*_: Any) -> None:
+        raise ValueError("mine")
+
+    consumer = Consumer(settings(cluster))
+    consumer.subscribe(["t"], on_assign=on_assign)
+    with pytest.raises(ValueError, match="mine"):
+        poll_until(consumer, lambda: False)
+    assert values(read(consumer, 1)) == [b"x"]
+    consumer.close()
+
+
+def test_a_commit_may_be_made_in_on_revoke(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"x"] * 3)
+
+    def on_revoke(consumer: Consumer, _: list[TopicPartition]) -> None:
+        consumer.commit(offsets=[TopicPartition("t", 0, 2)], asynchronous=False)
+
+    consumer = Consumer(settings(cluster, enable_auto_commit=False))
+    consumer.subscribe(["t"], on_revoke=on_revoke)
+    read(consumer, 3)
+    consumer.close()
+    assert cluster.committed("g", "t", 0) == 2
+
+
+def test_patterns_find_topics_that_come_later(cluster: EmbeddedCluster) -> None:
+    with Consumer(settings(cluster, topic_metadata_refresh_interval_ms=100)) as consumer:
+        consumer.subscribe(["^ev.*"])
+        poll_until(consumer, lambda: consumer.memberid() is None)
+        cluster.create_topic("events", 1)
+        fill(cluster, "events", 0, [b"late"])
+        assert values(read(consumer, 1)) == [b"late"]
+        assert consumer.assignment() == [TopicPartition("events", 0)]
+
+
+def test_a_topic_that_does_not_exist_is_told_once(cluster: EmbeddedCluster) -> None:
+    with Consumer(settings(cluster, topic_metadata_refresh_interval_ms=50)) as consumer:
+        consumer.subscribe(["t", "none"])
+        message = next_error(consumer)
+        error = message.error()
+        assert error is not None
+        assert (error.code(), message.topic()) == (KafkaError.UNKNOWN_TOPIC_OR_PART, "none")
+        assert "none" in error.str()
+        assert consumer.poll(0.3) is None
+
+
+def test_not_polling_is_told_and_mended_by_polling(cluster: EmbeddedCluster) -> None:
+    lost: list[int] = []
+    conf = settings(cluster, max_poll_interval_ms=1000, session_timeout_ms=1000)
+    with Consumer(conf) as consumer:
+        consumer.subscribe(["t"], on_lost=lambda _, partitions: lost.append(len(partitions)))
+        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
+        first_id = consumer.memberid()
+        deadline_s = time.monotonic() + 10
+        while consumer.health().state != "expelled":
+            assert time.monotonic() < deadline_s
+            time.sleep(0.02)
+        assert not consumer.health().healthy
+        message = next_error(consumer)
+        assert message.error() == KafkaError._MAX_POLL_EXCEEDED
+        poll_until(consumer, lambda: consumer.health().state == "stable")
+        assert lost == [2]
+        assert len(consumer.assignment()) == 2
+        assert consumer.memberid() != first_id
+
+
+def test_unsubscribe_gives_the_partitions_back(cluster: EmbeddedCluster) -> None:
+    with Consumer(settings(cluster)) as consumer:
+        consumer.subscribe(["t"])
+        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
+        consumer.unsubscribe()
+        poll_until(consumer, lambda: not consumer.assignment())
+        poll_until(consumer, lambda: consumer.memberid() is None)
+        assert consumer.subscription() == []
+        consumer.subscribe(["t"])
+        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
+
+
+# ---- commits
+
+
+def test_commits_of_messages_offsets_and_what_is_stored(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"x"] * 5)
+    with assigned(cluster, 0, topic="t", enable_auto_commit=False) as consumer:
+        with pytest.raises(KafkaException) as caught:
+            consumer.commit()
+        assert caught.value.code == KafkaError._NO_OFFSET
+        messages = read(consumer, 3)
+        done = consumer.commit(messages[0], asynchronous=False)
+        assert done is not None
+        assert [(item.topic, item.partition, item.offset, item.error) for item in done] == [("t", 0, 1, None)]
+        consumer.commit(offsets=[TopicPartition("t", 1, 7)], asynchronous=False)
+        assert cluster.committed("g", "t", 1) == 7
+        consumer.commit(asynchronous=False)
+        assert cluster.committed("g", "t", 0) == 3
+        with pytest.raises(ValueError, match="exclusive"):
+            consumer.commit(messages[0], [TopicPartition("t", 0, 1)])
+        with pytest.raises(ConfigError):
+            consumer.commit(offsets=[TopicPartition("t", 0, -5)])
+    assert cluster.committed("g", "t", 0) == 3
+
+
+def test_an_asynchronous_commit_is_reported_to_on_commit(cluster: EmbeddedCluster) -> None:
+    reports: list[tuple[Any, list[TopicPartition]]] = []
+    conf = settings(cluster, enable_auto_commit=False)
+    with Consumer({**conf, "on_commit": lambda error, partitions: reports.append((error, partitions))}) as consumer:
+        consumer.assign([TopicPartition("t", 0, 0)])
+        assert consumer.commit(offsets=[TopicPartition("t", 0, 4)]) is None
+        poll_until(consumer, lambda: reports)
+    assert reports[0][0] is None
+    assert [(item.partition, item.offset) for item in reports[0][1]] == [(0, 4)]
+
+
+def test_automatic_commits_follow_the_interval(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"x"] * 5)
+    with assigned(cluster, 0, topic="t", auto_commit_interval_ms=20) as consumer:
+        read(consumer, 5)
+        poll_until(consumer, lambda: cluster.committed("g", "t", 0) == 5)
+
+
+def test_stored_offsets_are_the_ones_that_are_committed(cluster: EmbeddedCluster) -> None:
+    fill(cluster, "t", 0, [b"x"] * 5)
+    with assigned(cluster, 0, topic="t", enable_auto_offset_store=False) as consumer:
+        messages = read(consumer, 5)
+        consumer.store_offsets(messages[1])
+        with pytest.raises(StateError):
+            consumer.store_offsets(offsets=[TopicPartition("t", 1, 4)])
+    assert cluster.committed("g", "t", 0) == 2
+
+
+def test_store_offsets_needs_the_automatic_storing_off(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer, pytest.raises(ConfigError, match=r"enable\.auto\.offset\.store"):
+        consumer.store_offsets(offsets=[TopicPartition("log", 0, 4)])
+
+
+# ---- facts
+
+
+def test_facts_about_cluster_and_consumer(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 6) as consumer:
+        assert set(consumer.list_topics(timeout=10).topics) == {"log"}
+        assert len(consumer.list_topics("log", 10).topics["log"].partitions) == 2
+        assert consumer.cluster_id(10) == shared.state.cluster_id
+        read(consumer, 1)
+        health = consumer.health()
+        assert health.healthy
+        assert health.lag == {("log", 0): 3}
+        assert health.state == "idle"
+        assert "'g'" in repr(consumer)
+
+
+def test_statistics_are_json_about_the_partitions(shared: EmbeddedCluster) -> None:
+    import json
+
+    texts: list[str] = []
+    conf = {**settings(shared, statistics_interval_ms=20), "stats_cb": texts.append}
+    with Consumer(conf) as consumer:
+        consumer.assign([TopicPartition("log", 0, 0)])
+        read(consumer, 10)
+        texts.clear()
+        poll_until(consumer, lambda: texts)
+    found = json.loads(texts[-1])
+    assert found["type"] == "consumer"
+    assert found["topics"]["log"]["partitions"]["0"]["app_offset"] == 10
+
+
+# ---- waiting
+
+
+def test_wakeup_ends_a_poll_that_waits_for_ever(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 10) as consumer:
+        timer = threading.Timer(0.1, consumer.wakeup)
+        timer.start()
+        started_s = time.monotonic()
+        assert consumer.poll() is None
+        assert time.monotonic() - started_s < 5
+        timer.join()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_a_poll_at_once(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 10) as consumer:
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        started_s = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            consumer.poll(30)
+        assert time.monotonic() - started_s < 2
+        timer.join()
+        assert consumer.poll(0) is None
+
+
+def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
+    consumer = assigned(shared, 10)
+    timer = threading.Timer(0.1, consumer.close)
+    timer.start()
+    with pytest.raises(StateError):
+        consumer.poll(30)
+    timer.join()
+
+
+# ---- the end
+
+
+def test_a_closed_consumer_says_so(shared: EmbeddedCluster) -> None:
+    consumer = assigned(shared, 0)
+    consumer.close()
+    consumer.close()
+    place = [TopicPartition("log", 0, 0)]
+    calls: list[Any] = [
+        consumer.poll,
+        consumer.consume,
+        consumer.assignment,
+        consumer.unsubscribe,
+        consumer.unassign,
+        consumer.memberid,
+        consumer.commit,
+        consumer.list_topics,
+        consumer.subscription,
+        consumer.consumer_group_metadata,
+        lambda: consumer.subscribe(["log"]),
+        lambda: consumer.assign(place),
+        lambda: consumer.seek(place[0]),
+        lambda: consumer.committed(place),
+        lambda: consumer.position(place),
+        lambda: consumer.pause(place),
+        lambda: consumer.get_watermark_offsets(place[0]),
+        lambda: consumer.store_offsets(offsets=place),
+    ]
+    for call in calls:
+        with pytest.raises(StateError, match="closed"):
+            call()
+    assert consumer.health().state == "closed"
+    assert "closed" in repr(consumer)
+
+
+def test_a_consumer_that_was_never_used_closes(shared: EmbeddedCluster) -> None:
+    consumer = Consumer(settings(shared))
+    assert consumer.poll(0.01) is None
+    consumer.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_consumer_says_so(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        read(consumer, 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: forking with threads is the point here
+            pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                consumer.poll(1)
+            except StateError as error:
+                consumer.close()
+                status = 0 if "fork" in str(error) else 2
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert len(read(consumer, 9)) == 9
+
+
+def test_a_consumer_that_is_dropped_ends_its_thread(shared: EmbeddedCluster) -> None:
+    consumer = assigned(shared, 0)
+    read(consumer, 1)
+    core = consumer._thread._core
+    assert core is not None
+    thread = core.thread
+    del consumer, core
+    gc.collect()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+# ---- misuse and trouble at the start
+
+
+def test_arguments_that_make_no_sense_are_refused(shared: EmbeddedCluster) -> None:
+    with Consumer(settings(shared)) as consumer:
+        wrong: Any = "log"
+        with pytest.raises(ValueError, match="num_messages"):
+            consumer.consume(-1)
+        with pytest.raises(TypeError):
+            consumer.subscribe(wrong)
+        with pytest.raises(TypeError):
+            consumer.subscribe(["log"], on_assign=wrong)
+        with pytest.raises(TypeError):
+            consumer.assign(wrong)
+        with pytest.raises(TypeError):
+            consumer.assign(TopicPartition("log", 0))  # type: ignore[arg-type]
+        with pytest.raises(ConfigError):
+            consumer.subscribe(["^("])
+    with pytest.raises(ConfigError, match=r"group\.id"):
+        Consumer({"bootstrap.servers": "localhost:1"})
+
+
+def test_nobody_there_is_told_by_poll_and_raised_by_calls_that_wait() -> None:
+    conf = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
+    with Consumer(conf) as consumer:
+        consumer.subscribe(["t"])
+        error = next_error(consumer).error()
+        assert error is not None
+        assert error.code() == KafkaError._ALL_BROKERS_DOWN
+        assert "127.0.0.1:1" in error.str()
+        with pytest.raises(NetworkError, match="refused"):
+            consumer.list_topics(timeout=0.3)
+
+
+def test_nobody_there_goes_to_error_cb_if_there_is_one() -> None:
+    errors: list[KafkaError] = []
+    with Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "error_cb": errors.append}) as consumer:
+        consumer.subscribe(["t"])
+        poll_until(consumer, lambda: KafkaError._ALL_BROKERS_DOWN in errors)
