@@ -373,6 +373,7 @@ cdef class TopicState:
     cdef int sticky
     cdef list queues
     cdef list waiting
+    cdef bint moving
 
     def __cinit__(self, str name):
         self.name = name
@@ -515,7 +516,7 @@ cdef class Accumulator:
             if state is None:
                 state = self.new_topic(topic)
             self.last = state
-        if state.count == 0:
+        if state.count == 0 or state.moving:
             self.wait(state, (value, key, partition, callback, timestamp, headers), size)
             return True
         if partition >= state.count:
@@ -545,11 +546,17 @@ cdef class Accumulator:
         return state
 
     cdef bint wait(self, TopicState state, tuple record, Py_ssize_t size) except -1:
-        if not state.waiting:
-            self.unknown.append(state.name)
-        state.waiting.append((record, size, self.now_s()))
+        cdef tuple entry = (record, size, self.now_s())
         self.queued_records += 1
         self.queued_bytes += size
+        if state.count and not state.moving:
+            # Making the tuples ran a garbage collection, that ran Python code, and then the loop's thread had its
+            # turn: the topic is known by now, and nobody will look at what waits for it again.
+            self.replay(state, record, size, state.count)
+        else:
+            if not state.waiting:
+                self.unknown.append(state.name)
+            state.waiting.append(entry)
         if self.wake is not None and not self.woken:
             self.woken = True
             self.wake()
@@ -649,12 +656,18 @@ cdef class Accumulator:
             raise ValueError(f"{topic} can't have {count} partitions")
         if state is None:
             state = self.new_topic(topic)
-        waiting = state.waiting
-        state.waiting = []
-        # Records in front of the count: nothing produced meanwhile can overtake them.
-        for record, size, _ in waiting:
-            self.replay(state, record, size, count)
-        state.count = count
+        # A replayed record may open a batch, and that may let another thread run (see `append`): while records move,
+        # new ones wait behind them, so that nothing produced meanwhile can overtake them.
+        state.moving = True
+        try:
+            while state.waiting:
+                waiting = state.waiting
+                state.waiting = []
+                for record, size, _ in waiting:
+                    self.replay(state, record, size, count)
+            state.count = count
+        finally:
+            state.moving = False
 
     cdef bint replay(self, TopicState state, tuple record, Py_ssize_t size, int count) except -1:
         cdef const uint8_t* key_data
