@@ -15,13 +15,14 @@ from typing import Any, Final, Protocol
 
 from kafka_core.aio.client import ClusterClient
 from kafka_core.aio.connection import BrokerConnection
+from kafka_core.aio.produce_requests import ProduceRequests
 from kafka_core.aio.producer_stats import ProducerCounters, StatsFacts, statistics_json
 from kafka_core.aio.topic_watch import TopicWatch
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.admin_topics import cluster_metadata
 from kafka_core.engine.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
-from kafka_core.engine.lane import NEVER_S, Delivery
+from kafka_core.engine.lane import NEVER_S
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.engine.sequences import ProducerIdentity
@@ -35,23 +36,12 @@ from kafka_core.errors import (
 )
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
-from kafka_core.protocol import ZERO_UUID, Buffer
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
-from kafka_core.protocol.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    ProduceResponse,
-    TopicProduceData,
-)
-from kafka_core.records.compression import Codec, compress
+from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
 _INT32_MAX: Final = 2**31 - 1
-_TOPIC_IDS_SINCE: Final = 13
-
-_FAST_LEVELS: Final = {Codec.GZIP: 1, Codec.LZ4: 1, Codec.ZSTD: 1}
-"""What compression.level=-1 takes: the libraries' own defaults are several times slower and gain little (DESIGN §8)."""
 
 
 class ProducerListener(Protocol):
@@ -111,12 +101,7 @@ class ProducerCore:
         self._rules = batcher_rules(config)
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
-        self._codec = Codec[config.text("compression.type").upper()]
-        level = config.integer("compression.level")
-        self._compress = functools.partial(
-            compress, self._codec, level=level if level >= 0 else _FAST_LEVELS.get(self._codec)
-        )
-        self._request_timeout_ms = config.integer("request.timeout.ms")
+        self._requests = ProduceRequests(config)
         self._hooks = config.hooks()
         self.counters = ProducerCounters()
         self._topics: dict[str, int] = {}
@@ -299,6 +284,8 @@ class ProducerCore:
 
     def _send_to(self, node_id: int) -> None:
         """Send what may go to that broker; when its connection is not ready, see to that first."""
+        if self._closed:
+            return
         connection = self._connections.get(node_id)
         while connection is not None and connection.usable and connection.writable:
             shipment = self.batcher.take(node_id, self._clock.monotonic())
@@ -324,17 +311,16 @@ class ProducerCore:
                     attempt += 1
                 else:
                     self._connections[node_id] = connection
+                    self._loop.call_soon(self._send_to, node_id)  # when this node no longer counts as connecting
                     break
         finally:
             self._connecting.discard(node_id)
-        if node_id in self._connections:
-            self._send_to(node_id)
 
     def _send(self, connection: BrokerConnection, shipment: Shipment) -> None:
         sent_at_s = self._clock.monotonic()
         try:
-            version = self._name_topics(shipment, connection.version_of(ProduceRequest))
-            request, size_bytes = self._make_request(shipment)
+            newest = connection.version_of(ProduceRequest)
+            request, version, size_bytes = self._requests.build(shipment, newest, self.client.metadata)
             answer = connection.send(request, version=version)
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
@@ -343,44 +329,6 @@ class ProducerCore:
         counted.requests += 1
         counted.request_bytes += size_bytes
         answer.add_done_callback(functools.partial(self._answered, shipment, sent_at_s))
-
-    def _name_topics(self, shipment: Shipment, version: int) -> int:
-        """The version to use: the broker's newest, if we know the ids (KIP-516) of all topics, else one with names."""
-        if version < _TOPIC_IDS_SINCE:
-            return version
-        view = self.client.metadata
-        ids = {view.topic_id(lane.topic): lane.topic for lane, _ in shipment.items}
-        if ZERO_UUID in ids:
-            return _TOPIC_IDS_SINCE - 1
-        shipment.topic_ids = ids
-        return version
-
-    def _make_request(self, shipment: Shipment) -> tuple[ProduceRequest, int]:
-        """The request, with its topics by id if the shipment has their ids, and the size of its batches."""
-        ids = {name: topic_id for topic_id, name in shipment.topic_ids.items()}
-        topics: dict[str, TopicProduceData] = {}
-        size_bytes = 0
-        for lane, delivery in shipment.items:
-            data = topics.get(lane.topic)
-            if data is None:
-                name = "" if ids else lane.topic
-                data = topics[lane.topic] = TopicProduceData(name, ids.get(lane.topic, ZERO_UUID))
-            records = self._encode(delivery)
-            size_bytes += len(records)
-            data.partition_data.append(PartitionProduceData(lane.partition, records))
-        return ProduceRequest(None, self._rules.acks, self._request_timeout_ms, list(topics.values())), size_bytes
-
-    def _encode(self, delivery: Delivery) -> Buffer:
-        if delivery.encoded is None:
-            identity = delivery.identity or ProducerIdentity()
-            delivery.encoded = delivery.batch.encode(
-                codec_id=self._codec.value,
-                compress=None if self._codec is Codec.NONE else self._compress,
-                producer_id=identity.producer_id,
-                producer_epoch=identity.epoch,
-                base_sequence=delivery.sequence,
-            )
-        return delivery.encoded
 
     def _answered(self, shipment: Shipment, sent_at_s: float, answer: "asyncio.Future[ProduceResponse]") -> None:
         now_s = self._clock.monotonic()
@@ -397,9 +345,8 @@ class ProducerCore:
             if response.throttle_time_ms > 0:
                 self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
         self._react(reaction)
-        if not self._closed:
-            self._send_to(shipment.node_id)
-            self._arm_timer()
+        self._send_to(shipment.node_id)
+        self._arm_timer()
 
     # ---- verdicts
 

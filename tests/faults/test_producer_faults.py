@@ -192,7 +192,7 @@ def test_a_timed_out_batch_that_arrived_after_all_is_no_trouble_for_the_next(clu
 
 def test_an_oversize_batch_is_split_until_it_fits(cluster: EmbeddedCluster) -> None:
     cluster.create_topic("small", 1, configs={"max.message.bytes": "2000"})
-    seen: list[int] = []
+    seen: list[Any] = []
     with Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 50}) as producer:
         for number in range(100):
             producer.produce(

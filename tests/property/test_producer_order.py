@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_core.broker.producers import ProducerStates
 from kafka_core.engine.batcher import BatcherRules, Shipment
+from kafka_core.engine.lane import Delivery
 from kafka_core.errors import KafkaError
 from tests.unit.kafka_core.engine.producer_parts import Driver, view
 
@@ -90,16 +91,17 @@ class Cluster:
         self.leaders[partition] = 3 - self.leaders[partition]
         self.driver.batcher.use_view(view(dict(self.leaders), epoch=self.epoch))
 
-    def _append(self, node_id: int, partition: int, item: object) -> int:
+    def _append(self, node_id: int, partition: int, item: Delivery) -> int:
         if self.leaders[partition] != node_id:
             return KafkaError.NOT_LEADER_FOR_PARTITION
-        identity, batch = item.identity, item.batch  # type: ignore[attr-defined]
+        identity, batch = item.identity, item.batch
+        assert identity is not None
         return self.partitions[partition].append(
             str(batch),
             identity.producer_id,
             identity.epoch,
             item.sequence,
-            batch.count,  # type: ignore[attr-defined]
+            batch.count,
         )
 
     def settle(self) -> None:

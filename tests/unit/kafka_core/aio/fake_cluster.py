@@ -90,6 +90,7 @@ class FakeCluster:
     invalidated: list[str | None] = field(default_factory=list)
     refreshed: list[list[str] | None] = field(default_factory=list)
     tracked: list[str] = field(default_factory=list)
+    connects: int = 0
     closed: bool = False
 
     def __post_init__(self) -> None:
@@ -135,6 +136,7 @@ class FakeCluster:
         return self.metadata
 
     async def connection(self, node_id: int) -> FakeConnection:
+        self.connects += 1
         await asyncio.sleep(0)
         if node_id in self.unreachable:
             raise NetworkError(f"broker {node_id} refuses")

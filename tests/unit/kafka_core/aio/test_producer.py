@@ -189,6 +189,23 @@ async def test_a_record_that_never_gets_through_times_out_with_the_cause() -> No
         assert caught.value.code == KafkaError._MSG_TIMED_OUT
 
 
+@on_loop
+async def test_a_connection_that_is_lost_when_nothing_is_queued_is_left_alone() -> None:
+    cluster = FakeCluster()
+    async with producing(cluster) as producer:
+        await (await producer.produce("events", b"a", partition=0))
+        asked = cluster.connects
+        cluster.connections[1].usable = False
+        cluster.publish(cluster.view(["events"]))
+        producer._core._send_to(1)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert cluster.connects == asked
+        assert not producer._core._tasks, "nobody spins"
+        cluster.connections[1].usable = True
+        await (await producer.produce("events", b"b", partition=0))
+
+
 # ---- topics
 
 

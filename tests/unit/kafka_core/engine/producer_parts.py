@@ -3,9 +3,11 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kafka_core.clock import ManualClock
 from kafka_core.engine.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
+from kafka_core.engine.lane import SealedBatch
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
 from kafka_core.engine.sequences import ProducerIdentity
@@ -36,7 +38,10 @@ class FakeBatch:
     def encode(self, *, producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, **_: object) -> bytes:
         return f"{self.name}/{producer_id}/{producer_epoch}/{base_sequence}".encode()
 
-    def split(self) -> Sequence["FakeBatch"]:
+    def reports(self, error: KafkaError | None, base_offset: int, *_: object, **__: object) -> list[Any]:
+        return [(None, (self.name, error, base_offset + number)) for number in range(self.count)]
+
+    def split(self) -> Sequence[SealedBatch]:
         first = self.count // 2
         return [
             FakeBatch(f"{self.name}{letter}", self.partition, count, self.opened_at_s, self.topic, self.size_bytes // 2)

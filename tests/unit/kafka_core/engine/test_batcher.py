@@ -366,7 +366,7 @@ def test_a_batch_that_is_never_sent_times_out() -> None:
     driver.clock.advance(0.1)
     driver.expire()
     assert driver.outcome() == [("a", TIMED_OUT)]
-    assert "not sent yet" in driver.settled[0].error.str()  # type: ignore[union-attr]
+    assert "not sent yet" in driver.settled[0].error.str()
     assert driver.batcher.next_deadline_s() == 1015.0
 
 

@@ -39,8 +39,7 @@ def test_the_epoch_is_raised_without_asking_anybody() -> None:
 def test_when_epochs_run_out_a_new_id_is_needed() -> None:
     ids = granted(MAX_EPOCH)
     assert ids.bump() is None
-    assert ids.phase is IdentityPhase.MISSING
-    assert ids.identity is None
+    assert (ids.phase, ids.identity) == (IdentityPhase.MISSING, None)
     assert ids.bump() is None
 
 
@@ -62,13 +61,14 @@ def test_the_first_reason_of_a_failure_stays_and_ends_everything() -> None:
 def test_a_gap_is_what_was_given_out_and_not_acknowledged() -> None:
     sequence = PartitionSequence()
     sequence.restart(ProducerIdentity(7, 0))
-    assert not sequence.gap
+    gaps = [sequence.gap]
     assert [sequence.take(5), sequence.take(3)] == [0, 5]
-    assert sequence.gap
+    gaps.append(sequence.gap)
     sequence.acknowledged(0, 5)
-    assert sequence.gap
+    gaps.append(sequence.gap)
     sequence.acknowledged(5, 3)
-    assert not sequence.gap
+    gaps.append(sequence.gap)
+    assert gaps == [False, True, True, False]
 
 
 def test_only_the_last_sequence_can_be_given_back() -> None:

@@ -402,7 +402,7 @@ def test_a_closed_producer_refuses_everything(make: Make) -> None:
     assert producer.close()
     for call in (producer.poll, producer.flush, producer.purge, producer.list_topics, lambda: produce("events", b"a")):
         with pytest.raises(StateError, match="closed"):
-            call()  # type: ignore[operator]
+            call()
 
 
 def test_close_flushes_and_serves_reports() -> None:
@@ -450,7 +450,7 @@ def test_a_dropped_producer_says_what_was_lost_and_ends_its_thread(caplog: pytes
     producer.produce("events", b"a")
     cluster = producer.cluster
     until(lambda: cluster.held)
-    produce, thread = producer.produce, producer._thread._core.thread  # type: ignore[union-attr]
+    produce, thread = producer.produce, producer._thread._core.thread
     with caplog.at_level(logging.WARNING, "kafka_core.producer"):
         del producer
         gc.collect()
