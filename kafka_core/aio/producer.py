@@ -5,6 +5,7 @@ Spec: confluent_kafka.aio.AIOProducer for names and arguments; DESIGN §2.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import weakref
@@ -190,11 +191,10 @@ class AIOProducer:
         await self._start()
         self._core.begin_flush()
         try:
-            async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
-                while self._accumulator.queued_records:
-                    await self._change()
-        except TimeoutError:
-            pass
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
+                    while self._accumulator.queued_records:
+                        await self._change()
         finally:
             self._core.end_flush()
         return self._accumulator.queued_records
