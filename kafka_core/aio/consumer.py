@@ -348,11 +348,13 @@ class AIOConsumer:
         deadline_s = time.monotonic() + CLOSE_LIMIT_S
         try:
             await core.begin_close()
-            while core.leaving and time.monotonic() < deadline_s:
-                if await self._serve() is None and core.leaving:
-                    await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
-            await core.finish_close(max(1.0, deadline_s - time.monotonic()))
-            await self._serve()
+            try:
+                while core.leaving and time.monotonic() < deadline_s:
+                    if await self._serve() is None and core.leaving:
+                        await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
+            finally:
+                await core.finish_close(max(1.0, deadline_s - time.monotonic()))
+                await self._serve()
         finally:
             self._closed = core.closed = True
             self._signal.set()

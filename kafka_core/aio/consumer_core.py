@@ -18,7 +18,9 @@ from typing import Any, Final
 from kafka_core.aio.client import ClusterClient
 from kafka_core.aio.consumer_commits import Committer
 from kafka_core.aio.consumer_events import (
-    TELLS_EVERYBODY,
+    GRACE_S,
+    TOLD_AT_ONCE,
+    TOLD_IF_IT_LASTS,
     ClientError,
     CommitDone,
     Item,
@@ -216,6 +218,9 @@ class ConsumerCore:
         self.closed = True
         try:
             async with asyncio.timeout(timeout_s):
+                while self.leaving and self.membership.event is None:
+                    self.group.changed.clear()
+                    await self.group.changed.wait()
                 await self._commit_stored(list(self.assignment))
         except (TimeoutError, KafkaException) as error:
             logger.info("closing: %s", error or "timed out")
@@ -256,7 +261,14 @@ class ConsumerCore:
     def _on_client_error(self, error: KafkaError) -> None:
         if self.callbacks.error_cb is not None:
             self.tell(ClientError(error))
-        elif error.code() in TELLS_EVERYBODY:
+        elif error.code() in TOLD_AT_ONCE:
+            self.tell(Notice(Message(error=error)))
+        elif error.code() in TOLD_IF_IT_LASTS:
+            self.spawn(self._tell_if_it_lasts(error))
+
+    async def _tell_if_it_lasts(self, error: KafkaError) -> None:
+        await asyncio.sleep(GRACE_S)
+        if self.client.last_error is not None:
             self.tell(Notice(Message(error=error)))
 
     def _report_partition(self, state: PartitionState, error: KafkaError) -> None:

@@ -15,11 +15,12 @@ from kafka_core.errors import KafkaError
 from kafka_core.kernels import Message
 from kafka_core.model import ThrottleEvent, TopicPartition
 
-TELLS_EVERYBODY: Final = frozenset(
-    {KafkaError._ALL_BROKERS_DOWN, KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._RESOLVE, KafkaError._FATAL}
-)
+TOLD_AT_ONCE: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._FATAL})
+TOLD_IF_IT_LASTS: Final = frozenset({KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE})
 """Client errors that come as a Message where there is no error_cb: the application would wait in vain without them.
-Others (one broker's connection, say) are only logged: the client mends them by itself."""
+Those that the network may cause for a moment must last `GRACE_S` seconds. Others (one broker's connection, say) are
+only logged: the client mends them by itself."""
+GRACE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,11 +254,12 @@ class PositionFinder:
         versions = {state.key: state.version for state in states}
         by_leader: dict[int, list[PartitionState]] = {}
         for state in states:
-            leader = self._client.metadata.leader(state.topic, state.partition)
-            if leader is None:
+            known = self._client.metadata.partition(state.topic, state.partition)
+            if known is None or known.leader is None:
                 self._failed(state, KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
             else:
-                by_leader.setdefault(leader, []).append(state)
+                state.leader_epoch = known.leader_epoch  # it may have moved again since the fetch that noticed
+                by_leader.setdefault(known.leader, []).append(state)
         for leader, group in by_leader.items():
             request = offsets.epoch_request(group)
             answer = await self._rpc.call(leader, OffsetForLeaderEpochRequest, lambda _, request=request: request)  # type: ignore[misc]

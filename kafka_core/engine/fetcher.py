@@ -270,9 +270,12 @@ class Fetcher:
         outcome = Outcome()
         if response.error_code:
             session.reset(keep_id=response.error_code == KafkaError.INVALID_FETCH_SESSION_EPOCH)
-            if classify(response.error_code) is not Action.RESET_SESSION:
+            action = classify(response.error_code)
+            if action is not Action.RESET_SESSION:
                 self._delay(planned.node_id, now_s)
                 outcome.stale_topics.update(topic for topic, _ in planned.versions)
+            if not action.tries_again:
+                self._tell_all(planned, response.error_code)
             return outcome
         session.succeeded(response.session_id)
         self._node_attempt.pop(planned.node_id, None)
@@ -404,10 +407,22 @@ class Fetcher:
             if hint.leader_id >= 0:
                 outcome.leaders.append((state.topic, state.partition, hint.leader_id, hint.leader_epoch))
                 state.retry_at_s = now_s
-        elif action is not Action.RETRY and state.reported != code:
+        elif action is not Action.RETRY:
+            self._tell(state, planned.node_id, code)
+
+    def _tell_all(self, planned: PlannedFetch, code: int) -> None:
+        """An error of the whole response that trying again will hardly mend."""
+        for key, version in planned.versions.items():
+            state = self._assignment.get(key)
+            if state is not None and state.version == version:
+                self._tell(state, planned.node_id, code)
+
+    def _tell(self, state: PartitionState, node_id: int, code: int) -> None:
+        """Tells the application, once until the partition is well again."""
+        if state.reported != code:
             state.reported = code
             error = KafkaError.from_code(code)
-            text = f"Fetch from broker {planned.node_id} failed: {state.topic}[{state.partition}]: {error.str()}"
+            text = f"Fetch from broker {node_id} failed: {state.topic}[{state.partition}]: {error.str()}"
             self._push_event(state, KafkaError(code, text, retriable=error.retriable()), state.next_fetch_offset)
 
     def _out_of_range(self, state: PartitionState, data: PartitionData) -> None:

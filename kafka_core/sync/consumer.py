@@ -395,7 +395,8 @@ class Consumer:
     def close(self) -> None:
         """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
 
-        on_revoke may be called. Bounded in time, whatever the brokers do; harmless when called again.
+        on_revoke may be called; what it raises is raised when everything is closed. Bounded in time, whatever the
+        brokers do; harmless when called again.
         """
         if self._closed:
             return
@@ -407,11 +408,13 @@ class Consumer:
         try:
             if self._thread.running:
                 self._run(core.begin_close())
-                while core.leaving and time.monotonic() < deadline_s:
-                    if self._serve() is None and core.leaving:
-                        self._run(core.wait_leave(max(0.0, deadline_s - time.monotonic())))
-                self._run(core.finish_close(max(1.0, deadline_s - time.monotonic())))
-                self._serve()
+                try:
+                    while core.leaving and time.monotonic() < deadline_s:
+                        if self._serve() is None and core.leaving:
+                            self._run(core.wait_leave(max(0.0, deadline_s - time.monotonic())))
+                finally:
+                    self._run(core.finish_close(max(1.0, deadline_s - time.monotonic())))
+                    self._serve()
         finally:
             self._closed = True
             self._signal.set()

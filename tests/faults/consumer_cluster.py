@@ -75,7 +75,7 @@ def read(consumer: Consumer, count: int, *, patience_s: float = PATIENCE_S) -> l
 
 def poll_until(consumer: Consumer, done: Callable[[], object], *, patience_s: float = PATIENCE_S) -> list[Message]:
     """Polls until something is true; gives back what came."""
-    found = []
+    found: list[Message] = []
     deadline_s = time.monotonic() + patience_s
     while not done():
         assert time.monotonic() < deadline_s, f"it did not come true; {found!r}"

@@ -15,6 +15,7 @@ import pytest
 
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import ConfigError, ConsumeError, KafkaError, KafkaException, NetworkError, StateError
+from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
@@ -63,7 +64,7 @@ def test_poll_gives_every_record_of_a_partition_in_order_and_none_when_there_is_
 def test_consume_returns_when_the_brokers_have_no_more(shared: EmbeddedCluster) -> None:
     with assigned(shared, 0, 5) as consumer:
         started_s = time.monotonic()
-        found = []
+        found: list[Message] = []
         while len(found) < 15:
             found += consumer.consume(1000, 30)
         assert time.monotonic() - started_s < 10
