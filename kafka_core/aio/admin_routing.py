@@ -41,6 +41,10 @@ T = TypeVar("T")
 Outcomes = dict[K, Outcome[T]]
 
 
+class OutOfTime(NetworkError):
+    """The call's own time is over: says less than whatever went wrong before it."""
+
+
 class Deadline:
     """How much of a call's time is left."""
 
@@ -51,10 +55,10 @@ class Deadline:
         self._at_s = asyncio.get_running_loop().time() + timeout_s
 
     def left_s(self) -> float:
-        """Seconds left; NetworkError (_TIMED_OUT) when there are none."""
+        """Seconds left; OutOfTime (a NetworkError, _TIMED_OUT) when there are none."""
         left = self._at_s - asyncio.get_running_loop().time()
         if left <= 0:
-            raise NetworkError(f"{self.what}: no time is left", KafkaError._TIMED_OUT)
+            raise OutOfTime(f"{self.what}: no time is left", KafkaError._TIMED_OUT)
         return left
 
     def allows(self, delay_s: float) -> bool:
@@ -114,7 +118,9 @@ class Router:
             except KafkaException as error:
                 answers = {key: Outcome(error=error) for key in pending}
             for key in pending:
-                outcomes[key] = answers.get(key) or left_out(what, key)
+                answer = answers.get(key) or left_out(what, key)
+                if not (isinstance(answer.error, OutOfTime) and key in outcomes):
+                    outcomes[key] = answer
             delay_s = self.backoff.delay_s(tries)
             again = retriable(outcomes, pending)
             if not again or not deadline.allows(delay_s):

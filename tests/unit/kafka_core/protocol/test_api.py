@@ -56,10 +56,11 @@ import sys
 import kafka_core.protocol as protocol
 prefix = "kafka_core.protocol.messages."
 print(sorted(name for name in sys.modules if name.startswith(prefix)))
-protocol.REQUESTS[3]
+protocol.REQUESTS[29]
 print(sorted(name for name in sys.modules if name.startswith(prefix)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     before, after = (eval(line) for line in done.stdout.splitlines())
-    assert {name.rpartition(".")[2] for name in before} == {"request_header", "response_header"}
-    assert set(after) - set(before) == {"kafka_core.protocol.messages.metadata"}
+    # The clients load the messages that they speak themselves; all others wait.
+    assert not {name.rpartition(".")[2] for name in before} & {"describe_acls", "create_acls", "vote", "share_fetch"}
+    assert set(after) - set(before) == {"kafka_core.protocol.messages.describe_acls"}
