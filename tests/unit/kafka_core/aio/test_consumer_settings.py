@@ -22,7 +22,11 @@ from kafka_core.model import TopicPartition
 
 
 def config(**more: Any) -> Config:
-    conf = {"group.id": "g", **{name.replace("_", "."): value for name, value in more.items()}}
+    conf = {
+        "bootstrap.servers": "h:1",
+        "group.id": "g",
+        **{name.replace("_", "."): value for name, value in more.items()},
+    }
     return parse(conf, Role.CONSUMER)
 
 
@@ -47,7 +51,9 @@ def test_callbacks_come_from_the_configuration() -> None:
     def note(*_: Any) -> None:
         """A callback."""
 
-    found = callbacks_of(parse({"group.id": "g", "error_cb": note, "on_commit": note}, Role.CONSUMER))
+    found = callbacks_of(
+        parse({"bootstrap.servers": "h:1", "group.id": "g", "error_cb": note, "on_commit": note}, Role.CONSUMER)
+    )
     assert (found.error_cb, found.on_commit, found.stats_cb) == (note, note, None)
 
 
