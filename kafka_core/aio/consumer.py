@@ -324,6 +324,11 @@ class AIOConsumer:
         self._check()
         return await self._core.cluster_id(timeout)
 
+    async def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these when a connection authenticates the next time; see `Consumer.set_sasl_credentials`."""
+        self._check()
+        self._core.client.set_sasl_credentials(username, password)
+
     async def memberid(self) -> str | None:
         """This member's id in the group; None while it has none."""
         self._check()

@@ -376,6 +376,11 @@ class Consumer:
         """The cluster's id."""
         return self._call(self._core.cluster_id, timeout)
 
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these when a connection authenticates the next time (PLAIN, SCRAM); open connections stay open."""
+        self._check()
+        self._core.client.set_sasl_credentials(username, password)
+
     def memberid(self) -> str | None:
         """This member's id in the group; None while it has none."""
         self._check()

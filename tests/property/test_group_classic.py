@@ -56,6 +56,7 @@ class Coordinator:
     leader: str = ""
     since_s: float = 0.0
     ids: int = 0
+    pending: set[str] = field(default_factory=set)
 
     def rebalance(self, now_s: float) -> None:
         if self.phase != "preparing":
@@ -102,10 +103,12 @@ class Coordinator:
     def join(self, request: JoinGroupRequest, now_s: float) -> ApiMessage | None:
         if not request.member_id:
             self.ids += 1
+            self.pending.add(f"member-{self.ids}")
             return JoinGroupResponse(error_code=KafkaError.MEMBER_ID_REQUIRED, member_id=f"member-{self.ids}")
         if request.member_id not in self.seats:
-            known = int(request.member_id.split("-")[1]) <= self.ids
-            assert known, "an id that nobody gave out"
+            if request.member_id not in self.pending:
+                return JoinGroupResponse(error_code=KafkaError.UNKNOWN_MEMBER_ID)
+            self.pending.remove(request.member_id)
             self.seats[request.member_id] = Seat(beat_s=now_s)
             self.rebalance(now_s)
         seat = self.seats[request.member_id]

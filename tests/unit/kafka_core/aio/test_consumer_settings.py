@@ -20,6 +20,8 @@ from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 
+LEAST = {"bootstrap.servers": "h:1", "group.id": "g"}
+
 
 def config(**more: Any) -> Config:
     conf = {
@@ -51,9 +53,7 @@ def test_callbacks_come_from_the_configuration() -> None:
     def note(*_: Any) -> None:
         """A callback."""
 
-    found = callbacks_of(
-        parse({"bootstrap.servers": "h:1", "group.id": "g", "error_cb": note, "on_commit": note}, Role.CONSUMER)
-    )
+    found = callbacks_of(parse({**LEAST, "error_cb": note, "on_commit": note}, Role.CONSUMER))
     assert (found.error_cb, found.on_commit, found.stats_cb) == (note, note, None)
 
 

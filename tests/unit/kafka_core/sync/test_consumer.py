@@ -395,6 +395,12 @@ def test_store_offsets_needs_the_automatic_storing_off(shared: EmbeddedCluster) 
 # ---- facts
 
 
+def test_new_credentials_are_for_the_next_connection(shared: EmbeddedCluster) -> None:
+    with assigned(shared, 0) as consumer:
+        consumer.set_sasl_credentials("me", "secret")
+        assert consumer._core.client.config.text("sasl.username") == "me"
+
+
 def test_facts_about_cluster_and_consumer(shared: EmbeddedCluster) -> None:
     with assigned(shared, 6) as consumer:
         assert set(consumer.list_topics(timeout=10).topics) == {"log"}
