@@ -81,17 +81,17 @@ class Cluster:
 
 
 def options(names: Mapping[str, object]) -> dict[str, object]:
-    """Keyword arguments as properties: `fetch_min_bytes` is `fetch.min.bytes`."""
-    return {name.replace("_", "."): value for name, value in names.items()}
+    """Keyword arguments as properties: `fetch_min_bytes` is `fetch.min.bytes`; callbacks keep their names."""
+    return {name if callable(value) else name.replace("_", "."): value for name, value in names.items()}
 
 
-def producer(cluster: Cluster, **conf: object) -> Producer:
+def producer(cluster: Cluster, /, **conf: object) -> Producer:
     return Producer({"bootstrap.servers": cluster.servers, "linger.ms": 2, **options(conf)})
 
 
-def consumer(cluster: Cluster, group: str | None = None, **conf: object) -> Consumer:
+def consumer(cluster: Cluster, group: str | None = None, /, **conf: object) -> Consumer:
     """A consumer that begins at the start of its partitions and has a group of its own, unless told otherwise."""
-    own = {"group.id": group or unique("group"), "auto.offset.reset": "earliest"}
+    own = {"group.id": group or unique("group"), "auto.offset.reset": "earliest", "heartbeat.interval.ms": 100}
     return Consumer({"bootstrap.servers": cluster.servers, **own, **options(conf)})
 
 
@@ -144,7 +144,9 @@ def take_error(reader: Consumer, limit_s: float = LIMIT_S) -> KafkaError:
     raise AssertionError(f"no error within {limit_s:g} s")
 
 
-def poll_until(readers: Sequence[Consumer], done: Callable[[], bool], what: str, limit_s: float = LIMIT_S) -> list[Message]:
+def poll_until(
+    readers: Sequence[Consumer], done: Callable[[], bool], what: str, limit_s: float = LIMIT_S
+) -> list[Message]:
     """Polls all readers in turn until `done`; returns the records that came."""
     found: list[Message] = []
     deadline_s = time.monotonic() + limit_s
