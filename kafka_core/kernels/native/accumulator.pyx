@@ -6,13 +6,13 @@ nothing that may run Python code (allocation of tracked objects, callbacks) stan
 Spec: DESIGN §3; record layout: kafka.apache.org/documentation/#recordbatch; partitioners: librdkafka's names.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check, PyUnicode_FromObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport malloc, realloc
 from libc.string cimport memcpy
-from kafka_core.kernels.native.message cimport Message, parse_record
+from kafka_core.kernels.native.message cimport Memory, Message, new_message, parse_record
 from kafka_core.kernels.native.wire cimport (
     ks_crc32c,
     ks_crc_init,
@@ -143,9 +143,12 @@ cdef class Batch:
         size_bytes: bytes of its records, which is what counts against the memory bound.
     """
 
-    cdef uint8_t* data
-    cdef Py_ssize_t size
-    cdef Py_ssize_t room
+    cdef Memory memory
+    cdef bint written
+    cdef int64_t written_id
+    cdef int written_epoch
+    cdef int written_sequence
+    cdef bint written_transactional
     cdef Py_ssize_t limit
     cdef list callbacks
     cdef readonly str topic
@@ -155,51 +158,48 @@ cdef class Batch:
     cdef readonly int64_t max_timestamp_ms
     cdef int64_t base_timestamp
     cdef readonly bint has_callbacks
+    cdef Py_ssize_t shrunk       # bytes that a split saved: they were counted, and must be settled
 
     def __cinit__(self, str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
         self.topic, self.partition, self.opened_at_s = topic, partition, opened_at_s
         self.limit = limit
-        self.room = room
-        self.size = HEADER_BYTES
+        self.memory = Memory.__new__(Memory)
+        self.memory.room = room
+        self.memory.size = HEADER_BYTES
         self.max_timestamp_ms = -1
-        self.data = <uint8_t*>malloc(room)
-        if self.data == NULL:
+        self.memory.data = <uint8_t*>malloc(room)
+        if self.memory.data == NULL:
             raise MemoryError()
-
-    def __dealloc__(self):
-        free(self.data)
-
-    def __getbuffer__(self, Py_buffer* view, int flags):
-        PyBuffer_FillInfo(view, self, self.data, self.size, 1, flags)
 
     @property
     def size_bytes(self):
-        return self.size - HEADER_BYTES
+        """What it counts against the queue's bound."""
+        return self.memory.size - HEADER_BYTES + self.shrunk
 
     cdef Py_ssize_t append(self, int64_t timestamp, const uint8_t* key, Py_ssize_t key_size, const uint8_t* value,
                            Py_ssize_t value_size, const uint8_t* headers, Py_ssize_t headers_size,
                            Py_ssize_t max_records) noexcept:
         """Bytes added; 0 when it does not fit any more, -1 without memory. Allocates no Python object."""
         cdef Py_ssize_t payload = (key_size if key_size > 0 else 0) + (value_size if value_size > 0 else 0)
-        cdef Py_ssize_t need = self.size + payload + headers_size + RECORD_SPARE
+        cdef Py_ssize_t need = self.memory.size + payload + headers_size + RECORD_SPARE
         cdef int64_t body, delta
         cdef uint8_t* p
         cdef uint8_t* grown
         cdef Py_ssize_t room
         if self.count and (need > self.limit or self.count >= max_records):
             return 0
-        if need > self.room:
-            room = max(need, min(self.room * 2, self.limit))
-            grown = <uint8_t*>realloc(self.data, room)
+        if need > self.memory.room:
+            room = max(need, min(self.memory.room * 2, self.limit))
+            grown = <uint8_t*>realloc(self.memory.data, room)
             if grown == NULL:
                 return -1
-            self.data, self.room = grown, room
+            self.memory.data, self.memory.room = grown, room
         if self.count == 0:
             self.base_timestamp = timestamp
         delta = timestamp - self.base_timestamp
         body = (1 + ks_varint_size(delta) + ks_varint_size(self.count) + ks_varint_size(key_size)
                 + ks_varint_size(value_size) + payload + (headers_size if headers_size else 1))
-        p = ks_put_varint(self.data + self.size, body)
+        p = ks_put_varint(self.memory.data + self.memory.size, body)
         p[0] = 0
         p = ks_put_varint(p + 1, delta)
         p = ks_put_varint(p, self.count)
@@ -217,8 +217,8 @@ cdef class Batch:
         else:
             p[0] = 0
             p += 1
-        body = (p - self.data) - self.size
-        self.size = p - self.data
+        body = (p - self.memory.data) - self.memory.size
+        self.memory.size = p - self.memory.data
         self.count += 1
         if timestamp > self.max_timestamp_ms:
             self.max_timestamp_ms = timestamp
@@ -247,11 +247,10 @@ cdef class Batch:
         cdef const unsigned char[::1] packed
         cdef bytes out
         cdef uint8_t* target
-        cdef Py_ssize_t size = self.size
+        cdef Py_ssize_t size = self.memory.size
         if codec_id == 0:
-            self.finish(self.data, size, 0, producer_id, producer_epoch, base_sequence, transactional)
-            return memoryview(self)
-        packed = compress(memoryview(self)[HEADER_BYTES:])
+            return self.encode_plain(producer_id, producer_epoch, base_sequence, transactional)
+        packed = compress(memoryview(self.memory)[HEADER_BYTES:])
         size = HEADER_BYTES + packed.shape[0]
         out = PyBytes_FromStringAndSize(NULL, size)
         target = <uint8_t*>PyBytes_AS_STRING(out)
@@ -259,6 +258,23 @@ cdef class Batch:
             memcpy(target + HEADER_BYTES, &packed[0], packed.shape[0])
         self.finish(target, size, codec_id, producer_id, producer_epoch, base_sequence, transactional)
         return out
+
+    cdef encode_plain(self, int64_t producer_id, int producer_epoch, int base_sequence, bint transactional):
+        """A view of this batch's own memory; a copy if an earlier view still shows other ids."""
+        cdef bytes out
+        cdef bint same = (self.written and self.written_id == producer_id and self.written_epoch == producer_epoch
+                          and self.written_sequence == base_sequence and self.written_transactional == transactional)
+        if not same and self.memory.views > 0:
+            out = PyBytes_FromStringAndSize(<const char*>self.memory.data, self.memory.size)
+            self.finish(<uint8_t*>PyBytes_AS_STRING(out), self.memory.size, 0, producer_id, producer_epoch,
+                        base_sequence, transactional)
+            return out
+        if not same:
+            self.finish(self.memory.data, self.memory.size, 0, producer_id, producer_epoch, base_sequence,
+                        transactional)
+            self.written, self.written_id, self.written_epoch = True, producer_id, producer_epoch
+            self.written_sequence, self.written_transactional = base_sequence, transactional
+        return memoryview(self.memory)
 
     cdef void finish(self, uint8_t* p, Py_ssize_t size, int codec_id, int64_t producer_id, int producer_epoch,
                      int base_sequence, bint transactional) noexcept:
@@ -280,19 +296,19 @@ cdef class Batch:
 
     def reports(self, error, int64_t base_offset, int64_t log_append_time_ms=-1, latency_s=None):
         """(callback or None, Message) for every record, in order: what poll() hands to the application."""
-        cdef const uint8_t* p = self.data + HEADER_BYTES
-        cdef const uint8_t* end = self.data + self.size
+        cdef const uint8_t* p = self.memory.data + HEADER_BYTES
+        cdef const uint8_t* end = self.memory.data + self.memory.size
         cdef int64_t offset = 0
         cdef Py_ssize_t index
         cdef Message message
         cdef list found = []
         cdef object rare = None if error is None and latency_s is None else (error, None, latency_s)
         for index in range(self.count):
-            message = Message.__new__(Message)
+            message = new_message()
             p = parse_record(p, end, message, 0, self.base_timestamp, &offset)
             if p == NULL:
                 raise RuntimeError("a batch of our own making is corrupt")
-            message.owner = self
+            message.owner = self.memory
             message._topic = self.topic
             message._partition = self.partition
             message._offset = base_offset + index if base_offset >= 0 else -1001
@@ -311,16 +327,18 @@ cdef class Batch:
             raise ValueError("a batch of one record can't be split")
         halves.append(self.part(0, middle))
         halves.append(self.part(middle, self.count))
+        # Numbered from 0 again, the second half may be a few bytes shorter; those were counted, too.
+        (<Batch>halves[1]).shrunk = self.size_bytes - (<Batch>halves[0]).size_bytes - (<Batch>halves[1]).size_bytes
         return halves
 
     cdef Batch part(self, Py_ssize_t first, Py_ssize_t last):
-        cdef const uint8_t* p = self.data + HEADER_BYTES
-        cdef const uint8_t* end = self.data + self.size
+        cdef const uint8_t* p = self.memory.data + HEADER_BYTES
+        cdef const uint8_t* end = self.memory.data + self.memory.size
         cdef const uint8_t* stop
         cdef int64_t offset = 0
         cdef Py_ssize_t index
         cdef Message message = Message.__new__(Message)
-        cdef Batch batch = make_batch(self.topic, self.partition, self.limit, self.room, self.opened_at_s)
+        cdef Batch batch = make_batch(self.topic, self.partition, self.limit, self.memory.room, self.opened_at_s)
         for index in range(last):
             stop = parse_record(p, end, message, 0, self.base_timestamp, &offset)
             if stop == NULL:
@@ -372,6 +390,7 @@ cdef class TopicState:
     cdef int count
     cdef int sticky
     cdef list queues
+    cdef dict beyond
     cdef list waiting
     cdef bint moving
 
@@ -379,6 +398,7 @@ cdef class TopicState:
         self.name = name
         self.sticky = -1
         self.queues = []
+        self.beyond = {}
         self.waiting = []
 
 
@@ -433,7 +453,7 @@ cdef class Accumulator:
 
     # ---- the caller's thread
 
-    def produce(self, str topic not None, value=None, key=None, int partition=-1, callback=None, on_delivery=None,
+    def produce(self, topic not None, value=None, key=None, int partition=-1, callback=None, on_delivery=None,
                 int64_t timestamp=0, headers=None):
         """Append a record to its partition's open batch. O(size); does no I/O and waits for nothing.
 
@@ -456,10 +476,14 @@ cdef class Accumulator:
             raise ValueError("callback and on_delivery are two names of one argument: give one")
         if callback is not None and not callable(callback):
             raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
+        if type(topic) is not str:
+            if not isinstance(topic, str):
+                raise TypeError(f"topic must be str, not {type(topic).__name__}")
+            topic = PyUnicode_FromObject(topic)
         self.add(topic, flat(value, "value"), flat(key, "key"), partition, callback, timestamp,
                  b"" if headers is None else pack_headers(headers))
 
-    def produce_batch(self, str topic not None, messages not None, int partition=-1, callback=None, on_delivery=None):
+    def produce_batch(self, topic not None, messages not None, int partition=-1, callback=None, on_delivery=None):
         """`produce` for a list of dicts (value, key, headers, timestamp, partition, callback); returns how many went in.
 
         A dict that can't be queued gets its KafkaError as `_error`; the others go on.
@@ -481,6 +505,8 @@ cdef class Accumulator:
                 raise
             except KafkaException as error:
                 item["_error"] = error.args[0]
+            except (TypeError, ValueError, OverflowError) as error:
+                item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
         return accepted
 
     cdef bint add(self, str topic, object value, object key, int partition, object callback, int64_t timestamp,
@@ -534,8 +560,17 @@ cdef class Accumulator:
     cdef bint notify(self, PartitionQueue queue) except -1:
         """Wakes the loop if the queue has news: its batch is new, or one is full."""
         if queue.sealed or (queue.open is not None and queue.open.count == 1):
-            self.woken = True
+            self.call_wake()
+        return True
+
+    cdef bint call_wake(self) except -1:
+        """Wakes the loop; if that fails, the next record tries again."""
+        self.woken = True
+        try:
             self.wake()
+        except BaseException:
+            self.woken = False
+            raise
         return True
 
     cdef TopicState new_topic(self, str topic):
@@ -547,6 +582,7 @@ cdef class Accumulator:
 
     cdef bint wait(self, TopicState state, tuple record, Py_ssize_t size) except -1:
         cdef tuple entry = (record, size, self.now_s())
+        cdef bint first = False
         self.queued_records += 1
         self.queued_bytes += size
         if state.count and not state.moving:
@@ -554,12 +590,12 @@ cdef class Accumulator:
             # turn: the topic is known by now, and nobody will look at what waits for it again.
             self.replay(state, record, size, state.count)
         else:
-            if not state.waiting:
+            first = not state.waiting
+            if first:
                 self.unknown.append(state.name)
             state.waiting.append(entry)
-        if self.wake is not None and not self.woken:
-            self.woken = True
-            self.wake()
+        if first and self.wake is not None and not self.woken:
+            self.call_wake()
         return True
 
     cdef double now_s(self) except -1:
@@ -606,9 +642,14 @@ cdef class Accumulator:
         cdef Batch batch, fresh
         cdef Py_ssize_t added
         cdef Py_ssize_t headers_size = PyBytes_GET_SIZE(headers)
-        while len(state.queues) <= partition:
-            state.queues.append(PartitionQueue(len(state.queues)))
-        queue = <PartitionQueue>state.queues[partition]
+        if partition < len(state.queues):
+            queue = <PartitionQueue>state.queues[partition]
+        elif partition < state.count:
+            while len(state.queues) <= partition:
+                state.queues.append(PartitionQueue(len(state.queues)))
+            queue = <PartitionQueue>state.queues[partition]
+        else:  # a record that waited for metadata names a partition that is not there (yet): it gets no leader
+            queue = state.beyond.setdefault(partition, PartitionQueue(partition))
         while True:
             batch = queue.open
             if batch is not None:
@@ -633,7 +674,7 @@ cdef class Accumulator:
     cdef bint seal(self, TopicState state, PartitionQueue queue) except -1:
         cdef Batch batch = queue.open
         queue.open = None
-        queue.room = max(FIRST_ROOM, min(batch.size + RECORD_SPARE, self.batch_size))
+        queue.room = max(FIRST_ROOM, min(batch.memory.size + RECORD_SPARE, self.batch_size))
         queue.sealed.append(batch)
         if queue.index == state.sticky:
             self.move_on(state)

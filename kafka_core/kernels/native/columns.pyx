@@ -116,20 +116,22 @@ cdef class ColumnSink:
         """Takes up to `limit` records of the cursor; returns how many. Stops early at 1 GiB of keys or values."""
         cdef Py_ssize_t taken = 0
         cdef Message message
-        while taken < limit and not self.full():
-            message = cursor.advance()
-            if message is None:
-                break
-            self.offset.put64(message._offset)
-            self.timestamp.put64(message.timestamp_ms)
-            (<int8_t*>self.timestamp_type.grow(1))[0] = <int8_t>message.timestamp_type
-            self.key.put(message.key_data, message.key_size)
-            self.value.put(message.value_data, message.value_size)
-            self._headers(message)
-            taken += 1
-        if taken:
-            self._run(cursor.topic, cursor.partition, taken)
-        self.rows += taken
+        try:
+            while taken < limit and not self.full():
+                message = cursor.advance()
+                if message is None:
+                    break
+                self.offset.put64(message._offset)
+                self.timestamp.put64(message.timestamp_ms)
+                (<int8_t*>self.timestamp_type.grow(1))[0] = <int8_t>message.timestamp_type
+                self.key.put(message.key_data, message.key_size)
+                self.value.put(message.value_data, message.value_size)
+                self._headers(message)
+                taken += 1
+        finally:  # the records before a corrupt one stay: rows must agree with the columns
+            if taken:
+                self._run(cursor.topic, cursor.partition, taken)
+            self.rows += taken
         return taken
 
     cdef bint _headers(self, Message message) except -1:

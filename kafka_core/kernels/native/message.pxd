@@ -1,12 +1,24 @@
 # The layout of Message, for the modules that make them.
 from libc.stdint cimport int64_t, uint8_t
 
+cdef class Message
+
 
 cdef class Pinned:
     cdef Py_buffer view
     cdef bint held
     cdef const uint8_t* data
     cdef Py_ssize_t size
+
+
+cdef class Memory:
+    cdef uint8_t* data
+    cdef Py_ssize_t size
+    cdef Py_ssize_t room
+    cdef Py_ssize_t views
+
+
+cdef Message new_message()
 
 
 cdef class Message:
@@ -29,6 +41,7 @@ cdef class Message:
     cdef int timestamp_type
 
     cdef list parse_headers(self)
+    cdef bint watch(self) except -1
 
 
 cdef const uint8_t* parse_record(const uint8_t* p, const uint8_t* end, Message message, int64_t base_offset,

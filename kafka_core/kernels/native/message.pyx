@@ -5,13 +5,19 @@ Must not know of consumers or producers. API: confluent_kafka.Message; record la
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free
 from kafka_core.kernels.native.wire cimport ks_get_varint32, ks_get_varint64
 
-cdef int CREATE_TIME = 1
-cdef int LOG_APPEND_TIME = 2
+from kafka_core.kernels.rebuild import rebuild
+
+cdef extern from "Python.h":
+    void PyObject_GC_Track(PyObject* op)
+    void PyObject_GC_UnTrack(PyObject* op)
+    int PyObject_GC_IsTracked(object op)
 
 
 cdef class Pinned:
@@ -90,8 +96,32 @@ cdef const uint8_t* parse_record(const uint8_t* p, const uint8_t* end, Message m
     return stop
 
 
+@cython.no_gc
+cdef class Memory:
+    """The bytes of one batch of ours, and nothing else: what messages of delivery reports keep alive."""
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.data, self.size, 1, flags)
+        self.views += 1
+
+    def __releasebuffer__(self, Py_buffer* view):
+        self.views -= 1
+
+
+cdef Message new_message():
+    """An empty message that the garbage collector does not look at.
+
+    Thousands live at once, and one that points into bytes can't be part of a cycle; `set_*` puts it back in its care.
+    """
+    cdef Message message = Message.__new__(Message)
+    PyObject_GC_UnTrack(<PyObject*>message)
+    return message
+
+
 @cython.freelist(512)
-@cython.no_gc  # thousands live at once; a cycle through set_value(own message) is the only one possible
 cdef class Message:
     """A consumed record, a delivery report's record, or an event (`error()` is set).
 
@@ -105,7 +135,7 @@ cdef class Message:
         self.timestamp_ms = -1
         self._partition = self._leader_epoch = -1
 
-    def __init__(self, topic=None, value=None, key=None, headers=None, error=None, partition=None, offset=None,
+    def __init__(self, topic=None, partition=None, offset=None, key=None, value=None, headers=None, error=None,
                  timestamp=None, latency=None, leader_epoch=None):
         self._topic = topic
         self._value = value
@@ -181,27 +211,38 @@ cdef class Message:
         """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
         return None if self._rare is None else self._rare[2]
 
+    cdef bint watch(self) except -1:
+        """An object of the application may refer back to this message: cycles must be found from now on."""
+        if not PyObject_GC_IsTracked(self):
+            PyObject_GC_Track(<PyObject*>self)
+        return True
+
     def set_key(self, key):
         """Puts another object in place of the key (deserializers do)."""
+        self.watch()
         self._key = key
         self.key_size = -1
 
     def set_value(self, value):
         """Puts another object in place of the value (deserializers do)."""
+        self.watch()
         self._value = value
         self.value_size = -1
 
     def set_headers(self, headers):
         """Puts other headers in place (a dict or a list of pairs)."""
+        self.watch()
         self._rare = (self.error(), _pairs(headers), self.latency())
         self.header_count = 0
 
     def set_topic(self, topic):
         """Puts another topic name in place."""
+        self.watch()
         self._topic = topic
 
     def set_error(self, error):
         """Puts an error in place."""
+        self.watch()
         self._rare = (error, self.headers(), self.latency())
 
     def __len__(self):
@@ -213,11 +254,11 @@ cdef class Message:
         return True
 
     def _state(self):
-        return (self._topic, self.value(), self.key(), self.headers(), self.error(), self.partition(), self.offset(),
+        return (self._topic, self.partition(), self.offset(), self.key(), self.value(), self.headers(), self.error(),
                 self.timestamp(), self.latency(), self.leader_epoch())
 
     def __reduce__(self):
-        return (Message, self._state())
+        return (rebuild, self._state())
 
     def __eq__(self, other):
         if not isinstance(other, Message):

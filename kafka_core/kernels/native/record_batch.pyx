@@ -6,7 +6,7 @@ Spec: https://kafka.apache.org/documentation/#recordbatch.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
-from kafka_core.kernels.native.message cimport Message, Pinned, parse_record
+from kafka_core.kernels.native.message cimport Message, Pinned, new_message, parse_record
 from kafka_core.kernels.native.wire cimport ks_crc32c, ks_crc_init, ks_load16, ks_load32, ks_load64
 
 from kafka_core.errors import CorruptRecordError
@@ -84,6 +84,8 @@ cdef class RecordCursor:
         self.end = self.owner.data + end
         self.topic = topic
         self.partition = partition
+        if not 0 <= header.base_offset < 2**63 - 1 - header.last_offset_delta:
+            raise CorruptRecordError(f"{topic}[{partition}]: a batch begins at offset {header.base_offset}")
         self.base_offset = header.base_offset
         self.base_timestamp = header.base_timestamp_ms
         self.end_offset = header.base_offset + header.last_offset_delta + 1
@@ -126,11 +128,13 @@ cdef class RecordCursor:
         cdef int64_t offset = 0
         if self.left == 0:
             return None
-        message = Message.__new__(Message)
+        message = new_message()
         while self.left > 0:
             next_at = parse_record(self.at, self.end, message, self.base_offset, self.base_timestamp, &offset)
             if next_at == NULL:
                 raise self.corrupt("a record's lengths don't fit the batch")
+            if offset < self.base_offset or offset >= self.end_offset:
+                raise self.corrupt(f"a record's offset {offset} is not in its batch, which ends before {self.end_offset}")
             self.at = next_at
             self.left -= 1
             if offset >= self.from_offset:

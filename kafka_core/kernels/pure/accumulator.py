@@ -171,7 +171,11 @@ class Accumulator:
             wake = news and not self._woken
             self._woken = self._woken or wake
         if wake and self._wake is not None:
-            self._wake()
+            try:
+                self._wake()
+            except BaseException:
+                self._woken = False  # nobody was woken: the next record tries again
+                raise
 
     def produce_batch(
         self,
@@ -207,6 +211,8 @@ class Accumulator:
                 raise
             except KafkaException as error:
                 item["_error"] = error.error
+            except (TypeError, ValueError, OverflowError) as error:
+                item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
         return accepted
 
     def _add(
@@ -224,13 +230,14 @@ class Accumulator:
         self._check_bounds(topic, size)
         state = self._topic(topic)
         if state.count == 0:
-            if not state.waiting:
+            first = not state.waiting
+            if first:
                 self._unknown.append(topic)
             since_s = self._monotonic()
             state.waiting.append(Waiting(key, value, partition, callback, timestamp_ms, section, size, since_s))
             self.queued_records += 1
             self.queued_bytes += size
-            return True
+            return first
         if partition >= state.count:
             text = f"{topic} has {state.count} partitions, there is no number {partition}"
             raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION, text))

@@ -6,11 +6,12 @@ API: confluent_kafka.Message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_core.errors import KafkaError
 from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE
+from kafka_core.kernels.rebuild import rebuild
 
 Text = str
 _UNKNOWN = -1
@@ -156,8 +157,8 @@ class Message:
             self.leader_epoch(),
         )
 
-    def __reduce__(self) -> tuple[type[Message], tuple[Any, ...]]:
-        return Message, self._state()
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return rebuild, self._state()
 
     # Defining equality alone leaves messages without a hash.
     def __eq__(self, other: object) -> bool:

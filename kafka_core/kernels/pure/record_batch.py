@@ -253,6 +253,8 @@ class RecordCursor:
         view = memoryview(buffer).cast("B")
         if not 0 <= start <= end <= len(view):
             raise ValueError(f"no range {start} to {end} in a buffer of {len(view)} bytes")
+        if not 0 <= header.base_offset < 2**63 - 1 - header.last_offset_delta:
+            raise CorruptRecordError(f"{topic}[{partition}]: a batch begins at offset {header.base_offset}")
         self._data = bytes(view[start:end])
         self._at = 0
         self.header = header
@@ -319,9 +321,12 @@ class RecordCursor:
             record = decode_record(self._data, self._at, len(self._data))
             if record is None:
                 raise self._corrupt("a record's lengths don't fit the batch")
+            offset = self.header.base_offset + record.offset_delta
+            end_offset = self.header.base_offset + self.header.last_offset_delta + 1
+            if not self.header.base_offset <= offset < end_offset:
+                raise self._corrupt(f"a record's offset {offset} is not in its batch, which ends before {end_offset}")
             self._at += record.size_bytes
             self._left -= 1
-            offset = self.header.base_offset + record.offset_delta
             if offset >= self._from_offset:
                 self._next_offset = offset + 1
                 if self._left == 0:

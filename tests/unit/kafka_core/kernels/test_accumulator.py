@@ -472,5 +472,7 @@ def test_produce_batch_into_a_full_queue(kernels: ModuleType) -> None:
 
 
 def test_produce_batch_with_something_else(kernels: ModuleType) -> None:
-    with pytest.raises(TypeError):
-        known(kernels).produce_batch("t", [{"value": 5}])
+    items: list[dict[str, Any]] = [{"value": 5}, {"value": b"fine"}]
+    assert known(kernels).produce_batch("t", items) == 1
+    assert items[0]["_error"] == KafkaError._INVALID_ARG
+    assert "_error" not in items[1]
