@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -284,7 +285,9 @@ class AIOProducer:
         """Batches have their verdict: resolve their futures."""
         for verdict in verdicts:
             batch, error = verdict.batch, verdict.error
-            for pending, message in batch.reports(error, verdict.base_offset, verdict.log_append_time_ms):
+            latency_s = time.monotonic() - batch.opened_at_s
+            reports = batch.reports(error, verdict.base_offset, verdict.log_append_time_ms, latency_s=latency_s)
+            for pending, message in reports:
                 assert isinstance(pending, _Pending)
                 pending(error, message)
                 if error is not None or not self._only_errors:

@@ -35,10 +35,11 @@ class Account(Protocol):
 class _Reports:
     """The delivery reports of one batch; opened into Messages when its turn comes."""
 
-    __slots__ = ("error", "left", "rest", "verdict")
+    __slots__ = ("error", "latency_s", "left", "rest", "verdict")
 
     def __init__(self, verdict: Settled) -> None:
         self.verdict = verdict
+        self.latency_s = time.monotonic() - verdict.batch.opened_at_s  # until the answer, not until the next poll
         self.error = verdict.error
         self.rest: Iterator[tuple[DeliveryCallback | None, Any]] | None = None
         self.left = verdict.batch.count
@@ -128,7 +129,9 @@ class ReportQueue:
     def _serve_reports(self, item: _Reports) -> int:
         verdict, error, default = item.verdict, item.error, self._default
         if item.rest is None:
-            reports = verdict.batch.reports(error, verdict.base_offset, verdict.log_append_time_ms)
+            reports = verdict.batch.reports(
+                error, verdict.base_offset, verdict.log_append_time_ms, latency_s=item.latency_s
+            )
             item.rest = iter(reports)
             item.left = len(reports)
         served = 0
