@@ -70,7 +70,7 @@ class Producer:
     """Writes records to Kafka: `produce` queues them, a background thread sends them, `poll` and `flush` report.
 
     Thread-safe: several threads may produce, poll and flush at once. The background thread starts with the first
-    call that needs it and belongs to that process; in a forked child every call raises StateError.
+    call that needs it and belongs to that process; in a forked child every call but close() raises StateError.
 
     Callbacks run only inside `poll`, `flush`, `close` and a waiting `produce`, on the caller's thread. What one raises
     comes out of that call; the reports behind it stay queued.
@@ -338,6 +338,8 @@ class Producer:
     def close(self, timeout: float | None = None) -> bool:
         """Flush, then stop; records that are left are given up, reported and counted in the log. May be called twice.
 
+        In a forked child it only marks the producer as closed.
+
         Args:
             timeout: Seconds for the flush; None or -1 waits until every record has its verdict, which takes no longer
                 than message.timeout.ms (five minutes when that is off). Closing takes up to 5 s more.
@@ -348,10 +350,12 @@ class Producer:
         Raises:
             Exception: The first thing that a callback raised, after all is done.
         """
+        if not self._thread.pid_ok():
+            self._closed = True  # in a forked child: the records are the parent's, which goes on sending them
+            return True
         with self._closing:
             if self._closed:
                 return True
-            self._thread.check()
             limit_s = self._message_timeout_s or 300.0
             self._accumulator.closed_reason = "the producer is closed"
             failures: list[Exception] = []

@@ -1,0 +1,301 @@
+"""Processes and threads: Ctrl-C in every blocking call, forks, the interpreter's exit, closed clients.
+
+Each case is a script in a process of its own, against an embedded broker in the test's process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_core.broker import EmbeddedCluster
+
+LIMIT_S = 30.0
+#: The promise is 0.1 s; a loaded machine may need longer to run the process at all.
+CTRL_C_LIMIT_S = 1.5
+TOPIC, EMPTY = "events", "empty"
+
+HEAD = """
+import os, sys, time
+from kafka_core import Consumer, KafkaException, Producer, StateError, TopicPartition
+from kafka_core.admin import AdminClient
+servers, topic = sys.argv[1], "events"
+def consumer(**more):
+    return Consumer({"bootstrap.servers": servers, "group.id": f"group-{os.getpid()}", "auto.offset.reset": "earliest", **more})
+def producer(**more):
+    return Producer({"bootstrap.servers": servers, "linger.ms": 1, **more})
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster() as running:
+        running.create_topic(TOPIC, 2)
+        running.create_topic(EMPTY, 2)
+        yield running
+
+
+def start(code: str, servers: str) -> subprocess.Popen[str]:
+    """A process that runs the script, with every warning told."""
+    script = HEAD + textwrap.dedent(code)
+    return subprocess.Popen(
+        [sys.executable, "-X", "dev", "-W", "always", "-c", script, servers],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Exit code, output and complaints; a process that hangs fails the test."""
+    try:
+        out, complaints = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, complaints = process.communicate()
+        pytest.fail(f"the process hangs; it wrote {out!r} and {complaints[-2000:]!r}")
+    return process.returncode, out, complaints
+
+
+def run(code: str, servers: str) -> str:
+    """The output of a script that has to end well and without a word of complaint."""
+    exit_code, out, complaints = finish(start(code, servers))
+    assert (exit_code, complaints) == (0, ""), complaints[-3000:]
+    return out
+
+
+BLOCKED = {
+    "poll": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.poll()",
+    "poll with a long time": """
+        client = consumer(); client.assign([TopicPartition('empty', 0)]); blocked = lambda: client.poll(60)""",
+    "consume": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume(10, 60)",
+    "consume_arrow": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume_arrow(10, 60)",
+    "committed without a broker": """
+        servers = "127.0.0.1:1"
+        client = consumer(); blocked = lambda: client.committed([TopicPartition(topic, 0)])""",
+    "list_topics without a broker": """
+        servers = "127.0.0.1:1"
+        client = consumer(); blocked = lambda: client.list_topics()""",
+    "flush": """
+        servers = "127.0.0.1:1"
+        client = producer(); client.produce(topic, b"x"); blocked = lambda: client.flush()""",
+    "poll of a producer": "client = producer(); blocked = lambda: client.poll()",
+    "a produce that waits for room": """
+        servers = "127.0.0.1:1"
+        client = producer(**{"max.block.ms": 60_000, "queue.buffering.max.messages": 5})
+        def blocked():
+            while True:
+                client.produce(topic, b"x")""",
+    "close of a producer": """
+        servers = "127.0.0.1:1"
+        client = producer(); client.produce(topic, b"x"); blocked = lambda: client.close()""",
+    "the result of an administrator": """
+        servers = "127.0.0.1:1"
+        client = AdminClient({"bootstrap.servers": servers}); blocked = lambda: client.describe_cluster().result()""",
+}
+
+
+@pytest.mark.parametrize("name", sorted(BLOCKED))
+def test_ctrl_c_ends_what_blocks(cluster: EmbeddedCluster, name: str) -> None:
+    code = textwrap.dedent(BLOCKED[name]) + textwrap.dedent("""
+        print("blocked", flush=True)
+        try:
+            blocked()
+        except KeyboardInterrupt:
+            print(time.monotonic(), flush=True)
+            client.close(*([1] if isinstance(client, Producer) else []))
+            print("closed", flush=True)
+    """)
+    process = start(code, cluster.bootstrap_servers)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "blocked\n", process.communicate()
+    time.sleep(0.3)  # let it really block; too early is no failure, only a weaker test
+    begun_s = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    exit_code, out, complaints = finish(process)
+    assert exit_code == 0, complaints
+    interrupted_s, end = out.splitlines()
+    assert end == "closed"
+    assert float(interrupted_s) - begun_s < CTRL_C_LIMIT_S
+    assert "Traceback" not in complaints
+    assert "Warning" not in complaints
+
+
+FORKED = {
+    "consumer": ("client = consumer(); client.subscribe([topic]); client.poll(0.1)", "client.poll(1)"),
+    "producer": ("client = producer(); client.produce(topic, b'x'); client.flush()", "client.produce(topic, b'x')"),
+    "flush": ("client = producer(); client.produce(topic, b'x'); client.flush()", "client.flush(1)"),
+    "admin": (
+        "client = AdminClient({'bootstrap.servers': servers}); client.list_topics(timeout=10)",
+        "client.list_topics(timeout=1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FORKED))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_client_says_so_and_the_parent_goes_on(cluster: EmbeddedCluster, name: str) -> None:
+    prepare, use = FORKED[name]
+    code = f"""
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+{prepare}
+child = os.fork()
+if child == 0:
+    try:
+        {use}
+    except StateError as error:
+        print("child:", error, flush=True)
+    client.close()
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+print(status)
+{use}
+client.close()
+print("parent went on")
+"""
+    out = run(code, cluster.bootstrap_servers)
+    child, status, parent = out.splitlines()
+    assert child.startswith("child:")
+    assert "fork" in child
+    assert (status, parent) == ("0", "parent went on")
+
+
+def test_a_client_made_after_the_fork_works(cluster: EmbeddedCluster) -> None:
+    code = """
+        import warnings
+        warnings.simplefilter("ignore", DeprecationWarning)
+        before = producer(); before.produce(topic, b"x"); before.flush()
+        child = os.fork()
+        if child == 0:
+            with producer() as own:
+                own.produce(topic, b"x", on_delivery=lambda error, message: print("delivered", error, flush=True))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        before.close()
+        print(status)
+    """
+    assert run(code, cluster.bootstrap_servers) == "delivered None\n0\n"
+
+
+OPEN = {
+    "idle producer": "client = producer()",
+    "producer that sent": "client = producer(); client.produce(topic, b'x'); client.flush()",
+    "idle consumer": "client = consumer()",
+    "consumer in a group": "client = consumer(); client.subscribe([topic]); client.poll(0.3)",
+    "consumer that reads": "client = consumer(); client.assign([TopicPartition(topic, 0)]); client.poll(0.3)",
+    "administrator": "client = AdminClient({'bootstrap.servers': servers}); client.list_topics(timeout=10)",
+    "administrator with a future": "future = AdminClient({'bootstrap.servers': servers}).describe_cluster()",
+    "consumer in a cycle": "client = consumer(); client.poll(0.1); client.me = client",
+    "consumer without a broker": """
+        import logging; logging.getLogger("kafka_core").setLevel(logging.CRITICAL)
+        servers = '127.0.0.1:1'; client = consumer(); client.subscribe([topic]); client.poll(0.3)""",
+    "dropped ones": """
+        import gc
+        client = producer(); client.produce(topic, b"x"); client.flush()
+        client = consumer(); client.poll(0.1)
+        client = AdminClient({'bootstrap.servers': servers}); client.list_topics(timeout=10)
+        client = None; gc.collect()""",
+    "used in atexit": """
+        import atexit
+        client = producer()
+        atexit.register(lambda: (client.produce(topic, b"late"), client.flush(5), client.close()))""",
+}
+
+
+@pytest.mark.parametrize("name", sorted(OPEN))
+def test_the_interpreter_ends_without_a_word_while_clients_are_open(cluster: EmbeddedCluster, name: str) -> None:
+    begun_s = time.monotonic()
+    code, _, complaints = finish(start(OPEN[name], cluster.bootstrap_servers))
+    assert code == 0, complaints
+    told = [line for line in complaints.splitlines() if "records" not in line]  # lost records are told, rightly
+    assert told == []
+    assert time.monotonic() - begun_s < LIMIT_S / 2
+
+
+def test_records_that_nobody_flushed_are_told_at_exit(cluster: EmbeddedCluster) -> None:
+    code = "servers = '127.0.0.1:1'; client = producer(); [client.produce(topic, b'x') for _ in range(3)]"
+    exit_code, _, complaints = finish(start(code, cluster.bootstrap_servers))
+    assert exit_code == 0
+    assert "3" in complaints
+    assert "records" in complaints
+    assert "Traceback" not in complaints
+
+
+def test_closed_clients_raise_and_never_crash(cluster: EmbeddedCluster) -> None:
+    code = """
+        write, read, admin = producer(), consumer(), AdminClient({"bootstrap.servers": servers})
+        for client in (write, read, admin):
+            client.close(); client.close()
+        calls = [
+            lambda: write.produce(topic, b"x"), lambda: write.flush(), lambda: write.poll(0), lambda: write.list_topics(),
+            lambda: write.produce_batch(topic, [{"value": b"x"}]), lambda: write.purge(),
+            lambda: read.poll(0), lambda: read.consume(1, 0), lambda: read.consume_arrow(1, 0), lambda: read.commit(),
+            lambda: read.subscribe([topic]), lambda: read.assignment(), lambda: read.position([]),
+            lambda: read.committed([]), lambda: read.get_watermark_offsets(TopicPartition(topic, 0)),
+            lambda: admin.list_topics(), lambda: admin.describe_cluster().result(), lambda: admin.poll(0),
+            lambda: admin.create_topics([]), lambda: admin.list_consumer_groups().result(),
+        ]
+        for number, call in enumerate(calls):
+            try:
+                call()
+            except StateError as error:
+                assert "closed" in str(error), (number, error)
+            except ValueError as error:
+                assert number == 18, error
+            else:
+                print("no error", number)
+        print(len(write))
+    """
+    assert run(code, cluster.bootstrap_servers) == "0\n"
+
+
+def test_a_client_closed_by_another_thread_ends_what_blocks(cluster: EmbeddedCluster) -> None:
+    code = """
+        import threading
+        for make, block in (
+            (consumer, lambda client: client.poll()),
+            (consumer, lambda client: client.consume(5)),
+            (producer, lambda client: client.poll()),
+            (lambda: AdminClient({"bootstrap.servers": servers}), lambda client: client.poll()),
+        ):
+            client, said = make(), []
+            if isinstance(client, Consumer):
+                client.subscribe(['empty'])
+            def work():
+                try:
+                    block(client)
+                    said.append("returned")
+                except StateError as error:
+                    said.append("closed" in str(error))
+            thread = threading.Thread(target=work)
+            thread.start()
+            time.sleep(0.2)
+            client.close()
+            thread.join(5)
+            print(thread.is_alive(), said[0] in (True, "returned"))
+    """
+    assert run(code, cluster.bootstrap_servers) == "False True\n" * 4
+
+
+def test_a_signal_handler_may_wake_a_poll(cluster: EmbeddedCluster) -> None:
+    code = """
+        import signal
+        client = consumer()
+        client.subscribe(['empty'])
+        signal.signal(signal.SIGALRM, lambda *_: client.wakeup())
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        begun = time.monotonic()
+        print(client.poll(20), time.monotonic() - begun < 10)
+        client.close()
+    """
+    assert run(code, cluster.bootstrap_servers) == "None True\n"
