@@ -28,7 +28,8 @@ from kafka_core import Consumer, KafkaException, Producer, StateError, TopicPart
 from kafka_core.admin import AdminClient
 servers, topic = sys.argv[1], "events"
 def consumer(**more):
-    return Consumer({"bootstrap.servers": servers, "group.id": f"group-{os.getpid()}", "auto.offset.reset": "earliest", **more})
+    own = {"bootstrap.servers": servers, "group.id": f"group-{os.getpid()}", "auto.offset.reset": "earliest"}
+    return Consumer({**own, **more})
 def producer(**more):
     return Producer({"bootstrap.servers": servers, "linger.ms": 1, **more})
 """
@@ -237,8 +238,8 @@ def test_closed_clients_raise_and_never_crash(cluster: EmbeddedCluster) -> None:
         for client in (write, read, admin):
             client.close(); client.close()
         calls = [
-            lambda: write.produce(topic, b"x"), lambda: write.flush(), lambda: write.poll(0), lambda: write.list_topics(),
-            lambda: write.produce_batch(topic, [{"value": b"x"}]), lambda: write.purge(),
+            lambda: write.produce(topic, b"x"), lambda: write.flush(), lambda: write.poll(0),
+            lambda: write.produce_batch(topic, [{"value": b"x"}]), lambda: write.purge(), lambda: write.list_topics(),
             lambda: read.poll(0), lambda: read.consume(1, 0), lambda: read.consume_arrow(1, 0), lambda: read.commit(),
             lambda: read.subscribe([topic]), lambda: read.assignment(), lambda: read.position([]),
             lambda: read.committed([]), lambda: read.get_watermark_offsets(TopicPartition(topic, 0)),
