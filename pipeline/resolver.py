@@ -45,7 +45,7 @@ def take_snapshot(registry: Mapping[str, object], subject: str, reader: Schema |
     except SchemaRegistryError as error:
         raise PlanError(f"the schemas of subject {subject!r} can't be read from the registry: {error}") from error
     schemas = {registered.schema_id: registered.schema for registered in found}
-    newest = max(found, key=lambda registered: registered.version)
+    newest = max(found, key=lambda registered: registered.version or 0)
     return Snapshot(dict(registry), subject, reader or newest.schema, schemas)
 
 

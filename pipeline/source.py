@@ -83,13 +83,14 @@ class KserdesReader(DataSourceReader):
             raise PlanError(f"the offsets of {', '.join(self._options.topics)} can't be read: {error}") from error
         return [SplitPartition(split) for split in found if split.start < split.end]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """All records of the split, as Arrow batches.
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        """All records of the split, as Arrow batches; none for None, which Spark gives where nothing was planned.
 
         Raises:
             ReadError: the end offset is not reached in time, or the broker reports an error.
         """
-        yield from read_split(partition.value, self._options)
+        if partition is not None:
+            yield from read_split(partition.value, self._options)
 
 
 def _plan_topic(consumer: Consumer, topic: str, options: ReadOptions) -> Iterator[Split]:

@@ -1,0 +1,62 @@
+"""pipeline.options: what Spark's option map becomes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from pipeline.errors import OptionError
+from pipeline.options import ReadOptions
+from pipeline.splits import EARLIEST, LATEST
+
+LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
+
+
+def test_defaults_read_everything() -> None:
+    options = ReadOptions.parse(LEAST)
+    assert options.topics == ("t",)
+    assert (options.starting, options.ending, options.default_start) == ({}, {}, EARLIEST)
+    assert options.client == {"bootstrap.servers": "b:9092"}
+
+
+def test_names_in_any_case_and_several_topics() -> None:
+    options = ReadOptions.parse({"KAFKA.Bootstrap.Servers": "b", "SUBSCRIBE": "a, b", "startingoffsets": "latest"})
+    assert options.topics == ("a", "b")
+    assert options.default_start == LATEST
+
+
+def test_offsets_as_json() -> None:
+    options = ReadOptions.parse(
+        {**LEAST, "startingOffsets": '{"t": {"0": 5, "1": -2}}', "endingOffsets": '{"t":{"0":9}}'}
+    )
+    assert options.starting == {"t": {0: 5, 1: -2}}
+    assert options.ending == {"t": {0: 9}}
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"subscribe": ""}, "subscribe"),
+        ({"kafka.bootstrap.servers": None}, "bootstrap.servers"),
+        ({"startingOffset": "earliest"}, "did you mean 'startingOffsets'"),
+        ({"what": "1"}, "known: kafka"),
+        ({"startingOffsets": "yesterday"}, "offsets must look like"),
+        ({"endingOffsets": "earliest"}, "nothing would be read"),
+        ({"rowsPerBatch": "0"}, "above 0"),
+        ({"timeoutSeconds": "soon"}, "above 0"),
+        ({"kafka.group.id": "g"}, "no meaning"),
+    ],
+)
+def test_wrong_options_say_what_is_meant(change: dict[str, str | None], text: str) -> None:
+    given = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
+    with pytest.raises(OptionError, match=text):
+        ReadOptions.parse(given)
+
+
+def test_secrets_do_not_show_and_options_travel() -> None:
+    options = ReadOptions.parse({**LEAST, "kafka.sasl.password": "hidden"})
+    assert "hidden" not in repr(options)
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert options.client_config("read")["sasl.password"] == "hidden"
+    assert options.client_config("read")["enable.auto.commit"] is False

@@ -1,0 +1,38 @@
+"""pipeline.splits: canonical offsets and picklable ranges."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import OptionError
+from pipeline.splits import Split, offsets_from_json, offsets_to_json
+
+OFFSETS = st.dictionaries(st.text(min_size=1), st.dictionaries(st.integers(0, 500), st.integers(-2, 2**62)))
+
+
+@given(OFFSETS)
+def test_offsets_come_back(offsets: dict[str, dict[int, int]]) -> None:
+    assert offsets_from_json(offsets_to_json(offsets)) == offsets
+
+
+def test_equal_offsets_are_equal_text() -> None:
+    one = offsets_to_json({"b": {10: 1, 9: 2}, "a": {0: 3}})
+    other = offsets_to_json({"a": {0: 3}, "b": {9: 2, 10: 1}})
+    assert one == other == '{"a":{"0":3},"b":{"9":2,"10":1}}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "5", '{"t": 5}', '{"t": {"x": 1}}', '{"t": {"0": "1"}}', '{"t": {"0": -3}}']
+)
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="offsets must look like"):
+        offsets_from_json(text)
+
+
+def test_splits_travel_and_have_an_order() -> None:
+    splits = [Split("t", 1, 0, 5), Split("t", 0, 0, 5)]
+    assert sorted(pickle.loads(pickle.dumps(splits))) == [splits[1], splits[0]]
