@@ -5,7 +5,16 @@ frame = spark.read.format("kserdes").option("kafka.bootstrap.servers", "…").op
 frame.select(from_registry("value", {"url": "http://…"}, topic="flights").alias("flight"))
 """
 
-from pipeline.errors import OptionError, PipelineError, PlanError, ReadError, RowError
+from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
 from pipeline.udf import from_registry, tune
 
-__all__ = ["OptionError", "PipelineError", "PlanError", "ReadError", "RowError", "from_registry", "tune"]
+__all__ = [
+    "LookupFailedError",
+    "OptionError",
+    "PipelineError",
+    "PlanError",
+    "ReadError",
+    "RowError",
+    "from_registry",
+    "tune",
+]

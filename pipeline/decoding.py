@@ -11,10 +11,12 @@ import threading
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.errors import OptionError, RowError
+from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
 from pipeline.resolver import Snapshot, SnapshotResolver
 from pipeline.schema import spark_arrow_type
-from serdes.columnar import ColumnarDecoder
+from registry import SchemaRegistryError
+from serdes import SerializationError
+from serdes.columnar import ColumnarDecoder, DecodeResult
 
 __all__ = ["BatchDecoder", "Mode", "shared_decoder"]
 
@@ -45,16 +47,24 @@ class BatchDecoder:
 
     Attributes:
         arrow_type: what `decode` returns: the reader schema's fields, and the error field (a string) at the end.
+
+    Raises:
+        PlanError: the reader schema is not a record that has a Spark type.
+        OptionError: the error field is already a field of the schema (Spark does not tell names apart by their case).
     """
 
     def __init__(self, snapshot: Snapshot, mode: Mode, error_field: str | None = None) -> None:
-        self._decoder = ColumnarDecoder(SnapshotResolver(snapshot), snapshot.reader)
+        resolver = SnapshotResolver(snapshot)
+        try:
+            self._decoder = ColumnarDecoder(resolver, snapshot.reader, resolver.reference)
+        except SerializationError as error:
+            raise PlanError(f"subject {snapshot.subject!r}: the reader schema can't be used: {error}") from error
         self._mode = mode
         self._error_field = error_field
         self._value_type: pa.StructType = spark_arrow_type(self._decoder.arrow_type)
         fields = list(self._value_type)
         if error_field is not None:
-            if any(field.name == error_field for field in fields):
+            if any(field.name.lower() == error_field.lower() for field in fields):
                 raise OptionError(f"error_field {error_field!r} is a field of the schema: choose another name")
             fields.append(pa.field(error_field, pa.string()))
         self.arrow_type: pa.StructType = pa.struct(fields)
@@ -64,8 +74,9 @@ class BatchDecoder:
 
         Raises:
             RowError: mode FAILFAST, and a row can't be decoded.
+            LookupFailedError: a schema is not in the snapshot, and the registry can't be reached.
         """
-        result = self._decoder.decode(frames)
+        result = self._decoded(frames)
         if self._mode is Mode.FAILFAST and result.errors.null_count < len(result.errors):
             row = next(index for index, error in enumerate(result.errors) if error.is_valid)
             raise RowError(row, result.errors[row].as_py())
@@ -73,6 +84,14 @@ class BatchDecoder:
         if self._error_field is None:
             return struct
         return self._with_errors(struct, result.errors)
+
+    def _decoded(self, frames: pa.Array) -> DecodeResult:
+        try:
+            return self._decoder.decode(frames)
+        except SchemaRegistryError as error:
+            raise LookupFailedError(
+                f"a payload's schema was registered after this job was planned, and the registry can't be asked: {error}"
+            ) from error
 
     def _with_errors(self, struct: pa.StructArray, errors: pa.Array) -> pa.StructArray:
         """The struct with the error as its last field: a bad row is not null then, only all its values are."""

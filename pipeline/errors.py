@@ -6,12 +6,13 @@ Knows nothing of Spark: every error must pickle, because executors send theirs t
     ├── OptionError        a wrong option of the data source or argument of a function (also a ValueError)
     ├── PlanError          the plan can't be made: no schema, no topic, no broker
     ├── RowError           FAILFAST met a payload that can't be decoded
+    ├── LookupFailedError  an executor needed a schema the job did not bring, and the registry did not answer
     └── ReadError          a partition can't be read to its end
 """
 
 from __future__ import annotations
 
-__all__ = ["OptionError", "PipelineError", "PlanError", "ReadError", "RowError"]
+__all__ = ["LookupFailedError", "OptionError", "PipelineError", "PlanError", "ReadError", "RowError"]
 
 
 class PipelineError(Exception):
@@ -44,6 +45,13 @@ class RowError(PipelineError):
             f"row {self.row} of a batch can't be decoded: {self.reason}"
             " (mode PERMISSIVE would make it null; error_field='…' would keep this text beside it)"
         )
+
+
+class LookupFailedError(PipelineError):
+    """The registry could not be asked for a schema id that was registered after the plan was made.
+
+    No row is at fault and a later try may succeed, so the task fails in every mode, and Spark tries it again.
+    """
 
 
 class ReadError(PipelineError):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pipeline.errors import PlanError
+
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
@@ -20,7 +22,12 @@ def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
     """The Arrow type Spark exchanges for this one: timestamps become microseconds, times of day become integers.
 
     Cost: one walk over the type; done once per plan.
+
+    Raises:
+        PlanError: a decimal has more digits than Spark's 38.
     """
+    if pa.types.is_decimal256(kind):
+        raise PlanError(f"a decimal of {kind.precision} digits has no Spark type: 38 are the most; read it as bytes")
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", tz=kind.tz)
     if pa.types.is_time32(kind):

@@ -83,13 +83,13 @@ class KserdesReader(DataSourceReader):
             raise PlanError(f"the offsets of {', '.join(self._options.topics)} can't be read: {error}") from error
         return [SplitPartition(split) for split in found if split.start < split.end]
 
-    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        """All records of the split, as Arrow batches; none for None, which Spark gives where nothing was planned.
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """All records of the split, as Arrow batches; none where Spark got no splits (it makes an empty one then).
 
         Raises:
             ReadError: the end offset is not reached in time, or the broker reports an error.
         """
-        if partition is not None:
+        if partition.value is not None:
             yield from read_split(partition.value, self._options)
 
 
