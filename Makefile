@@ -56,7 +56,7 @@ check: kernels ## format, lint, types, import rules, generated files
 	@$(BIN)/ruff format --check $(SOURCES)
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/mypy
-	@$(BIN)/mypy --no-strict-optional --allow-untyped-defs --allow-any-generics tests benchmarks
+	@$(BIN)/mypy --config-file tests/mypy.ini tests benchmarks
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m tools.generate --check
 
