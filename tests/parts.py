@@ -6,12 +6,13 @@ import os
 from typing import NoReturn
 
 import pytest
+from _pytest.outcomes import Skipped
 
 PARTS = frozenset({"kafka", "spark"})
 REQUIRED = frozenset(filter(None, os.environ.get("KSERDES_REQUIRE", "").split(",")))
 
 
-class MissingPart(pytest.skip.Exception):
+class MissingPart(Skipped):
     """A real part (broker, Spark) is not on this machine."""
 
 

@@ -128,7 +128,7 @@ class TestClientCertificate:
         (tmp_path / "chain").write_text(chain)
         (tmp_path / "key").write_text(key)
         (tmp_path / "both").write_text(key + chain)
-        properties: dict[str, object] = {
+        properties: dict[str, object] = {  # type: ignore[assignment]
             "location": {
                 "ssl_certificate_location": str(tmp_path / "chain"),
                 "ssl_key_location": str(tmp_path / "key"),

@@ -106,7 +106,7 @@ class TestRun:
             worker.start()
         for worker in workers:
             worker.join()
-        assert sorted(results) == list(range(20))
+        assert sorted(results) == list(range(20))  # type: ignore[type-var]
 
 
 class TestPost:
