@@ -90,7 +90,7 @@ class BatchDecoder:
             return self._decoder.decode(frames)
         except SchemaRegistryError as error:
             raise LookupFailedError(
-                f"a payload's schema was registered after this job was planned, and the registry can't be asked: {error}"
+                f"a payload's schema is not among those the job was planned with, and can't be looked up: {error}"
             ) from error
 
     def _with_errors(self, struct: pa.StructArray, errors: pa.Array) -> pa.StructArray:

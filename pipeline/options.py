@@ -15,7 +15,7 @@ from pipeline.splits import EARLIEST, LATEST, Offsets, offsets_from_json
 __all__ = ["ReadOptions"]
 
 CLIENT_PREFIX = "kafka."
-KNOWN = ("subscribe", "startingOffsets", "endingOffsets", "timeoutSeconds", "rowsPerBatch")
+KNOWN = ("subscribe", "startingOffsets", "endingOffsets", "timeoutSeconds", "rowsPerBatch", "bytesPerBatch")
 _BY_LOWER = {name.lower(): name for name in KNOWN}
 _REFUSED = {"kafka.group.id", "kafka.auto.offset.reset", "kafka.enable.auto.commit"}
 
@@ -27,20 +27,20 @@ class ReadOptions:
     Attributes:
         client: configuration of the Kafka client, from the options `kafka.…` (may hold secrets: never shown).
         topics: option `subscribe`, comma-separated.
-        starting: option `startingOffsets`: `earliest` (default) or JSON; -2 earliest, -1 latest.
-        ending: option `endingOffsets`: `latest` (default) or JSON.
-        default_start: where partitions start that `starting` does not name.
-        timeout_s: option `timeoutSeconds`, 120: how long a read may make no progress.
+        starting: option `startingOffsets`: `earliest` (default) or JSON, where -2 stands for the earliest.
+        ending: option `endingOffsets`: `latest` (default) or JSON, where -1 stands for the latest; exclusive.
+        timeout_s: option `timeoutSeconds`, 60: how long planning may wait for the cluster, and a read make no progress.
         rows_per_batch: option `rowsPerBatch`, 50,000: the most rows of one Arrow batch.
+        bytes_per_batch: option `bytesPerBatch`, 32 MiB: about the most bytes of one Arrow batch (one row at least).
     """
 
     client: Mapping[str, str] = field(repr=False)
     topics: tuple[str, ...]
     starting: Offsets
     ending: Offsets
-    default_start: int = EARLIEST
-    timeout_s: float = 120.0
+    timeout_s: float = 60.0
     rows_per_batch: int = 50_000
+    bytes_per_batch: int = 32 * 2**20
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> ReadOptions:
@@ -50,23 +50,19 @@ class ReadOptions:
             OptionError: an option is unknown, missing or ill-formed.
         """
         client, own = _split(options)
-        topics = tuple(filter(None, (name.strip() for name in own.get("subscribe", "").split(","))))
+        topics = tuple(dict.fromkeys(filter(None, (name.strip() for name in own.get("subscribe", "").split(",")))))
         if not topics:
             raise OptionError('option "subscribe" is needed: the topic to read (several: comma-separated)')
         if "bootstrap.servers" not in client:
             raise OptionError('option "kafka.bootstrap.servers" is needed: host:port of a broker')
-        start, end = own.get("startingOffsets", "earliest"), own.get("endingOffsets", "latest")
-        named = {"earliest": EARLIEST, "latest": LATEST}
-        if end == "earliest":
-            raise OptionError('option "endingOffsets" can\'t be "earliest": nothing would be read')
         return cls(
             client=client,
             topics=topics,
-            starting={} if start in named else offsets_from_json(start),
-            ending={} if end in named else offsets_from_json(end),
-            default_start=named.get(start, EARLIEST),
-            timeout_s=_positive(own, "timeoutSeconds", 120),
+            starting=_offsets(own, "startingOffsets", topics, implied="earliest", senseless=LATEST),
+            ending=_offsets(own, "endingOffsets", topics, implied="latest", senseless=EARLIEST),
+            timeout_s=_positive(own, "timeoutSeconds", 60),
             rows_per_batch=_positive(own, "rowsPerBatch", 50_000),
+            bytes_per_batch=_positive(own, "bytesPerBatch", 32 * 2**20),
         )
 
     def client_config(self, purpose: str) -> dict[str, object]:
@@ -94,15 +90,35 @@ def _split(options: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
             client[lower.removeprefix(CLIENT_PREFIX)] = value
         elif lower in _BY_LOWER:
             own[_BY_LOWER[lower]] = value
-        elif lower != "path":
+        elif lower == "path":
+            raise OptionError(f'load() takes no path ({value!r}): name the topic with the option "subscribe"')
+        else:
             near = difflib.get_close_matches(lower, _BY_LOWER, n=1)
             hint = f"; did you mean {_BY_LOWER[near[0]]!r}?" if near else f"; known: kafka.*, {', '.join(KNOWN)}"
             raise OptionError(f"option {name!r} is unknown{hint}")
     return client, own
 
 
+def _offsets(own: Mapping[str, str], name: str, topics: tuple[str, ...], *, implied: str, senseless: int) -> Offsets:
+    """What `startingOffsets` or `endingOffsets` says; empty where it says `implied`."""
+    text = own.get(name, implied).strip()
+    if text.lower() == implied:
+        return {}
+    if text.lower() in ("earliest", "latest"):
+        raise OptionError(f"option {name!r} can't be {text!r} in a batch read: nothing would be read")
+    offsets = offsets_from_json(text)
+    strangers = sorted(offsets.keys() - set(topics))
+    if strangers:
+        raise OptionError(f'option {name!r} names the topic {strangers[0]!r}, which "subscribe" does not')
+    for topic, parts in offsets.items():
+        for partition, offset in parts.items():
+            if offset == senseless:
+                raise OptionError(f"option {name!r} can't be {offset} (of {topic}[{partition}]) in a batch read")
+    return offsets
+
+
 def _positive(own: Mapping[str, str], name: str, default: int) -> int:
     text = own.get(name, str(default))
-    if not text.isdigit() or int(text) == 0:
+    if not (text.isascii() and text.isdigit()) or int(text) == 0:
         raise OptionError(f"option {name!r} must be a whole number above 0, not {text!r}")
     return int(text)

@@ -52,14 +52,14 @@ def take_snapshot(registry: Mapping[str, object], subject: str, reader: Schema |
     references: dict[ReferenceKey, Schema] = {}
     try:
         with SchemaRegistryClient(dict(registry)) as client:
-            found = [client.get_version(subject, version) for version in client.get_versions(subject)]
+            versions = sorted(client.get_versions(subject))
+            found = [client.get_version(subject, version) for version in versions]
             for registered in found:
                 resolve_all(registered.schema, _remembering(client, references))
     except (SchemaRegistryError, ValueError) as error:
         raise PlanError(f"the schemas of subject {subject!r} can't be read from the registry: {error}") from error
     schemas = {registered.schema_id: registered.schema for registered in found}
-    newest = max(found, key=lambda registered: registered.version)
-    return Snapshot(dict(registry), subject, reader or newest.schema, schemas, references)
+    return Snapshot(dict(registry), subject, reader or found[-1].schema, schemas, references)
 
 
 def _remembering(client: SchemaRegistryClient, kept: dict[ReferenceKey, Schema]) -> Callable[[SchemaReference], Schema]:

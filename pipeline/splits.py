@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.errors import OptionError
+from pipeline.errors import OptionError, PlanError
 
-__all__ = ["EARLIEST", "LATEST", "Offsets", "Split", "offsets_from_json", "offsets_to_json"]
+__all__ = ["EARLIEST", "LATEST", "Offsets", "Split", "offsets_from_json", "offsets_to_json", "plan_split"]
 
 EARLIEST, LATEST = -2, -1
 Offsets = dict[str, dict[int, int]]
@@ -27,6 +27,31 @@ class Split:
     partition: int
     start: int
     end: int
+
+
+def plan_split(topic: str, partition: int, held: tuple[int, int], wanted: tuple[int, int]) -> Split:
+    """The split of one partition.
+
+    Args:
+        topic: its topic.
+        partition: its number.
+        held: first offset the broker holds, and the one after the last.
+        wanted: start and end; `EARLIEST` and `LATEST` stand for those of `held`.
+
+    Raises:
+        PlanError: `wanted` is not within `held`, or ends before it starts.
+    """
+    low, high = held
+    logical = {EARLIEST: low, LATEST: high}
+    start, end = (logical.get(offset, offset) for offset in wanted)
+    if start < low or start > high or end > high:
+        raise PlanError(
+            f"{topic}[{partition}] holds the offsets {low} to {high}, but {start} to {end} were asked for:"
+            " records were deleted, or the offsets belong to another topic"
+        )
+    if end < start:
+        raise PlanError(f"{topic}[{partition}]: endingOffsets {end} is before startingOffsets {start}")
+    return Split(topic, partition, start, end)
 
 
 def offsets_to_json(offsets: Mapping[str, Mapping[int, int]]) -> str:

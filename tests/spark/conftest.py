@@ -1,50 +1,113 @@
-"""One small Spark for all tests, an embedded broker and registry beside it."""
+"""One Spark of two cores, one embedded cluster and one registry for all tests of this folder."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import fastavro
 import pytest
 
+from kafka_core import Producer
 from kafka_core.broker import EmbeddedCluster
-from registry.dev import RegistryServer, serve
+from registry import Schema, SchemaRegistryClient
+from registry.dev import serve
+from registry.dev.mounts import RegistryServer
 from tests.parts import missing
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    if importlib.util.find_spec("pyspark") is None:
-        missing("spark", "PySpark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        missing("spark", "there is no Java")
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.log.level", "OFF")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
+    """A local session whose workers run this Python; missing PySpark or Java is said loudly."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        missing("spark", f"PySpark is not installed: {error}")
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java") is None and not (home and os.access(os.path.join(home, "bin", "java"), os.X_OK)):
+        missing("spark", "there is no java, neither in PATH nor in JAVA_HOME")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            session = (
+                SparkSession.builder.master("local[2]")
+                .appName("kserdes-tests")
+                .config("spark.ui.enabled", "false")
+                .config("spark.ui.showConsoleProgress", "false")
+                .config("spark.sql.shuffle.partitions", "2")
+                .config("spark.sql.session.timeZone", "America/New_York")
+                .config("spark.driver.memory", "1g")
+                .config("spark.log.level", "OFF")
+                .getOrCreate()
+            )
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[EmbeddedCluster]:
-    with EmbeddedCluster() as cluster:
-        yield cluster
+    """A broker that makes no topic unasked."""
+    with EmbeddedCluster(auto_create_topics=False) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
 def registry_server() -> Iterator[RegistryServer]:
     with serve() as server:
         yield server
+
+
+@pytest.fixture
+def registry(registry_server: RegistryServer) -> Iterator[SchemaRegistryClient]:
+    """A client of the registry that Spark's workers reach, too."""
+    with SchemaRegistryClient({"url": registry_server.url}) as client:
+        yield client
+
+
+@pytest.fixture
+def topic(cluster: EmbeddedCluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A topic of two partitions with a name of its own."""
+    name = request.node.name.replace("[", "-").replace("]", "").replace(" ", "-")[:200]
+    cluster.create_topic(name, 2)
+    yield name
+    cluster.delete_topic(name)
+
+
+Produce = Callable[..., None]
+
+
+@pytest.fixture
+def produce(cluster: EmbeddedCluster) -> Produce:
+    """`produce(topic, records, partition)`: each record is a dict of `Producer.produce`'s arguments."""
+
+    def send(topic: str, records: Sequence[Mapping[str, Any]], partition: int = 0) -> None:
+        with Producer({"bootstrap.servers": cluster.bootstrap_servers, "max.block.ms": 10_000}) as producer:
+            for record in records:
+                producer.produce(topic, partition=partition, **record)
+            assert producer.flush(20) == 0
+
+    return send
+
+
+def frame(schema_id: int, schema: Any, value: Any) -> bytes:
+    """A payload in the registry's wire format, written by fastavro alone."""
+    import io
+
+    out = io.BytesIO()
+    out.write(b"\0" + schema_id.to_bytes(4, "big"))
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), value)
+    return out.getvalue()
+
+
+def register(client: SchemaRegistryClient, subject: str, schema: Any) -> int:
+    """Registers a schema given as Python data; its id."""
+    import json
+
+    return client.register_schema(subject, Schema(json.dumps(schema), "AVRO"))

@@ -1,10 +1,9 @@
-"""pipeline.decoding and pipeline.resolver: frames of several schema ids become one struct; bad rows as asked."""
+"""pipeline.decoding: frames of several schema ids become one struct; bad rows as asked."""
 
 from __future__ import annotations
 
 import io
 import json
-import pickle
 import uuid
 from datetime import UTC, datetime
 from typing import Any
@@ -14,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from pipeline.decoding import BatchDecoder, Mode, shared_decoder
-from pipeline.errors import OptionError, PlanError, RowError
-from pipeline.resolver import Snapshot, SnapshotResolver, take_snapshot
-from registry import Schema, SchemaRegistryClient, SchemaRegistryError
+from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
+from pipeline.resolver import Snapshot, take_snapshot
+from registry import Schema, SchemaRegistryClient
 
 V1 = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}
 V2 = {
@@ -86,6 +85,65 @@ def test_an_error_field_that_is_taken_is_refused(snapshot: Snapshot) -> None:
         BatchDecoder(snapshot, Mode.PERMISSIVE, "a")
 
 
+def test_an_error_field_is_taken_in_any_case(snapshot: Snapshot) -> None:
+    with pytest.raises(OptionError, match="'AT' is a field"):
+        BatchDecoder(snapshot, Mode.PERMISSIVE, "AT")
+
+
+@pytest.mark.parametrize("frames", [[], [None], [None, None]])
+def test_batches_without_payloads(snapshot: Snapshot, frames: list[bytes | None]) -> None:
+    for error_field in (None, "_error"):
+        decoder = BatchDecoder(snapshot, Mode.FAILFAST, error_field)
+        decoded = decoder.decode(pa.array(frames, pa.binary()))
+        assert decoded.type == decoder.arrow_type
+        assert decoded.to_pylist() == [None] * len(frames)
+
+
+def test_a_slice_of_a_batch_is_decoded_as_such(snapshot: Snapshot) -> None:
+    old = ids(snapshot)[0]
+    frames = pa.array([b"x", frame(old, V1, {"a": 1}), None, b"\x01", b"x"])[1:4]
+    decoded = BatchDecoder(snapshot, Mode.PERMISSIVE, "_error").decode(frames).to_pylist()
+    assert [row and row["a"] for row in decoded] == [1, None, None]
+    assert [row and row["_error"] is None for row in decoded] == [True, None, False]
+
+
+def test_frames_that_are_cut_or_of_an_unknown_id_are_bad_rows(snapshot: Snapshot) -> None:
+    old = ids(snapshot)[0]
+    whole = frame(old, V1, {"a": 100_000})
+    frames = pa.array([whole[:-1], whole + b"\0", b"", b"\0\0\0", b"\0\0\0\x27\x0f\0", whole])
+    decoded = BatchDecoder(snapshot, Mode.PERMISSIVE, "_error").decode(frames).to_pylist()
+    assert [row["a"] for row in decoded] == [None] * 5 + [100_000]
+    assert all(row["_error"] for row in decoded[:5])
+    assert "id 9999" in decoded[4]["_error"]
+    assert decoded[5]["_error"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('"string"', "columns need a record schema"),
+        ("{", "not valid"),
+        (
+            '{"type": "record", "name": "Tree", "fields": [{"name": "up", "type": ["null", "Tree"]}]}',
+            "recursive types",
+        ),
+    ],
+)
+def test_reader_schemas_without_columns_fail_the_plan(snapshot: Snapshot, text: str, reason: str) -> None:
+    chosen = Snapshot(snapshot.registry, "t-value", Schema(text, "AVRO"), snapshot.schemas)
+    with pytest.raises(PlanError, match=rf"subject 't-value'.*{reason}"):
+        BatchDecoder(chosen, Mode.PERMISSIVE)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_registry_that_is_away_is_no_row_s_fault(snapshot: Snapshot, mode: Mode) -> None:
+    away = Snapshot({"url": "http://127.0.0.1:1", "max.retries": 0}, "t-value", snapshot.reader, {})
+    decoder = BatchDecoder(away, mode, "_error")
+    assert decoder.decode(pa.array([None], pa.binary())).to_pylist() == [None]
+    with pytest.raises(LookupFailedError, match=r"can't be looked up: .*127\.0\.0\.1:1"):
+        decoder.decode(pa.array([frame(1, V1, {"a": 1})]))
+
+
 def test_modes_by_name() -> None:
     assert Mode.of("failfast") is Mode.FAILFAST
     with pytest.raises(OptionError, match="PERMISSIVE or FAILFAST"):
@@ -95,24 +153,6 @@ def test_modes_by_name() -> None:
 def test_one_decoder_per_plan(snapshot: Snapshot) -> None:
     plan = uuid.uuid4().hex
     assert shared_decoder(plan, snapshot, Mode.FAILFAST, None) is shared_decoder(plan, snapshot, Mode.FAILFAST, None)
-
-
-def test_a_snapshot_travels_without_showing_secrets(snapshot: Snapshot) -> None:
-    secret = Snapshot({**snapshot.registry, "basic.auth.user.info": "u:hidden"}, "s", snapshot.reader, snapshot.schemas)
-    assert "hidden" not in repr(secret)
-    assert pickle.loads(pickle.dumps(secret)) == secret
-
-
-def test_no_subject_is_a_plan_error() -> None:
-    with pytest.raises(PlanError, match="nothing-value"):
-        take_snapshot({"url": f"mock://{uuid.uuid4()}"}, "nothing-value")
-
-
-def test_a_later_id_is_looked_up_once(snapshot: Snapshot) -> None:
-    resolver = SnapshotResolver(snapshot)
-    later = {"type": "record", "name": "Later", "fields": [{"name": "z", "type": "int"}]}
-    with SchemaRegistryClient(dict(snapshot.registry)) as client:
-        schema_id = client.register_schema("other", Schema(json.dumps(later), "AVRO"))
-    assert resolver(schema_id) is resolver(schema_id)
-    with pytest.raises(SchemaRegistryError):
-        resolver(10_000)
+    assert shared_decoder(uuid.uuid4().hex, snapshot, Mode.FAILFAST, None) is not shared_decoder(
+        plan, snapshot, Mode.FAILFAST, None
+    )

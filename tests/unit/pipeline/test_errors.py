@@ -6,10 +6,13 @@ import pickle
 
 import pytest
 
-from pipeline.errors import OptionError, PipelineError, PlanError, ReadError, RowError
+from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
 
 
-@pytest.mark.parametrize("error", [OptionError("o"), PlanError("p"), ReadError("r"), RowError(3, "bad magic byte")])
+@pytest.mark.parametrize(
+    "error",
+    [OptionError("o"), PlanError("p"), LookupFailedError("l"), ReadError("r"), RowError(3, "bad magic byte")],
+)
 def test_errors_travel(error: PipelineError) -> None:
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)

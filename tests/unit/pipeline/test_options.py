@@ -8,7 +8,6 @@ import pytest
 
 from pipeline.errors import OptionError
 from pipeline.options import ReadOptions
-from pipeline.splits import EARLIEST, LATEST
 
 LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
 
@@ -16,14 +15,15 @@ LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
 def test_defaults_read_everything() -> None:
     options = ReadOptions.parse(LEAST)
     assert options.topics == ("t",)
-    assert (options.starting, options.ending, options.default_start) == ({}, {}, EARLIEST)
+    assert (options.starting, options.ending) == ({}, {})
     assert options.client == {"bootstrap.servers": "b:9092"}
 
 
 def test_names_in_any_case_and_several_topics() -> None:
-    options = ReadOptions.parse({"KAFKA.Bootstrap.Servers": "b", "SUBSCRIBE": "a, b", "startingoffsets": "latest"})
+    options = ReadOptions.parse({"KAFKA.Bootstrap.Servers": "b", "SUBSCRIBE": "a, b,a", "rowsperbatch": "7"})
     assert options.topics == ("a", "b")
-    assert options.default_start == LATEST
+    assert options.client == {"bootstrap.servers": "b"}
+    assert options.rows_per_batch == 7
 
 
 def test_offsets_as_json() -> None:
@@ -43,6 +43,12 @@ def test_offsets_as_json() -> None:
         ({"what": "1"}, "known: kafka"),
         ({"startingOffsets": "yesterday"}, "offsets must look like"),
         ({"endingOffsets": "earliest"}, "nothing would be read"),
+        ({"startingOffsets": "Latest"}, "nothing would be read"),
+        ({"startingOffsets": '{"t": {"0": -1}}'}, r"can't be -1 \(of t\[0\]\)"),
+        ({"endingOffsets": '{"t": {"3": -2}}'}, r"can't be -2 \(of t\[3\]\)"),
+        ({"endingOffsets": '{"u": {"3": 5}}'}, "names the topic 'u', which \"subscribe\" does not"),
+        ({"bytesPerBatch": "²"}, "above 0"),
+        ({"path": "t"}, "load\\(\\) takes no path"),
         ({"rowsPerBatch": "0"}, "above 0"),
         ({"timeoutSeconds": "soon"}, "above 0"),
         ({"kafka.group.id": "g"}, "no meaning"),
@@ -60,3 +66,19 @@ def test_secrets_do_not_show_and_options_travel() -> None:
     assert pickle.loads(pickle.dumps(options)) == options
     assert options.client_config("read")["sasl.password"] == "hidden"
     assert options.client_config("read")["enable.auto.commit"] is False
+
+
+def test_both_ends_may_be_said_in_words() -> None:
+    options = ReadOptions.parse({**LEAST, "startingOffsets": "EARLIEST", "endingOffsets": "Latest"})
+    assert (options.starting, options.ending) == ({}, {})
+
+
+def test_the_client_joins_no_group_and_stops_where_offsets_are_gone() -> None:
+    options = ReadOptions.parse({**LEAST, "kafka.client.id": "mine"})
+    assert options.client_config("read") == {
+        "bootstrap.servers": "b:9092",
+        "client.id": "mine",
+        "group.id": "kserdes-spark-read",
+        "enable.auto.commit": False,
+        "auto.offset.reset": "error",
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from pipeline.errors import PlanError
 from pipeline.schema import spark_arrow_type
 
 UTC_US = pa.timestamp("us", tz="UTC")
@@ -34,3 +35,8 @@ def test_types(kind: pa.DataType, expected: pa.DataType) -> None:
 def test_every_field_may_be_null() -> None:
     kind = spark_arrow_type(pa.struct([pa.field("a", pa.int32(), nullable=False)]))
     assert kind.field(0).nullable
+
+
+def test_a_decimal_too_wide_for_spark_is_refused() -> None:
+    with pytest.raises(PlanError, match="a decimal of 50 digits has no Spark type"):
+        spark_arrow_type(pa.struct([("deep", pa.list_(pa.decimal256(50, 2)))]))

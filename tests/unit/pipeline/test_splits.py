@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import OptionError
-from pipeline.splits import Split, offsets_from_json, offsets_to_json
+from pipeline.errors import OptionError, PlanError
+from pipeline.splits import EARLIEST, LATEST, Split, offsets_from_json, offsets_to_json, plan_split
 
 OFFSETS = st.dictionaries(st.text(min_size=1), st.dictionaries(st.integers(0, 500), st.integers(-2, 2**62)))
 
@@ -36,3 +36,23 @@ def test_other_text_is_refused(text: str) -> None:
 def test_splits_travel_and_have_an_order() -> None:
     splits = [Split("t", 1, 0, 5), Split("t", 0, 0, 5)]
     assert sorted(pickle.loads(pickle.dumps(splits))) == [splits[1], splits[0]]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "range_"),
+    [((EARLIEST, LATEST), (10, 20)), ((12, LATEST), (12, 20)), ((20, 20), (20, 20)), ((EARLIEST, 10), (10, 10))],
+)
+def test_a_split_lies_within_what_is_held(wanted: tuple[int, int], range_: tuple[int, int]) -> None:
+    assert plan_split("t", 3, held=(10, 20), wanted=wanted) == Split("t", 3, *range_)
+
+
+@pytest.mark.parametrize("wanted", [(9, LATEST), (21, LATEST), (EARLIEST, 21), (0, 5), (25, 30)])
+def test_offsets_that_are_not_held_fail_the_plan(wanted: tuple[int, int]) -> None:
+    with pytest.raises(PlanError, match=r"t\[3\] holds the offsets 10 to 20, but"):
+        plan_split("t", 3, held=(10, 20), wanted=wanted)
+
+
+@pytest.mark.parametrize("wanted", [(15, 12), (EARLIEST, 5)])
+def test_an_end_before_the_start_fails_the_plan(wanted: tuple[int, int]) -> None:
+    with pytest.raises(PlanError, match="is before startingOffsets"):
+        plan_split("t", 3, held=(10, 20), wanted=wanted)
