@@ -8,11 +8,12 @@ Spec: DESIGN §3; record layout: kafka.apache.org/documentation/#recordbatch; pa
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check, PyUnicode_FromObject
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc, realloc
 from libc.string cimport memcpy
-from kafka_core.kernels.native.message cimport Memory, Message, new_message, parse_record
+from kafka_core.kernels.native.message cimport Memory, Message, exact_text, new_message, parse_record
 from kafka_core.kernels.native.wire cimport (
     ks_crc32c,
     ks_crc_init,
@@ -44,6 +45,12 @@ cdef extern from *:
     """
     int64_t ks_wall_ms() nogil
     double ks_monotonic_s() nogil
+
+cdef extern from "Python.h":
+    bint PyMethod_Check(object callback)
+    PyObject* PyMethod_GET_FUNCTION(object method)  # borrowed, as the next one
+    PyObject* PyMethod_GET_SELF(object method)
+    object PyMethod_New(object function, object receiver)
 
 ks_crc_init()
 
@@ -104,6 +111,8 @@ cdef inline object flat(object value, str what):
         span = Span(value)
     except TypeError:
         raise TypeError(f"{what} must be bytes, str, a buffer or None, not {type(value).__name__}") from None
+    except BufferError:  # it has gaps; and to the caller, BufferError would say that the queue is full
+        return memoryview(value).tobytes()
     return PyBytes_FromStringAndSize(<const char*>span.view.buf, span.view.len)
 
 
@@ -151,6 +160,7 @@ cdef class Batch:
     cdef bint written_transactional
     cdef Py_ssize_t limit
     cdef list callbacks
+    cdef list receivers          # the `self` of callbacks that are bound methods, once there is one
     cdef readonly str topic
     cdef readonly int partition
     cdef readonly Py_ssize_t count
@@ -158,6 +168,7 @@ cdef class Batch:
     cdef readonly int64_t max_timestamp_ms
     cdef int64_t base_timestamp
     cdef readonly bint has_callbacks
+    cdef bint has_receivers
     cdef Py_ssize_t shrunk       # bytes that a split saved: they were counted, and must be settled
 
     def __cinit__(self, str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
@@ -225,14 +236,30 @@ cdef class Batch:
         return body
 
     cdef bint note(self, object callback) except -1:
-        """Keeps the callback of the record just appended."""
-        if callback is not None and not self.has_callbacks:
-            self.has_callbacks = True
-            while len(self.callbacks) < self.count - 1:
-                self.callbacks.append(None)
-        if self.has_callbacks:
-            self.callbacks.append(callback)
+        """Keeps the callback of the record just appended.
+
+        Of a bound method its function and its object: every `self.done` is an object of its own, and walking a hundred
+        thousand of them again and again costs the garbage collector more time than all the rest of produce().
+        """
+        cdef object receiver = None
+        if callback is None and not self.has_callbacks:
+            return True
+        self.has_callbacks = True
+        if PyMethod_Check(callback):
+            self.has_receivers = True
+            receiver = <object>PyMethod_GET_SELF(callback)
+            callback = <object>PyMethod_GET_FUNCTION(callback)
+        put_at(self.callbacks, self.count - 1, callback)
+        if self.has_receivers:
+            put_at(self.receivers, self.count - 1, receiver)
         return True
+
+    cdef object callback_of(self, Py_ssize_t index):
+        if not self.has_callbacks:
+            return None
+        if self.has_receivers and self.receivers[index] is not None:
+            return PyMethod_New(self.callbacks[index], self.receivers[index])
+        return self.callbacks[index]
 
     def encode(self, *, int codec_id=0, compress=None, int64_t producer_id=-1, int producer_epoch=-1,
                int base_sequence=-1, bint transactional=False):
@@ -316,7 +343,7 @@ cdef class Batch:
             if log_append_time_ms >= 0:
                 message.timestamp_type, message.timestamp_ms = LOG_APPEND_TIME, log_append_time_ms
             message._rare = rare
-            found.append((self.callbacks[index] if self.has_callbacks else None, message))
+            found.append((self.callback_of(index), message))
         return found
 
     def split(self):
@@ -349,7 +376,7 @@ cdef class Batch:
                                 message.value_size, headers_start(message), headers_length(message),
                                 self.count) < 0:
                     raise MemoryError()
-                batch.note(self.callbacks[index] if self.has_callbacks else None)
+                batch.note(self.callback_of(index))
             p = stop
         return batch
 
@@ -364,8 +391,16 @@ cdef inline Py_ssize_t headers_length(Message message) noexcept:
 
 cdef Batch make_batch(str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
     cdef Batch batch = Batch(topic, partition, limit, room, opened_at_s)
-    batch.callbacks = []
+    batch.callbacks, batch.receivers = [], []
     return batch
+
+
+cdef inline bint put_at(list kept, Py_ssize_t index, object item) except -1:
+    """`item` behind as many None as it takes. Appending runs no garbage collection, and so no other code."""
+    while len(kept) < index:
+        kept.append(None)
+    kept.append(item)
+    return True
 
 
 cdef class PartitionQueue:
@@ -423,6 +458,7 @@ cdef class Accumulator:
     cdef object time_ms
     cdef object monotonic
     cdef bint woken
+    cdef bint owed               # a wake failed: the loop has not seen what is there
     cdef Py_ssize_t batch_size
     cdef Py_ssize_t batch_records
     cdef Py_ssize_t max_records
@@ -462,7 +498,7 @@ cdef class Accumulator:
             value, key: bytes, str (sent as UTF-8), any buffer, or None.
             partition: -1 leaves the choice to the partitioner.
             callback, on_delivery: the same thing: called with (KafkaError or None, Message) by poll() or flush().
-            timestamp: milliseconds since the epoch; 0 is now.
+            timestamp: milliseconds since the epoch; 0 is now, and so is -1, what a message without a time has.
             headers: dict or list of (str, bytes | str | None).
 
         Raises:
@@ -477,9 +513,11 @@ cdef class Accumulator:
         if callback is not None and not callable(callback):
             raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
         if type(topic) is not str:
-            if not isinstance(topic, str):
-                raise TypeError(f"topic must be str, not {type(topic).__name__}")
-            topic = PyUnicode_FromObject(topic)
+            topic = exact_text(topic)
+        if partition < -1:
+            raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
+        if timestamp < -1:
+            raise ValueError(f"timestamp must not be negative, got {timestamp}")
         self.add(topic, flat(value, "value"), flat(key, "key"), partition, callback, timestamp,
                  b"" if headers is None else pack_headers(headers))
 
@@ -487,9 +525,24 @@ cdef class Accumulator:
         """`produce` for a list of dicts (value, key, headers, timestamp, partition, callback); returns how many went in.
 
         A dict that can't be queued gets its KafkaError as `_error`; the others go on.
+
+        Raises:
+            StateError: the producer is closed, and took none of them.
+            TypeError, ValueError: the topic or the callback is wrong, or an item is not a dict; none was taken.
         """
         cdef Py_ssize_t accepted = 0
+        if callback is not None and on_delivery is not None and on_delivery is not callback:
+            raise ValueError("callback and on_delivery are two names of one argument: give one")
         common = callback if callback is not None else on_delivery
+        if common is not None and not callable(common):
+            raise TypeError(f"on_delivery must be callable, not {type(common).__name__}")
+        topic = exact_text(topic)
+        if not topic:
+            raise ValueError("topic must not be empty")
+        messages = list(messages)
+        for item in messages:
+            if not isinstance(item, dict):
+                raise TypeError(f"a message must be a dict, not {type(item).__name__}")
         for item in messages:
             own = item.get("callback")
             if own is None:
@@ -501,9 +554,9 @@ cdef class Accumulator:
                 accepted += 1
             except BufferError as error:
                 item["_error"] = KafkaError(KafkaError._QUEUE_FULL, str(error))
-            except StateError:
-                raise
             except KafkaException as error:
+                if isinstance(error, StateError) and not accepted:
+                    raise
                 item["_error"] = error.args[0]
             except (TypeError, ValueError, OverflowError) as error:
                 item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
@@ -559,7 +612,7 @@ cdef class Accumulator:
 
     cdef bint notify(self, PartitionQueue queue) except -1:
         """Wakes the loop if the queue has news: its batch is new, or one is full."""
-        if queue.sealed or (queue.open is not None and queue.open.count == 1):
+        if queue.sealed or (queue.open is not None and queue.open.count == 1) or self.owed:
             self.call_wake()
         return True
 
@@ -569,8 +622,9 @@ cdef class Accumulator:
         try:
             self.wake()
         except BaseException:
-            self.woken = False
+            self.woken, self.owed = False, True
             raise
+        self.owed = False
         return True
 
     cdef TopicState new_topic(self, str topic):
@@ -589,12 +643,13 @@ cdef class Accumulator:
             # Making the tuples ran a garbage collection, that ran Python code, and then the loop's thread had its
             # turn: the topic is known by now, and nobody will look at what waits for it again.
             self.replay(state, record, size, state.count)
+            first = True  # it may have opened a batch
         else:
             first = not state.waiting
             if first:
                 self.unknown.append(state.name)
             state.waiting.append(entry)
-        if first and self.wake is not None and not self.woken:
+        if (first or self.owed) and self.wake is not None and not self.woken:
             self.call_wake()
         return True
 
@@ -640,13 +695,19 @@ cdef class Accumulator:
         """Into the partition's open batch, or a new one; bytes added."""
         cdef PartitionQueue queue
         cdef Batch batch, fresh
-        cdef Py_ssize_t added
+        cdef Py_ssize_t added, index
         cdef Py_ssize_t headers_size = PyBytes_GET_SIZE(headers)
         if partition < len(state.queues):
             queue = <PartitionQueue>state.queues[partition]
         elif partition < state.count:
             while len(state.queues) <= partition:
-                state.queues.append(PartitionQueue(len(state.queues)))
+                index = len(state.queues)
+                queue = state.beyond.get(index)  # records named it when the topic ended before it: they come first
+                if queue is None:
+                    queue = PartitionQueue(index)
+                if len(state.queues) == index:  # nobody else came in while that was made
+                    state.beyond.pop(index, None)
+                    state.queues.append(queue)
             queue = <PartitionQueue>state.queues[partition]
         else:  # a record that waited for metadata names a partition that is not there (yet): it gets no leader
             queue = state.beyond.setdefault(partition, PartitionQueue(partition))

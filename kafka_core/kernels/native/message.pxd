@@ -19,6 +19,7 @@ cdef class Memory:
 
 
 cdef Message new_message()
+cdef str exact_text(object topic)
 
 
 cdef class Message:

@@ -8,6 +8,7 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_FromObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
 from kafka_core.kernels.native.wire cimport ks_get_varint32, ks_get_varint64
@@ -111,6 +112,13 @@ cdef class Memory:
         self.views -= 1
 
 
+cdef str exact_text(object topic):
+    """A topic's name as plain str, whatever kind of str (an enum's member) it is given as."""
+    if not isinstance(topic, str):
+        raise TypeError(f"topic must be str, not {type(topic).__name__}")
+    return PyUnicode_FromObject(topic)
+
+
 cdef Message new_message():
     """An empty message that the garbage collector does not look at.
 
@@ -128,6 +136,8 @@ cdef class Message:
     Keys and values are copied out of the fetched bytes at first use, so a message that was never looked at costs
     little; it keeps the whole fetched batch in memory as long as it lives. API: confluent_kafka.Message.
     """
+    # When the collector breaks a cycle it takes `owner` first, and code that still runs may ask for the key: whoever
+    # follows a pointer looks whether there is an owner.
 
     def __cinit__(self):
         self.key_size = self.value_size = -1
@@ -170,13 +180,13 @@ cdef class Message:
 
     def key(self):
         """The key as bytes (or what `set_key` left); None for a null key."""
-        if self._key is None and self.key_size >= 0:
+        if self._key is None and self.key_size >= 0 and self.owner is not None:
             self._key = PyBytes_FromStringAndSize(<const char*>self.key_data, self.key_size)
         return self._key
 
     def value(self):
         """The value as bytes (or what `set_value` left); None for a tombstone."""
-        if self._value is None and self.value_size >= 0:
+        if self._value is None and self.value_size >= 0 and self.owner is not None:
             self._value = PyBytes_FromStringAndSize(<const char*>self.value_data, self.value_size)
         return self._value
 
@@ -184,8 +194,9 @@ cdef class Message:
         """List of (name, bytes or None), None if the record has none."""
         if self._rare is not None and self._rare[1] is not None:
             return self._rare[1]
-        if self.header_count == 0:
+        if self.header_count == 0 or self.owner is None:
             return None
+        self.watch()  # the list can be changed, even to one that has this message in it
         self._rare = (self.error(), self.parse_headers(), self.latency())
         return self._rare[1]
 

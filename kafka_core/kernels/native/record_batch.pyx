@@ -6,7 +6,7 @@ Spec: https://kafka.apache.org/documentation/#recordbatch.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
-from kafka_core.kernels.native.message cimport Message, Pinned, new_message, parse_record
+from kafka_core.kernels.native.message cimport Message, Pinned, exact_text, new_message, parse_record
 from kafka_core.kernels.native.wire cimport ks_crc32c, ks_crc_init, ks_load16, ks_load32, ks_load64
 
 from kafka_core.errors import CorruptRecordError
@@ -75,13 +75,15 @@ def scan_batches(buffer, Py_ssize_t start=0, Py_ssize_t end=-1, bint check_crc=T
 cdef class RecordCursor:
     """Walks the records of one decompressed batch payload, from an offset on."""
 
-    def __init__(self, buffer, Py_ssize_t start, Py_ssize_t end, header, str topic not None, int partition,
+    def __init__(self, buffer, Py_ssize_t start, Py_ssize_t end, header, topic not None, int partition,
                  int64_t from_offset):
         self.owner = Pinned(buffer)
         if not 0 <= start <= end <= self.owner.size:
             raise ValueError(f"no range {start} to {end} in a buffer of {self.owner.size} bytes")
         self.at = self.owner.data + start
         self.end = self.owner.data + end
+        if type(topic) is not str:
+            topic = exact_text(topic)
         self.topic = topic
         self.partition = partition
         if not 0 <= header.base_offset < 2**63 - 1 - header.last_offset_delta:

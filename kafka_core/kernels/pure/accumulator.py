@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels.abc import HEADER_BYTES, Buffer, DeliveryCallback, Headers, Payload
 from kafka_core.kernels.pure.batch import Batch
+from kafka_core.kernels.pure.message import exact_text
 from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partition_of
 from kafka_core.kernels.pure.record_batch import encode_headers
 
@@ -52,7 +53,7 @@ class PartitionQueue:
 class TopicState:
     """Partitions of a topic; until their number is known (`count` 0) its records wait."""
 
-    __slots__ = ("count", "name", "queues", "sticky", "waiting")
+    __slots__ = ("count", "moving", "name", "queues", "sticky", "waiting")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -60,6 +61,7 @@ class TopicState:
         self.sticky = -1
         self.queues: dict[int, PartitionQueue] = {}
         self.waiting: list[Waiting] = []
+        self.moving = False
 
 
 class Accumulator:
@@ -116,6 +118,7 @@ class Accumulator:
         self._unknown: list[str] = []
         self._active: list[PartitionQueue] = []
         self._woken = False
+        self._owed = False  # a wake failed: the loop has not seen what is there
         self.queued_records = 0
         self.queued_bytes = 0
         self.closed_reason: str | None = None
@@ -142,7 +145,7 @@ class Accumulator:
             partition: -1 leaves the choice to the partitioner.
             callback: called with (KafkaError or None, Message) by poll() or flush().
             on_delivery: the same thing under its other name.
-            timestamp: milliseconds since the epoch; 0 is now.
+            timestamp: milliseconds since the epoch; 0 is now, and so is -1, what a message without a time has.
             headers: dict or list of (str, bytes | str | None).
 
         Raises:
@@ -150,32 +153,23 @@ class Accumulator:
             StateError: the producer is closed, or the process was forked.
             KafkaException: MSG_SIZE_TOO_LARGE, _UNKNOWN_PARTITION.
         """
-        if callback is None:
-            callback = on_delivery
-        elif on_delivery is not None and on_delivery is not callback:
-            raise ValueError("callback and on_delivery are two names of one argument: give one")
-        if callback is not None and not callable(callback):
-            raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
-        if not isinstance(topic, str):
-            raise TypeError(f"topic must be str, not {type(topic).__name__}")
-        partition, timestamp = index(partition), index(timestamp)
-        if not -_EVERYTHING - 1 <= partition <= _EVERYTHING:
-            raise OverflowError(f"partition {partition} does not fit in 32 bits")
-        if not -_INT64_END <= timestamp < _INT64_END:
-            raise OverflowError(f"timestamp {timestamp} does not fit in 64 bits")
+        callback = one_callback(callback, on_delivery)
+        topic = exact_text(topic)
+        partition, timestamp = _check_partition(partition), _check_timestamp(timestamp)
         section = pack_headers(headers)
         timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
         flat_key, flat_value = flat(key, "key"), flat(value, "value")
         with self._lock:
             news = self._add(topic, flat_key, flat_value, partition, callback, timestamp_ms, section)
-            wake = news and not self._woken
+            wake = (news or self._owed) and not self._woken
             self._woken = self._woken or wake
         if wake and self._wake is not None:
             try:
                 self._wake()
             except BaseException:
-                self._woken = False  # nobody was woken: the next record tries again
+                self._woken, self._owed = False, True  # nobody was woken: the next record tries again
                 raise
+            self._owed = False
 
     def produce_batch(
         self,
@@ -188,9 +182,20 @@ class Accumulator:
         """`produce` for dicts (value, key, headers, timestamp, partition, callback); returns how many went in.
 
         A dict that can't be queued gets its KafkaError as `_error`; the others go on.
+
+        Raises:
+            StateError: the producer is closed, and took none of them.
+            TypeError, ValueError: the topic or the callback is wrong, or an item is not a dict; none was taken.
         """
         accepted = 0
-        common = callback if callback is not None else on_delivery
+        common = one_callback(callback, on_delivery)
+        topic = exact_text(topic)
+        if not topic:
+            raise ValueError("topic must not be empty")
+        messages = list(messages)
+        for item in messages:
+            if not isinstance(item, dict):
+                raise TypeError(f"a message must be a dict, not {type(item).__name__}")
         for item in messages:
             own = item.get("callback")
             own = own if own is not None else item.get("on_delivery")
@@ -207,9 +212,9 @@ class Accumulator:
                 accepted += 1
             except BufferError as error:
                 item["_error"] = KafkaError(KafkaError._QUEUE_FULL, str(error))
-            except StateError:
-                raise
             except KafkaException as error:
+                if isinstance(error, StateError) and not accepted:
+                    raise
                 item["_error"] = error.error
             except (TypeError, ValueError, OverflowError) as error:
                 item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
@@ -229,11 +234,11 @@ class Accumulator:
         size = HEADER_BYTES + _LEAST_OVERHEAD + len(key or b"") + len(value or b"") + len(section)
         self._check_bounds(topic, size)
         state = self._topic(topic)
-        if state.count == 0:
+        if state.count == 0 or state.moving:
+            since_s = self._monotonic()
             first = not state.waiting
             if first:
                 self._unknown.append(topic)
-            since_s = self._monotonic()
             state.waiting.append(Waiting(key, value, partition, callback, timestamp_ms, section, size, since_s))
             self.queued_records += 1
             self.queued_bytes += size
@@ -304,12 +309,13 @@ class Accumulator:
         section: bytes,
     ) -> int:
         """Into the partition's open batch, or a new one; bytes added."""
-        batch = queue.open
-        if batch is not None and not batch.has_room(key, value, section, self._batch_records):
-            self._seal(queue, batch)
-            batch = None
-        if batch is None:
-            batch = queue.open = Batch(queue.state.name, queue.index, self._batch_size, self._monotonic())
+        while (batch := queue.open) is None or not batch.has_room(key, value, section, self._batch_records):
+            fresh = Batch(queue.state.name, queue.index, self._batch_size, self._monotonic())
+            if queue.open is not batch:
+                continue  # the clock came back here with a record of its own
+            if batch is not None:
+                self._seal(queue, batch)
+            queue.open = fresh
             if not queue.listed:
                 queue.listed = True
                 self._active.append(queue)
@@ -344,14 +350,22 @@ class Accumulator:
         with self._lock:
             state = self._topic(topic)
             state.count = count
-            waiting, state.waiting = state.waiting, []
-            for record in waiting:
-                partition = record.partition if record.partition >= 0 else self._choose(state, record.key)
-                queue = self._queue(state, partition)
-                added = self._append(
-                    queue, record.key, record.value, record.callback, record.timestamp_ms, record.header_section
-                )
-                self.queued_bytes += added - record.size_bytes
+            state.moving = True  # what is produced meanwhile waits, too, and so overtakes nothing
+            try:
+                while state.waiting:
+                    waiting, state.waiting = state.waiting, []
+                    for record in waiting:
+                        self._replay(state, record)
+            finally:
+                state.moving = False
+
+    def _replay(self, state: TopicState, record: Waiting) -> None:
+        partition = record.partition if record.partition >= 0 else self._choose(state, record.key)
+        queue = self._queue(state, partition)
+        added = self._append(
+            queue, record.key, record.value, record.callback, record.timestamp_ms, record.header_section
+        )
+        self.queued_bytes += added - record.size_bytes
 
     def fail_topic(self, topic: str) -> Batch | None:
         """The records that wait for this topic as one batch of partition -1, None if there are none."""
@@ -413,6 +427,40 @@ class Accumulator:
         """Whether anything was produced that nobody took yet."""
         with self._lock:
             return bool(self._active) or any(state.waiting for state in self._topics.values())
+
+
+def one_callback(callback: DeliveryCallback | None, on_delivery: DeliveryCallback | None) -> DeliveryCallback | None:
+    """The callback under either of its names.
+
+    Raises:
+        TypeError: it can't be called.
+        ValueError: there are two.
+    """
+    if callback is None:
+        callback = on_delivery
+    elif on_delivery is not None and on_delivery is not callback:
+        raise ValueError("callback and on_delivery are two names of one argument: give one")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
+    return callback
+
+
+def _check_partition(partition: int) -> int:
+    partition = index(partition)
+    if not -_EVERYTHING - 1 <= partition <= _EVERYTHING:
+        raise OverflowError(f"partition {partition} does not fit in 32 bits")
+    if partition < -1:
+        raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
+    return partition
+
+
+def _check_timestamp(timestamp: int) -> int:
+    timestamp = index(timestamp)
+    if not -_INT64_END <= timestamp < _INT64_END:
+        raise OverflowError(f"timestamp {timestamp} does not fit in 64 bits")
+    if timestamp < -1:
+        raise ValueError(f"timestamp must not be negative, got {timestamp}")
+    return timestamp
 
 
 def flat(value: Payload, what: str) -> bytes | None:

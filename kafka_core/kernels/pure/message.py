@@ -170,6 +170,17 @@ class Message:
         return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {len(self)} bytes)"
 
 
+def exact_text(topic: Text) -> Text:
+    """A topic's name as plain str, whatever kind of str (an enum's member) it is given as.
+
+    Raises:
+        TypeError: it is no str.
+    """
+    if not isinstance(topic, str):
+        raise TypeError(f"topic must be str, not {type(topic).__name__}")
+    return str.__str__(topic)
+
+
 def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
     if headers is None:
         return None

@@ -21,7 +21,7 @@ from kafka_core.kernels.abc import (
     Buffer,
 )
 from kafka_core.kernels.pure.hashes import crc32c
-from kafka_core.kernels.pure.message import Message
+from kafka_core.kernels.pure.message import Message, exact_text
 from kafka_core.kernels.pure.varint import MAX_VARINT32_BYTES, encode_varint, read_uvarint
 
 PREFIX = struct.Struct(">qi")
@@ -258,7 +258,7 @@ class RecordCursor:
         self._data = bytes(view[start:end])
         self._at = 0
         self.header = header
-        self.topic = topic
+        self.topic = exact_text(topic)
         self.partition = partition
         self._from_offset = from_offset
         self._next_offset = max(from_offset, header.base_offset)
