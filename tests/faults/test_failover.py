@@ -139,6 +139,9 @@ def test_a_group_goes_on_when_the_leader_and_the_coordinator_are_killed(cluster:
         assert producer.flush(LIMIT_S) == 0
         read_up_to(2 * count)
         reader.commit(asynchronous=False)
+        deadline_s = time.monotonic() + LIMIT_S
+        while reader.health().coordinator == victim and time.monotonic() < deadline_s:
+            assert reader.consume(1, 0.2) == []  # the next heartbeats find the new one by themselves
         assert reader.health().coordinator != victim
     assert len(seen) == 2 * count  # nothing twice: the commit and the membership survived
     producer.close()
