@@ -117,8 +117,15 @@ def read_split(split: Split, options: ReadOptions) -> Iterator[pa.RecordBatch]:
 
 
 def _position(consumer: Consumer, target: TopicPartition, default: int) -> int:
+    """The next offset to come; it also moves over what is no record, such as a transaction's marker."""
     offset = consumer.position([target])[0].offset
-    return offset if offset > OFFSET_BEGINNING else default
+    if offset > OFFSET_BEGINNING:
+        return offset
+    # Nothing was handed out yet, perhaps because there is nothing: then only the lag tells how far it got. The end is
+    # read first: if a fetch moves both in between, the result is too small, never too large.
+    _, high = consumer.get_watermark_offsets(target, cached=True)
+    lag = consumer.health().lag.get((target.topic, target.partition))
+    return default if lag is None or high < 0 else high - lag
 
 
 def _to_spark(batch: pa.RecordBatch, end: int) -> pa.RecordBatch:

@@ -557,7 +557,6 @@ class ConsumerCore:
         items = checked(partitions)
         await self.start()
         keys = [(item.topic, item.partition) for item in items]
-        await self.rpc.know({topic for topic, _ in keys})
         found = await self.rpc.committed(self.identity(), keys, timeout_s)
         return offsets.to_partitions({key: found.get(key, offsets.Committed(OFFSET_INVALID)) for key in keys})
 

@@ -29,6 +29,8 @@ from kafka_core.protocol.messages.offset_for_leader_epoch import OffsetForLeader
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 Report = Callable[[PartitionState, KafkaError], None]
+RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
+"""Finds positions for some partitions: one round of requests."""
 
 
 class FetchLoop:
@@ -174,7 +176,7 @@ class PositionFinder:
             if phase not in self._tasks:
                 due = self._due(phase)
                 if due:
-                    self._tasks[phase] = asyncio.get_running_loop().create_task(self._round(phase, work(due), due))
+                    self._tasks[phase] = asyncio.get_running_loop().create_task(self._round(phase, work, due))
 
     def _due(self, phase: Phase) -> list[PartitionState]:
         now_s = self._clock.monotonic()
@@ -187,9 +189,9 @@ class PositionFinder:
             self._timer = asyncio.get_running_loop().call_later(min(later) - now_s + 0.001, self.poke)
         return due
 
-    async def _round(self, phase: Phase, work: Coroutine[Any, Any, None], states: Sequence[PartitionState]) -> None:
+    async def _round(self, phase: Phase, work: RoundWork, states: Sequence[PartitionState]) -> None:
         try:
-            await work
+            await work(states)  # called here: a round that is cancelled before it began leaves nothing unawaited
         except KafkaException as error:
             for state in states:
                 if state.active and state.phase is phase:

@@ -141,9 +141,10 @@ class ConsumerRpc:
         """What the group has committed; waits for transactions that are about to commit offsets (KIP-447)."""
 
         async def attempt() -> tuple[Commits, int]:
+            topics = {topic for topic, _ in keys}
+            await self.know(topics)
             node_id = await self.coordinator()
             view = self._client.metadata
-            topics = {topic for topic, _ in keys}
             by_id = offsets.all_have_ids(topics, view.topic_id)
             response = await self.call(
                 node_id,

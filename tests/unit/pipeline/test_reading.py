@@ -1,0 +1,206 @@
+"""pipeline.reading: plans and reads over the embedded broker, no Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from kafka_core import Producer
+from kafka_core.broker import EmbeddedCluster
+from kafka_core.protocol.messages.fetch import FetchRequest
+from kafka_core.records import ControlType, NewRecord, build_batch, control_key, control_value
+from pipeline.errors import OptionError, PlanError, ReadError
+from pipeline.options import ReadOptions
+from pipeline.reading import ARROW_SCHEMA, FIRST_ROWS, GROWTH, BatchSize, plan_splits, read_split
+from pipeline.splits import Split
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(auto_create_topics=False) as started:
+        yield started
+
+
+@pytest.fixture
+def topic(cluster: EmbeddedCluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    name = re.sub(r"[^\w.-]", "_", request.node.name)
+    cluster.create_topic(name, 2)
+    yield name
+    cluster.delete_topic(name)
+
+
+def produce(cluster: EmbeddedCluster, topic: str, values: list[bytes | None], partition: int = 0) -> None:
+    with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        for at, value in enumerate(values):
+            producer.produce(topic, value, partition=partition, timestamp=1_000 + at)
+        assert producer.flush(10) == 0
+
+
+def options(cluster: EmbeddedCluster, topic: str, **more: str) -> ReadOptions:
+    return ReadOptions.parse({"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic, **more})
+
+
+def offsets(split: Split, chosen: ReadOptions) -> list[int]:
+    return [offset for batch in read_split(split, chosen) for offset in batch.column("offset").to_pylist()]
+
+
+# ---- how large batches are
+
+
+def test_batches_start_small_and_grow_to_the_bound_of_rows() -> None:
+    size = BatchSize(most_rows=50_000, target_bytes=2**25)
+    asked = []
+    for _ in range(5):
+        asked.append(size.rows)
+        size.seen(size.rows, size.rows * 100)
+    assert asked == [FIRST_ROWS, FIRST_ROWS * GROWTH, FIRST_ROWS * GROWTH**2, 50_000, 50_000]
+
+
+def test_large_records_come_in_batches_of_few_rows() -> None:
+    size = BatchSize(most_rows=50_000, target_bytes=2**25)
+    size.seen(500, 500 * 2**20)
+    assert size.rows == 32
+    size.seen(32, 32 * 2**28)
+    assert size.rows == 1
+    size.seen(1, 10)
+    assert size.rows == GROWTH
+
+
+def test_the_first_batch_keeps_to_the_bound_of_rows() -> None:
+    assert BatchSize(most_rows=7, target_bytes=1).rows == 7
+
+
+# ---- plans
+
+
+def test_one_split_for_each_partition_that_holds_something(cluster: EmbeddedCluster, topic: str) -> None:
+    other = f"{topic}_other"
+    cluster.create_topic(other, 1)
+    produce(cluster, topic, [b"1", b"2"], partition=1)
+    produce(cluster, other, [b"3"])
+    assert plan_splits(options(cluster, f"{topic},{other}")) == [Split(topic, 1, 0, 2), Split(other, 0, 0, 1)]
+    assert plan_splits(options(cluster, topic, endingOffsets=f'{{"{topic}": {{"1": 0}}}}')) == []
+    cluster.delete_topic(other)
+
+
+def test_a_partition_that_is_not_there_fails_the_plan(cluster: EmbeddedCluster, topic: str) -> None:
+    with pytest.raises(PlanError, match=r"has 2 partitions, but offsets name \[2, 7\]"):
+        plan_splits(
+            options(
+                cluster, topic, startingOffsets=f'{{"{topic}": {{"7": 0}}}}', endingOffsets=f'{{"{topic}": {{"2": 5}}}}'
+            )
+        )
+
+
+def test_a_topic_that_is_not_there_fails_the_plan(cluster: EmbeddedCluster) -> None:
+    with pytest.raises(PlanError, match=r"topic 'nowhere' can't be read: .*UNKNOWN_TOPIC"):
+        plan_splits(options(cluster, "nowhere"))
+
+
+def test_no_broker_fails_the_plan_with_the_first_cause() -> None:
+    chosen = ReadOptions.parse(
+        {"kafka.bootstrap.servers": "127.0.0.1:1", "subscribe": "t", "timeoutSeconds": "1"},
+    )
+    with pytest.raises(PlanError, match=r"offsets of t can't be read: .*127\.0\.0\.1:1.*refused"):
+        plan_splits(chosen)
+
+
+def test_what_the_client_refuses_is_an_option_error(cluster: EmbeddedCluster, topic: str) -> None:
+    with pytest.raises(OptionError, match=r"kafka\.… is refused: .*session\.timeout\.mss"):
+        plan_splits(options(cluster, topic, **{"kafka.session.timeout.mss": "1"}))
+
+
+# ---- reads
+
+
+def test_columns_are_those_of_spark(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"v", None])
+    (batch,) = read_split(Split(topic, 0, 0, 2), options(cluster, topic))
+    assert batch.schema == ARROW_SCHEMA
+    assert batch.slice(1).to_pylist() == [
+        {
+            "key": None,
+            "value": None,
+            "topic": topic,
+            "partition": 0,
+            "offset": 1,
+            "timestamp": datetime.fromtimestamp(1.001, UTC),
+            "timestampType": 1,
+            "headers": [],
+        }
+    ]
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 100), (0, 1), (99, 100), (13, 57)])
+def test_a_split_is_read_from_start_to_end_and_no_further(
+    cluster: EmbeddedCluster, topic: str, start: int, end: int
+) -> None:
+    produce(cluster, topic, [b"x"] * 100)
+    assert offsets(Split(topic, 0, start, end), options(cluster, topic, rowsPerBatch="9")) == list(range(start, end))
+
+
+def test_batches_are_bounded_by_bytes(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x" * 10_000] * (FIRST_ROWS + 40))
+    rows = [
+        batch.num_rows
+        for batch in read_split(Split(topic, 0, 0, FIRST_ROWS + 40), options(cluster, topic, bytesPerBatch="100000"))
+    ]
+    assert sum(rows) == FIRST_ROWS + 40
+    assert max(rows[1:]) < 10
+
+
+def test_an_end_inside_a_gap_is_reached(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"] * 10)
+    log = cluster.state.topics[topic].partitions[0].log
+    log.end_offset = log.end_offset + 5  # as after a compaction, or a transaction's markers: no record is at 10 … 14
+    produce(cluster, topic, [b"y"] * 3)
+    chosen = options(cluster, topic, timeoutSeconds="5")
+    assert offsets(Split(topic, 0, 0, 18), chosen) == [*range(10), 15, 16, 17]
+    assert offsets(Split(topic, 0, 0, 12), chosen) == list(range(10))
+    assert offsets(Split(topic, 0, 11, 13), chosen) == []
+
+
+COMMIT = NewRecord(key=control_key(ControlType.COMMIT), value=control_value(1), timestamp_ms=1)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        pytest.param(build_batch([COMMIT], control=True, transactional=True, producer_id=7), id="marker"),
+        pytest.param(build_batch([], last_offset_delta=0), id="compacted"),
+    ],
+)
+def test_an_end_that_is_no_record_is_reached(cluster: EmbeddedCluster, topic: str, last: bytes) -> None:
+    produce(cluster, topic, [b"x"] * 10)
+    log = cluster.state.topics[topic].partitions[0].log
+    log.append(memoryview(bytearray(last)), 1, 1, 0, 1)
+    chosen = options(cluster, topic, timeoutSeconds="5")
+    assert plan_splits(chosen) == [Split(topic, 0, 0, 11)]
+    assert offsets(Split(topic, 0, 0, 11), chosen) == list(range(10))
+    assert offsets(Split(topic, 0, 10, 11), chosen) == []
+
+
+def test_records_that_are_gone_fail_the_read(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"] * 10)
+    with pytest.raises(ReadError, match=rf"{topic}\[0\]: reading failed"):
+        offsets(Split(topic, 0, 50, 60), options(cluster, topic, timeoutSeconds="5"))
+
+
+def test_a_read_without_progress_ends(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"])
+    with pytest.raises(ReadError, match=rf"{topic}\[0\]: nothing came for 1 s at offset 1"):
+        offsets(Split(topic, 0, 0, 5), options(cluster, topic, timeoutSeconds="1"))
+
+
+def test_a_broker_error_names_the_partition(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"])
+    topic_authorization_failed = 29
+    rule = cluster.intercept(FetchRequest, lambda request, context: topic_authorization_failed)
+    try:
+        with pytest.raises(ReadError, match=rf"{topic}\[0\]: reading failed: .*[Aa]uthoriz"):
+            offsets(Split(topic, 0, 0, 1), options(cluster, topic, timeoutSeconds="5"))
+    finally:
+        cluster.stop_intercepting(rule)
