@@ -46,7 +46,11 @@ class _Core:
         self.stopping = False
         self.loop = _QuietLoop()
         self.thread = threading.Thread(target=self._main, name=name, daemon=True)
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError as error:  # out of threads; or, from Python 3.12 on, the interpreter is ending
+            self.loop.close()
+            raise StateError(f"{name}: the client's thread can't be started: {error}") from error
 
     def _main(self) -> None:
         # The kernel may hand a process-wide signal to any thread that does not block it. If this one took Ctrl-C, the

@@ -157,6 +157,8 @@ class FaultProxy:
             return
         finally:
             self._tasks.discard(task)
+            if not writer.transport.is_closing():  # cancelled while the other side was being connected
+                writer.transport.abort()
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1

@@ -208,7 +208,7 @@ OPEN = {
         client = None; gc.collect()""",
     "used in atexit": """
         import atexit
-        client = producer()
+        client = producer(); client.produce(topic, b"early")
         atexit.register(lambda: (client.produce(topic, b"late"), client.flush(5), client.close()))""",
 }
 
@@ -221,6 +221,21 @@ def test_the_interpreter_ends_without_a_word_while_clients_are_open(cluster: Emb
     told = [line for line in complaints.splitlines() if "records" not in line]  # lost records are told, rightly
     assert told == []
     assert time.monotonic() - begun_s < LIMIT_S / 2
+
+
+def test_a_client_that_is_first_used_in_atexit_works_or_says_why_it_can_not(cluster: EmbeddedCluster) -> None:
+    code = """
+        import atexit
+        client = producer()
+        atexit.register(lambda: (client.produce(topic, b"late"), print("left", client.flush(5)), client.close()))
+    """
+    exit_code, out, complaints = finish(start(code, cluster.bootstrap_servers))
+    assert exit_code == 0, complaints
+    if sys.version_info >= (3, 12):  # no thread may be started any more
+        assert "the client's thread can't be started" in complaints
+        assert "ResourceWarning" not in complaints
+    else:
+        assert (out, complaints) == ("left 0\n", "")
 
 
 def test_records_that_nobody_flushed_are_told_at_exit(cluster: EmbeddedCluster) -> None:
