@@ -3,8 +3,8 @@
 Must not know of servers. See the modules for the rules and their sources.
 """
 
-from registry.compat.difference import AvroKind, Difference
+from registry.compat.difference import AvroKind, Difference, Roles
 from registry.compat.levels import Level
 from registry.compat.verdict import CompatibilityResult, check
 
-__all__ = ["AvroKind", "CompatibilityResult", "Difference", "Level", "check"]
+__all__ = ["AvroKind", "CompatibilityResult", "Difference", "Level", "Roles", "check"]

@@ -7,9 +7,10 @@ the judge inside Confluent's registry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from registry.compat import avro_model
+from registry.compat.avro_canonical import avro_text
 from registry.compat.avro_model import (
     ArrayType,
     AvroType,
@@ -22,10 +23,12 @@ from registry.compat.avro_model import (
     UnionType,
     type_name,
 )
-from registry.compat.difference import AvroKind, Difference
+from registry.compat.difference import AvroKind, Difference, Roles
+from registry.compat.formats import Referenced
 from registry.errors import InvalidSchemaError
+from registry.models import Schema
 
-__all__ = ["Roles", "differences"]
+__all__ = ["canonical", "differences", "parse"]
 
 # reader kind → writer kinds whose values it can read as its own
 PROMOTIONS: dict[Kind, frozenset[Kind]] = {
@@ -37,15 +40,23 @@ PROMOTIONS: dict[Kind, frozenset[Kind]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """How messages call the two schemas."""
+def parse(schema: Schema, referenced: Referenced) -> AvroType:
+    """The schema with the types of those it refers to.
 
-    reader: str = "the reader's schema"
-    writer: str = "the writer's schema"
+    Raises:
+        InvalidSchemaError: it is not valid Avro.
+    """
+    return avro_model.parse(schema.schema_str, [found.schema_str for _, found in referenced])
 
 
-def differences(reader: AvroType, writer: AvroType, roles: Roles | None = None) -> list[Difference]:
+def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
+    """The text a registry stores and compares (see `avro_canonical`)."""
+    return avro_text(schema.schema_str, [found.schema_str for _, found in referenced], normalize)
+
+
+def differences(
+    reader: AvroType, writer: AvroType, roles: Roles | None = None, policy: str = "STRICT"
+) -> list[Difference]:
     """Everything that is in the way; empty if all data of `writer` can be read with `reader`.
 
     Cost: one comparison for each pair of types that meet, however often they meet.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["AvroKind", "Difference"]
+__all__ = ["AvroKind", "Difference", "Roles"]
 
 
 class AvroKind(enum.StrEnum):
@@ -38,3 +38,11 @@ class Difference:
     path: str
     message: str
     version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """How messages call the two schemas of a comparison."""
+
+    reader: str = "the reader's schema"
+    writer: str = "the writer's schema"

@@ -9,16 +9,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from registry.compat import avro_diff
-from registry.compat.avro_model import AvroType, parse
-from registry.compat.difference import Difference
+from registry.compat.difference import Difference, Roles
+from registry.compat.formats import Format, format_of
 from registry.compat.levels import Level
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
 from registry.references import Resolver, resolve_all
 
 __all__ = ["CompatibilityResult", "check"]
+
+NEW = "the new schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ def check(
 
     Raises:
         ValueError: unknown level or policy.
-        InvalidSchemaError: a schema can't be parsed or its references can't be resolved; or the type is one this
-            engine has no rules for yet (it has them for AVRO).
+        InvalidSchemaError: a schema can't be parsed or its references can't be resolved (the text starts with which
+            one it is), or the schema type is unknown.
     """
     wanted = Level.of(level)
     if policy not in ("STRICT", "LENIENT"):
@@ -67,33 +69,30 @@ def check(
     if wanted is Level.NONE or not registered:
         return CompatibilityResult()
     first = 0 if wanted.transitive else len(registered) - 1
-    new = _parsed(candidate, resolve)
+    rules = format_of(candidate.schema_type)
+    new = _parsed(rules, candidate, resolve, NEW)
     found: list[Difference] = []
     for version, old_schema in enumerate(registered[first:], first + 1):
         if old_schema.schema_type != candidate.schema_type:
             found.append(_other_type(candidate, old_schema, version))
             continue
-        old = _parsed(old_schema, resolve)
-        found += (dataclasses.replace(item, version=version) for item in _both_ways(new, old, version, wanted))
+        old_name = f"registered schema {version}"
+        old = _parsed(rules, old_schema, resolve, old_name)
+        here: list[Difference] = []
+        if wanted.backward:
+            here += rules.differences(new, old, Roles(reader=NEW, writer=old_name), policy)
+        if wanted.forward:
+            here += rules.differences(old, new, Roles(reader=old_name, writer=NEW), policy)
+        found += (dataclasses.replace(item, version=version) for item in here)
     return CompatibilityResult(tuple(found))
 
 
-def _both_ways(new: AvroType, old: AvroType, version: int, level: Level) -> list[Difference]:
-    found = []
-    new_name, old_name = "the new schema", f"registered schema {version}"
-    if level.backward:
-        found += avro_diff.differences(new, old, avro_diff.Roles(reader=new_name, writer=old_name))
-    if level.forward:
-        found += avro_diff.differences(old, new, avro_diff.Roles(reader=old_name, writer=new_name))
-    return found
-
-
-def _parsed(schema: Schema, resolve: Resolver | None) -> AvroType:
-    if schema.schema_type != "AVRO":
-        raise InvalidSchemaError.local(
-            f"compatibility of {schema.schema_type} schemas can't be judged here yet: only AVRO is supported"
-        )
-    return parse(schema.schema_str, [found.schema_str for _, found in resolve_all(schema, resolve)])
+def _parsed(rules: Format, schema: Schema, resolve: Resolver | None, which: str) -> Any:
+    """The schema as its format's object; an error says which of the schemas it is about."""
+    try:
+        return rules.parse(schema, resolve_all(schema, resolve))
+    except InvalidSchemaError as error:
+        raise InvalidSchemaError.local(f"{which}: {error.error_message}") from error
 
 
 def _other_type(candidate: Schema, old: Schema, version: int) -> Difference:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from registry import InvalidSchemaError
-from registry.compat.avro_diff import Roles, differences
+from registry.compat import Roles
+from registry.compat.avro_diff import differences
 from registry.compat.avro_model import parse
 
 

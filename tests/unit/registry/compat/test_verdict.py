@@ -66,10 +66,16 @@ def test_another_format_is_never_compatible() -> None:
     assert [item.kind for item in result.differences] == ["SCHEMA_TYPE_MISMATCH"]
 
 
-@pytest.mark.parametrize("kind", ["JSON", "PROTOBUF"])
-def test_formats_without_rules_say_so(kind: str) -> None:
-    with pytest.raises(InvalidSchemaError, match=f"compatibility of {kind} schemas can't be judged"):
-        check(Schema("{}", kind), [Schema("{}", kind)])
+def test_unknown_types_say_so() -> None:
+    with pytest.raises(InvalidSchemaError, match="schema type 'XML' is unknown: AVRO, JSON, PROTOBUF"):
+        check(Schema("{}", "XML"), [Schema("{}", "XML")])
+
+
+def test_an_error_says_which_schema_can_not_be_parsed() -> None:
+    with pytest.raises(InvalidSchemaError, match="the new schema: Avro schema is not JSON"):
+        check(Schema("{"), [AB])
+    with pytest.raises(InvalidSchemaError, match="registered schema 2: Avro schema is not JSON"):
+        check(AB, [AB, Schema("{")])
 
 
 def test_bad_arguments() -> None:
@@ -77,8 +83,6 @@ def test_bad_arguments() -> None:
         check(A, [AB], "SIDEWAYS")
     with pytest.raises(ValueError, match="policy"):
         check(A, [AB], policy="SOFT")
-    with pytest.raises(InvalidSchemaError):
-        check(Schema("{"), [AB])
 
 
 def test_references_of_both_sides_are_resolved() -> None:
