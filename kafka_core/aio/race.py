@@ -76,7 +76,8 @@ async def in_daemon_thread(name: str, fn: Callable[..., T], *args: object) -> T:
     """Call blocking `fn(*args)` in a daemon thread of its own and wait for it.
 
     Unlike `asyncio.to_thread`, a call that hangs (a name server, a user's callback) never delays the interpreter's
-    exit. When the caller is cancelled the thread goes on and its result is dropped.
+    exit. When the caller is cancelled the thread goes on and its result is dropped. Where no thread can be started,
+    the call is made here, and the loop waits for it.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
@@ -102,5 +103,8 @@ async def in_daemon_thread(name: str, fn: Callable[..., T], *args: object) -> T:
             except RuntimeError:  # the loop was closed between the check and the call: nobody waits any more
                 return
 
-    threading.Thread(target=work, name=name, daemon=True).start()
+    try:
+        threading.Thread(target=work, name=name, daemon=True).start()
+    except RuntimeError:  # out of threads, or (from Python 3.12 on) the interpreter is ending: better late than never
+        work()
     return await future

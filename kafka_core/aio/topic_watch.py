@@ -78,7 +78,12 @@ class TopicWatch:
             task.cancel()
 
     async def _run(self, topic: str) -> None:
-        verdict = await self._find(topic)
+        verdict: int | KafkaError
+        try:
+            verdict = await self._find(topic)
+        except Exception as error:  # ours: the records must not wait for a look-up that has ended
+            logger.exception("the look-up of topic %r failed", topic)
+            verdict = KafkaError(KafkaError._FAIL, f"topic {topic!r}: the look-up failed: {error!r}")
         if isinstance(verdict, int):
             self._on_found(topic, verdict)
         else:

@@ -250,6 +250,18 @@ async def test_records_for_an_unreachable_cluster_time_out_with_the_first_cause(
 
 
 @on_loop
+async def test_a_look_up_that_breaks_fails_its_records_instead_of_leaving_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    cluster = FakeCluster()
+    monkeypatch.setattr(cluster, "refresh_metadata", broken)
+    async with producing(cluster) as producer:
+        with pytest.raises(KafkaException, match="a bug"):
+            await (await producer.produce("events", b"v"))
+
+
+@on_loop
 async def test_a_topic_that_is_deleted_fails_its_records_after_a_while() -> None:
     cluster = FakeCluster()
     async with producing(cluster, topic_metadata_propagation_max_ms=20) as producer:

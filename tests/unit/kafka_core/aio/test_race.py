@@ -90,6 +90,14 @@ class TestDaemonThread:
         assert await in_daemon_thread("my-thread", call, 3) == (3, "my-thread", True)
 
     @on_loop
+    async def test_where_no_thread_can_be_started_the_call_is_made_here(self, monkeypatch):
+        def refuse(_: threading.Thread) -> None:
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        assert await in_daemon_thread("t", threading.current_thread) is threading.current_thread()
+
+    @on_loop
     async def test_exception(self):
         error = await outcome(in_daemon_thread("t", int, "x"))
         assert isinstance(error, ValueError)
