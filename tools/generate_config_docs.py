@@ -5,15 +5,13 @@ Knows nothing of clients. Truth: the table; what librdkafka does otherwise stand
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 from kafka_core.config import allowed
 from kafka_core.config_option import Effect, Kind, Option, Role
 from kafka_core.config_table import OPTIONS, SECTIONS
+from tools.pages import ROOT, write_or_check
 
-ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "configuration.md"
 
 HEAD = """<!-- Written by tools/generate_config_docs.py from kafka_core/config_table.py; do not edit. -->
@@ -77,22 +75,5 @@ def render() -> str:
     return "\n".join(lines)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the committed page differs")
-    options = parser.parse_args(arguments)
-    text = render()
-    current = TARGET.read_text() if TARGET.exists() else ""
-    if options.check:
-        if text != current:
-            print(f"{TARGET.relative_to(ROOT)} is not what tools/generate_config_docs.py writes", file=sys.stderr)
-        return int(text != current)
-    TARGET.parent.mkdir(exist_ok=True)
-    TARGET.write_text(text)
-    print(f"{TARGET.relative_to(ROOT)}: {'unchanged' if text == current else 'written'}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(TARGET, render()))

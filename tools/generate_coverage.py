@@ -5,15 +5,13 @@ The lists of APIs come from the code (protocol and embedded broker), the feature
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 from kafka_core.broker.coverage import SKIPPED, api_coverage
 from kafka_core.protocol import REQUESTS, ApiKey
+from tools.pages import ROOT, write_or_check
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "coverage.md"
 
 CLIENT = (
     ("Producer: idempotence, acks, batching, compression, partitioners, retries in order, time-outs, purge", "yes", ""),
@@ -87,19 +85,5 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="writes docs/coverage.md")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the committed page differs")
-    args = parser.parse_args(argv)
-    text = page()
-    if args.check:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print("docs/coverage.md is not up to date: run `make generate`", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.pages import ROOT, write_or_check
+
 PAGE = ROOT / "docs" / "file-map.md"
 PACKAGES = ("kafka_core", "registry", "serdes", "pipeline", "pyspark_kserdes", "tools", "benchmarks")
 GENERATED = "kafka_core/protocol/messages"
@@ -44,19 +44,5 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="writes docs/file-map.md")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the committed page differs")
-    args = parser.parse_args(argv)
-    text = page()
-    if args.check:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print("docs/file-map.md is not up to date: run `make generate`", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page()))
