@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
 SOURCES := kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
 PYTEST := $(BIN)/python -m pytest
-EXTRAS ?= arrow,cli,server,proto,fast-json,rules,encryption,vault,aws,azure,gcp,spark,demo,test,dev
+FEATURES := cli,server,proto,fast-json,rules,encryption,vault,aws,azure,gcp
+EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev
 PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
@@ -47,7 +48,7 @@ test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow $(PYTEST_ARGS)
 
 test-pythons: ## the fast tests on every other supported Python that pyenv has
-	@tools/test_pythons.sh
+	@tools/test_pythons.sh arrow,$(FEATURES),test
 
 contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)

@@ -1,16 +1,27 @@
 #!/usr/bin/env bash
-# The fast tests on every supported Python that pyenv has, but the one of the main environment.
+# The fast tests on every supported Python that pyenv has, but the one of the main environment; all at the same time.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 main=$("$root/.venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+declare -A running
 for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4]*/bin/python; do
   [ -x "$python" ] || continue
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ "$version" != "$main" ] || continue
-  echo "== fast tests on Python $version"
   # A copy of the tree, so that the compiled kernels of two Pythons never meet.
-  copy=$(mktemp -d)
-  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -t "$copy")
-  (cd "$copy" && make -s test-fast PYTHON="$python" VENV="$copy/.venv" EXTRAS=arrow,test)
-  rm -rf "$copy"
+  mkdir "$work/$version"
+  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -t "$work/$version")
+  make -s -C "$work/$version" test-fast PYTHON="$python" VENV="$work/$version/.venv" \
+    EXTRAS="$1" >"$work/$version.log" 2>&1 &
+  running[$version]=$!
 done
+failed=0
+for version in "${!running[@]}"; do
+  verdict=passed
+  wait "${running[$version]}" || { verdict=FAILED; failed=1; }
+  echo "== fast tests on Python $version: $verdict"
+  if [ "$verdict" = passed ]; then tail -n 3 "$work/$version.log"; else cat "$work/$version.log"; fi
+done
+exit $failed
