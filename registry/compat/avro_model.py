@@ -1,17 +1,33 @@
-"""Avro schemas as objects: parsed, named types resolved to the one object they name.
+"""Avro schemas parsed: from a text to the types of `avro_types`, names resolved.
 
-Must not know of compatibility or of data. Source: Avro specification 1.12, "Schema Declaration" and "Names".
+Must not know of compatibility or of data. Source: Avro specification 1.12, "Schema Declaration" and "Names"; what it
+leaves open is as Java's `Schema.Parser` has it, since that is the judge inside Confluent's registry.
 """
 
 from __future__ import annotations
 
-import enum
-import json
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
 
+from registry.compat.avro_types import (
+    NO_DEFAULT,
+    PRIMITIVES,
+    ArrayType,
+    AvroType,
+    EnumType,
+    Field,
+    FixedType,
+    Kind,
+    MapType,
+    NamedType,
+    Primitive,
+    RecordType,
+    UnionType,
+    type_name,
+)
+from registry.compat.documents import loads, without_comments
 from registry.errors import InvalidSchemaError
 
 __all__ = [
@@ -31,190 +47,81 @@ __all__ = [
     "type_name",
 ]
 
-
-class Kind(enum.StrEnum):
-    """The types of Avro."""
-
-    NULL = "null"
-    BOOLEAN = "boolean"
-    INT = "int"
-    LONG = "long"
-    FLOAT = "float"
-    DOUBLE = "double"
-    BYTES = "bytes"
-    STRING = "string"
-    RECORD = "record"
-    ENUM = "enum"
-    FIXED = "fixed"
-    ARRAY = "array"
-    MAP = "map"
-    UNION = "union"
+MAX_FIXED_SIZE: Final = 2**31 - 1
+ORDERS: Final = ("ascending", "descending", "ignore")
 
 
-PRIMITIVES = {kind.value: kind for kind in list(Kind)[:8]}
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
-
-class _NoDefault:
-    """The type of `NO_DEFAULT`, to tell "no default" from a default of null."""
-
-    def __repr__(self) -> str:
-        return "NO_DEFAULT"
-
-
-NO_DEFAULT = _NoDefault()
-
-# Identity is equality for all of these: two parses give different types, and recursive types must not be walked.
-
-
-@dataclass(eq=False, slots=True)
-class Primitive:
-    """One of the eight primitive types, with its logical type and other properties."""
-
-    kind: Kind
-    props: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(eq=False, slots=True)
-class ArrayType:
-    """A list of values of one type."""
-
-    items: AvroType
-    props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.ARRAY
-
-
-@dataclass(eq=False, slots=True)
-class MapType:
-    """String keys, values of one type."""
-
-    values: AvroType
-    props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.MAP
-
-
-@dataclass(eq=False, slots=True)
-class UnionType:
-    """One of several types."""
-
-    branches: list[AvroType]
-    props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.UNION
-
-
-@dataclass(eq=False, slots=True)
-class NamedType:
-    """What records, enums and fixed types have in common; names and aliases are full names."""
-
-    name: str
-    aliases: list[str]
-    doc: str | None
-    props: dict[str, Any]
-
-    @property
-    def short_name(self) -> str:
-        """The name without its namespace."""
-        return self.name.rpartition(".")[2]
-
-    @property
-    def namespace(self) -> str:
-        """The part before the last dot, empty if there is none."""
-        return self.name.rpartition(".")[0]
-
-
-@dataclass(eq=False, slots=True)
-class Field:
-    """A field of a record."""
-
-    name: str
-    type: AvroType
-    default: Any
-    aliases: list[str]
-    order: str
-    doc: str | None
-    props: dict[str, Any]
-
-    @property
-    def has_default(self) -> bool:
-        """Whether the schema gives a default (null is one)."""
-        return self.default is not NO_DEFAULT
-
-
-@dataclass(eq=False, slots=True)
-class RecordType(NamedType):
-    """A record, or an error (a record of Avro's RPC)."""
-
-    fields: list[Field] = field(default_factory=list)
-    is_error: bool = False
-    kind: Kind = Kind.RECORD
-
-
-@dataclass(eq=False, slots=True)
-class EnumType(NamedType):
-    """One of some names."""
-
-    symbols: list[str] = field(default_factory=list)
-    default: str | None = None
-    kind: Kind = Kind.ENUM
-
-
-@dataclass(eq=False, slots=True)
-class FixedType(NamedType):
-    """A fixed number of bytes."""
-
-    size: int = 0
-    kind: Kind = Kind.FIXED
-
-
-AvroType: TypeAlias = Primitive | ArrayType | MapType | UnionType | RecordType | EnumType | FixedType
-
-
-def type_name(avro: AvroType) -> str:
-    """The name of a type in a sentence: the full name of a named type, else its kind."""
-    return avro.name if isinstance(avro, NamedType) else avro.kind.value
-
-
-def parse(text: str, referenced: Iterable[str] = ()) -> AvroType:
+def parse(text: str, referenced: Iterable[str] = (), *, strict: bool = False) -> AvroType:
     """Parses a schema.
 
     Args:
-        text: the schema's JSON; a bare primitive name (`string`) is taken too, as the registry does.
+        text: the schema's JSON, comments allowed; a bare primitive name (`string`) is taken too.
         referenced: texts of the schemas whose names this one uses, each after those it uses itself.
+        strict: refuse `{"type": {"type": ...}}`, which other libraries take and Java does not.
+
+    Cost: linear in the texts; nothing in it depends on Python's stack.
 
     Raises:
-        InvalidSchemaError: not JSON, or not a valid Avro schema, or nested too deep.
+        InvalidSchemaError: not JSON, or not a valid Avro schema, or nested deeper than `documents.MAX_DEPTH`.
     """
-    parser = _Parser()
-    try:
-        for other in referenced:
-            parser.parse(_json(other), "")
-        return parser.parse(_json(text), "")
-    except RecursionError:
-        raise InvalidSchemaError.local("Avro schema is nested too deep") from None
+    parser = _Parser(strict)
+    for other in referenced:
+        parser.parse(_document(other))
+    return parser.parse(_document(text))
 
 
-def _json(text: str) -> Any:
+def _document(text: str) -> Any:
     if text.strip() in PRIMITIVES:
         return text.strip()
     try:
-        return json.loads(text)
+        try:
+            return loads(text)
+        except ValueError:
+            plain = without_comments(text) if "/" in text else text
+            if plain == text:
+                raise
+            return loads(plain)
     except ValueError as error:
         raise InvalidSchemaError.local(f"Avro schema is not JSON: {error}") from error
 
 
-RESERVED = frozenset(
-    "type name namespace doc aliases fields symbols default size items values order".split()  # noqa: SIM905
+RESERVED: Final = frozenset(
+    ("type", "name", "namespace", "doc", "aliases", "fields", "symbols", "size", "items", "values")
 )
-FIELD_RESERVED = frozenset(("name", "type", "doc", "default", "order", "aliases"))
+ENUM_RESERVED: Final = RESERVED | {"default"}
+FIELD_RESERVED: Final = frozenset(("name", "type", "doc", "default", "order", "aliases"))
+
+Put: TypeAlias = Callable[[AvroType], object]
+"""Where a type goes once it is made."""
 
 
 class _Parser:
-    """Reads one schema and those before it into one table of names."""
+    """Reads one schema and those before it into one table of names.
 
-    def __init__(self) -> None:
+    Nested types wait on a stack of the parser's own, the next one in the text on top: a name is defined before the
+    parser meets it again, and depth costs nothing.
+    """
+
+    def __init__(self, strict: bool) -> None:
+        self._strict = strict
         self._named: dict[str, RecordType | EnumType | FixedType] = {}
+        self._definitions: dict[str, Any] = {}
+        self._waiting: list[tuple[Any, str, Put]] = []
 
-    def parse(self, node: Any, namespace: str) -> AvroType:
+    def parse(self, node: Any) -> AvroType:
+        made: list[AvroType] = []
+        self._waiting.append((node, "", made.append))
+        while self._waiting:
+            node, namespace, put = self._waiting.pop()
+            if isinstance(node, UnionType):
+                _check_union(node)
+            else:
+                put(self._made(node, namespace))
+        return made[0]
+
+    def _made(self, node: Any, namespace: str) -> AvroType:
+        while isinstance(node, dict) and isinstance(node.get("type"), (dict, list)) and not self._strict:
+            node = node["type"]
         if isinstance(node, str):
             return self._by_name(node, namespace)
         if isinstance(node, list):
@@ -222,26 +129,43 @@ class _Parser:
         if not isinstance(node, dict):
             raise InvalidSchemaError.local(f"{_short(node)} is not an Avro schema")
         kind = node.get("type")
-        if isinstance(kind, (dict, list)):
-            return self.parse(kind, namespace)
         if not isinstance(kind, str):
             raise InvalidSchemaError.local(f"no type in {_short(node)}")
         return self._object(kind, node, namespace)
 
     def _object(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
         if kind in PRIMITIVES:
-            return Primitive(PRIMITIVES[kind], _props(node, frozenset(("type",))))
+            return Primitive(PRIMITIVES[kind], _props(node))
         if kind == "array":
-            return ArrayType(self.parse(_needed(node, "items"), namespace), _props(node, RESERVED))
+            array = ArrayType(UNKNOWN, _props(node))
+            self._waiting.append((_needed(node, "items"), namespace, partial(setattr, array, "items")))
+            return array
         if kind == "map":
-            return MapType(self.parse(_needed(node, "values"), namespace), _props(node, RESERVED))
-        if kind in ("record", "error"):
-            return self._record(node, namespace, kind == "error")
-        if kind == "enum":
-            return self._enum(node, namespace)
-        if kind == "fixed":
-            return self._fixed(node, namespace)
+            made = MapType(UNKNOWN, _props(node))
+            self._waiting.append((_needed(node, "values"), namespace, partial(setattr, made, "values")))
+            return made
+        if kind in ("record", "error", "enum", "fixed"):
+            return self._definition(kind, node, namespace)
         return self._by_name(kind, namespace)
+
+    def _definition(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
+        naming = _naming(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
+        name = naming[0]
+        if name in self._named and _same(self._definitions[name], node):
+            return self._named[name]
+        if name in self._named or name in PRIMITIVES:
+            raise InvalidSchemaError.local(f"can't redefine: {name}")
+        made: RecordType | EnumType | FixedType
+        if kind == "enum":
+            made = _enum(node, naming)
+        elif kind == "fixed":
+            made = FixedType(*naming, size=_size(node, name))
+        else:
+            made = RecordType(*naming, is_error=kind == "error")
+        self._named[name], self._definitions[name] = made, node
+        if isinstance(made, RecordType):
+            self._fields(made, node)
+        return made
 
     def _by_name(self, name: str, namespace: str) -> AvroType:
         if name in PRIMITIVES:
@@ -250,98 +174,138 @@ class _Parser:
         for candidate in candidates:
             if candidate in self._named:
                 return self._named[candidate]
-        raise InvalidSchemaError.local(f"undefined name: {candidates[0]!r}")
+        raise InvalidSchemaError.local(f"undefined name: {_short(candidates[0])}")
 
     def _union(self, node: list[Any], namespace: str) -> UnionType:
-        branches = [self.parse(item, namespace) for item in node]
-        seen: set[str] = set()
-        for branch in branches:
-            if isinstance(branch, UnionType):
-                raise InvalidSchemaError.local("a union may not directly hold a union")
-            name = type_name(branch)
-            if name in seen:
-                raise InvalidSchemaError.local(f"duplicate in union: {name}")
-            seen.add(name)
-        return UnionType(branches)
+        made = UnionType([UNKNOWN] * len(node))
+        self._waiting.append((made, namespace, _nowhere))
+        for at in range(len(node) - 1, -1, -1):
+            self._waiting.append((node[at], namespace, partial(made.branches.__setitem__, at)))
+        return made
 
-    def _record(self, node: dict[str, Any], namespace: str, is_error: bool) -> RecordType:
-        record = RecordType(*self._naming(node, namespace), is_error=is_error)
-        self._define(record)
+    def _fields(self, record: RecordType, node: dict[str, Any]) -> None:
         fields = _needed(node, "fields")
         if not isinstance(fields, list):
             raise InvalidSchemaError.local(f"fields of {record.name} are not a list")
         names: set[str] = set()
+        namespace = record.namespace
         for item in fields:
-            made = self._field(item, record)
+            made = _field(item, record.name)
             if made.name in names:
                 raise InvalidSchemaError.local(f"duplicate field {made.name!r} in record {record.name}")
             names.add(made.name)
             record.fields.append(made)
-        return record
+        for made, item in zip(reversed(record.fields), reversed(fields), strict=True):
+            self._waiting.append((item["type"], namespace, partial(_put_field_type, made)))
 
-    def _field(self, node: Any, record: RecordType) -> Field:
-        if not isinstance(node, dict) or not isinstance(node.get("name"), str):
-            raise InvalidSchemaError.local(f"a field of record {record.name} has no name")
-        name = node["name"]
-        if not NAME.match(name):
-            raise InvalidSchemaError.local(f"illegal name of a field of {record.name}: {_short(name)}")
-        if "type" not in node:
-            raise InvalidSchemaError.local(f"field {name!r} of record {record.name} has no type")
-        return Field(
-            name,
-            self.parse(node["type"], record.namespace),
-            node.get("default", NO_DEFAULT),
-            _strings(node.get("aliases", []), f"aliases of field {name!r}"),
-            str(node.get("order", "ascending")).lower(),
-            node.get("doc"),
-            _props(node, FIELD_RESERVED),
-        )
 
-    def _enum(self, node: dict[str, Any], namespace: str) -> EnumType:
-        symbols = _strings(_needed(node, "symbols"), "symbols of an enum")
-        default = node.get("default")
-        made = EnumType(*self._naming(node, namespace), symbols=symbols, default=default)
-        for symbol in symbols:
-            if not NAME.match(symbol):
-                raise InvalidSchemaError.local(f"illegal symbol of enum {made.name}: {_short(symbol)}")
-        if len(set(symbols)) != len(symbols):
-            raise InvalidSchemaError.local(f"duplicate symbols in enum {made.name}")
-        if default is not None and default not in symbols:
-            raise InvalidSchemaError.local(f"default {_short(default)} of enum {made.name} is not one of its symbols")
-        self._define(made)
-        return made
+UNKNOWN: Final = Primitive(Kind.NULL)
+"""Stands where a type is not made yet."""
 
-    def _fixed(self, node: dict[str, Any], namespace: str) -> FixedType:
-        size = _needed(node, "size")
-        made = FixedType(*self._naming(node, namespace), size=size)
-        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-            raise InvalidSchemaError.local(f"size of fixed {made.name} must be a whole number from 0: {_short(size)}")
-        self._define(made)
-        return made
 
-    def _naming(self, node: dict[str, Any], enclosing: str) -> tuple[str, list[str], str | None, dict[str, Any]]:
-        """Full name, full aliases, doc and other properties of a named type."""
-        name = node.get("name")
-        if not isinstance(name, str) or not name:
-            raise InvalidSchemaError.local(f"no name in {_short(node)}")
-        space = node.get("namespace")
-        full = name if "." in name else _qualified(name, space if isinstance(space, str) else enclosing)
-        for part in full.split("."):
-            if not NAME.match(part):
-                raise InvalidSchemaError.local(f"illegal name: {_short(full)}")
-        namespace = full.rpartition(".")[0]
-        aliases = _strings(node.get("aliases", []), f"aliases of {full}")
-        full_aliases = [alias if "." in alias else _qualified(alias, namespace) for alias in aliases]
-        return full, full_aliases, node.get("doc"), _props(node, RESERVED)
+def _nowhere(made: AvroType) -> None:
+    """For what is waiting only to be checked."""
 
-    def _define(self, made: RecordType | EnumType | FixedType) -> None:
-        if made.name in self._named or made.name in PRIMITIVES:
-            raise InvalidSchemaError.local(f"can't redefine: {made.name}")
-        self._named[made.name] = made
+
+def _check_union(union: UnionType) -> None:
+    seen: set[str] = set()
+    for branch in union.branches:
+        if isinstance(branch, UnionType):
+            raise InvalidSchemaError.local("a union may not directly hold a union")
+        name = type_name(branch)
+        if name in seen:
+            raise InvalidSchemaError.local(f"duplicate in union: {name}")
+        seen.add(name)
+
+
+def _field(node: Any, record: str) -> Field:
+    if not isinstance(node, dict) or not isinstance(node.get("name"), str):
+        raise InvalidSchemaError.local(f"a field of record {record} has no name")
+    name = node["name"]
+    if not _is_name(name):
+        raise InvalidSchemaError.local(f"illegal name of a field of {record}: {_short(name)}")
+    if "type" not in node:
+        raise InvalidSchemaError.local(f"field {name!r} of record {record} has no type")
+    order = node.get("order", "ascending")
+    if not isinstance(order, str) or order.lower() not in ORDERS:
+        raise InvalidSchemaError.local(f"order of field {name!r} of {record} is not one of {', '.join(ORDERS)}")
+    aliases = _strings(node["aliases"], f"aliases of field {name!r}") if "aliases" in node else []
+    default = node.get("default", NO_DEFAULT)
+    return Field(name, UNKNOWN, default, aliases, order.lower(), _text(node, "doc"), _props(node, FIELD_RESERVED))
+
+
+def _put_field_type(field: Field, made: AvroType) -> None:
+    field.type = made
+    if isinstance(field.default, str) and made.kind in (Kind.FLOAT, Kind.DOUBLE):
+        try:
+            field.default = float(field.default)  # Java reads the number in the text
+        except ValueError:
+            message = f"default {_short(field.default)} of field {field.name!r} is not a number"
+            raise InvalidSchemaError.local(message) from None
+
+
+def _enum(node: dict[str, Any], naming: Naming) -> EnumType:
+    name = naming[0]
+    symbols = _strings(_needed(node, "symbols"), f"symbols of enum {name}")
+    for symbol in symbols:
+        if not _is_name(symbol):
+            raise InvalidSchemaError.local(f"illegal symbol of enum {name}: {_short(symbol)}")
+    if len(set(symbols)) != len(symbols):
+        raise InvalidSchemaError.local(f"duplicate symbols in enum {name}")
+    default = _text(node, "default")
+    if default is not None and default not in symbols:
+        raise InvalidSchemaError.local(f"default {_short(default)} of enum {name} is not one of its symbols")
+    return EnumType(*naming, symbols=symbols, default=default)
+
+
+def _size(node: dict[str, Any], name: str) -> int:
+    size = _needed(node, "size")
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= MAX_FIXED_SIZE:
+        raise InvalidSchemaError.local(f"size of fixed {name} must be a whole number from 0: {_short(size)}")
+    return size
+
+
+Naming: TypeAlias = tuple[str, list[str], str | None, dict[str, Any]]
+"""Full name, full aliases, doc and other properties of a named type."""
+
+
+def _naming(node: dict[str, Any], enclosing: str, reserved: frozenset[str]) -> Naming:
+    name = node.get("name")
+    if not isinstance(name, str) or not name:
+        raise InvalidSchemaError.local(f"no name in {_short(node)}")
+    space = node.get("namespace")
+    full = _qualified(name, space if isinstance(space, str) else enclosing)
+    namespace, _, short = full.rpartition(".")
+    if not _is_name(short):
+        raise InvalidSchemaError.local(f"illegal name: {_short(full)}")
+    aliases = _strings(node["aliases"], f"aliases of {full}") if "aliases" in node else []
+    full_aliases = list(dict.fromkeys(_qualified(alias, namespace) for alias in aliases))
+    for alias in full_aliases:
+        if not _is_name(alias.rpartition(".")[2]):
+            raise InvalidSchemaError.local(f"illegal alias of {full}: {_short(alias)}")
+    return full, full_aliases, _text(node, "doc"), _props(node, reserved)
 
 
 def _qualified(name: str, namespace: str) -> str:
+    """The full name; one with a dot is full already (a leading dot says: no namespace)."""
+    if "." in name:
+        return name.removeprefix(".") if name.count(".") == 1 else name
     return f"{namespace}.{name}" if namespace else name
+
+
+def _is_name(text: str) -> bool:
+    """As Java has it: letters, digits and underscores of any script, in Unicode's first plane."""
+    if text.isascii():
+        return text.isidentifier()
+    letters = text.replace("_", "a")
+    return letters[0].isalpha() and all(c.isalpha() or c.isdecimal() for c in letters) and max(letters) <= "\uffff"
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return False
 
 
 def _needed(node: Mapping[str, Any], name: str) -> Any:
@@ -350,16 +314,26 @@ def _needed(node: Mapping[str, Any], name: str) -> Any:
     return node[name]
 
 
+def _text(node: Mapping[str, Any], name: str) -> str | None:
+    value = node.get(name)
+    return value if isinstance(value, str) else None
+
+
 def _strings(value: Any, what: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InvalidSchemaError.local(f"{what} are not a list of strings: {_short(value)}")
     return list(value)
 
 
-def _props(node: Mapping[str, Any], reserved: frozenset[str]) -> dict[str, Any]:
+def _props(node: Mapping[str, Any], reserved: frozenset[str] = RESERVED) -> dict[str, Any]:
     return {name: value for name, value in node.items() if name not in reserved}
 
 
+BRIEF = reprlib.Repr()
+BRIEF.maxlevel = 2
+BRIEF.maxstring = BRIEF.maxlong = 60
+
+
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = BRIEF.repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

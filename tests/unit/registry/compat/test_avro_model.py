@@ -91,13 +91,19 @@ def test_a_string_in_all_its_forms(text: str) -> None:
         ({"type": "record", "fields": []}, "no name"),
         ({"type": "record", "name": "R"}, "no fields"),
         (record(name="1x"), "illegal name: '1x'"),
-        (record(name="a..b"), "illegal name"),
+        (record(name="x.a-b"), "illegal name: 'x.a-b'"),
+        (record(name="𝒜"), "illegal name"),
+        (record(aliases=["a-b"]), "illegal alias of R"),
+        (record(aliases="a"), "aliases of R are not a list of strings"),
         (record("x"), "has no name"),
         (record({"name": "a-b", "type": "int"}), "illegal name of a field"),
         (record({"name": "a"}), "has no type"),
         (record({"name": "a", "type": "int"}, {"name": "a", "type": "int"}), "duplicate field 'a'"),
         (record({"name": "a", "type": "int", "aliases": "b"}), "not a list of strings"),
         ({"type": "record", "name": "R", "fields": {}}, "not a list"),
+        (record({"name": "a", "type": "int", "order": "up"}), "order of field 'a' of R is not one of ascending"),
+        (record({"name": "a", "type": "int", "order": 1}), "order of field 'a'"),
+        (record({"name": "a", "type": "double", "default": "one"}), "default 'one' of field 'a' is not a number"),
         ([["null"]], "may not directly hold a union"),
         (["int", "int"], "duplicate in union: int"),
         ({"type": "enum", "name": "E", "symbols": ["A", "A"]}, "duplicate symbols"),
@@ -105,6 +111,8 @@ def test_a_string_in_all_its_forms(text: str) -> None:
         ({"type": "enum", "name": "E", "symbols": ["A"], "default": "B"}, "not one of its symbols"),
         ({"type": "fixed", "name": "F", "size": -1}, "size of fixed F"),
         ({"type": "fixed", "name": "F", "size": "3"}, "size of fixed F"),
+        ({"type": "fixed", "name": "F", "size": 2**31}, "size of fixed F"),
+        ({"type": "fixed", "name": "F", "size": 3.0}, "size of fixed F"),
         (record({"name": "a", "type": record()}), "can't redefine: R"),
         (record(name="int"), "can't redefine: int"),
     ],
@@ -119,7 +127,57 @@ def test_not_json() -> None:
         parse("{")
 
 
-@pytest.mark.parametrize("depth", [2_000, 100_000])
+def test_a_type_may_be_defined_twice_in_the_same_words() -> None:
+    inner = {"type": "fixed", "name": "F", "size": 1}
+    parsed = made(record({"name": "a", "type": inner}, {"name": "b", "type": dict(inner)}))
+    assert parsed.fields[0].type is parsed.fields[1].type
+    with pytest.raises(InvalidSchemaError, match="can't redefine: F"):
+        made(record({"name": "a", "type": inner}, {"name": "b", "type": inner | {"size": 2}}))
+
+
+@pytest.mark.parametrize("name", ["été", "Ä1_", "_", "名前"])
+def test_names_may_be_of_any_script(name: str) -> None:
+    assert made(record(name=name)).name == name
+
+
+def test_namespaces() -> None:
+    assert made(record(name=".R", namespace="x")).name == "R"
+    assert made(record(name="x.R", namespace="y")).name == "x.R"
+    parsed = made(record(name="R", namespace="x", aliases=["A", ".B", "y.C", "x.A"]))
+    assert (parsed.name, parsed.aliases) == ("x.R", ["x.A", "B", "y.C"])
+
+
+def test_what_is_not_a_string_is_no_doc_and_no_default_symbol() -> None:
+    parsed = made({"type": "enum", "name": "E", "symbols": ["A"], "default": 5, "doc": 5})
+    assert (parsed.default, parsed.doc, parsed.props) == (None, None, {})
+
+
+def test_texts_as_defaults_of_numbers_are_numbers() -> None:
+    parsed = made(record({"name": "a", "type": {"type": "double"}, "default": "1.5"}))
+    assert parsed.fields[0].default == 1.5
+
+
+def test_comments_are_skipped() -> None:
+    assert parse('// a type\n{"type": /* no " */ "int", "doc": "// not one"}').kind is Kind.INT
+    with pytest.raises(InvalidSchemaError, match="not JSON"):
+        parse('{"type": "int" / "x"}')
+
+
+@pytest.mark.parametrize("text", ['{"type":{"type":"string"}}', '[{"type":["null"]}]'])
+def test_strict_is_as_strict_as_java(text: str) -> None:
+    with pytest.raises(InvalidSchemaError, match="no type"):
+        parse(text, strict=True)
+
+
+@pytest.mark.parametrize("depth", [1_001, 100_000])
 def test_too_deep_is_an_error_not_a_crash(depth: int) -> None:
-    with pytest.raises(InvalidSchemaError, match="too deep"):
+    with pytest.raises(InvalidSchemaError, match="nested deeper than 1000 levels"):
         parse('{"type":"array","items":' * depth + '"int"' + "}" * depth)
+
+
+def test_deep_is_fine() -> None:
+    parsed = parse('{"type":"array","items":' * 1_000 + '"int"' + "}" * 1_000)
+    for _ in range(1_000):
+        assert isinstance(parsed, ArrayType)
+        parsed = parsed.items
+    assert parsed.kind is Kind.INT
