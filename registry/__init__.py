@@ -1,10 +1,11 @@
 """Client of Confluent's Schema Registry, compatibility engine, embedded registry.
 
 Must not know of Kafka or of serializers. Names and arguments are those of `confluent_kafka.schema_registry`.
+The clients are imported at their first use: the engine and the command line need no HTTP library.
 """
 
-from registry.aio import AsyncSchemaRegistryClient
-from registry.client import SchemaRegistryClient
+from typing import TYPE_CHECKING, Any
+
 from registry.errors import (
     IncompatibleSchemaError,
     InvalidSchemaError,
@@ -26,6 +27,10 @@ from registry.models import (
     ServerConfig,
 )
 
+if TYPE_CHECKING:
+    from registry.aio import AsyncSchemaRegistryClient
+    from registry.client import SchemaRegistryClient
+
 __all__ = [
     "AsyncSchemaRegistryClient",
     "ConfigCompatibilityLevel",
@@ -46,3 +51,13 @@ __all__ = [
     "ServerConfig",
     "TransportError",
 ]
+
+CLIENTS = {"AsyncSchemaRegistryClient": "registry.aio", "SchemaRegistryClient": "registry.client"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLIENTS:
+        import importlib
+
+        return getattr(importlib.import_module(CLIENTS[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

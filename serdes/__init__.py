@@ -1,26 +1,10 @@
 """Bytes ↔ values: serializers with schemas in a registry, simple ones, and the clients that use them.
 
 Must not know of Spark. Names and arguments are those of `confluent_kafka.serialization`; Avro is in `serdes.avro`.
-The clients are imported at their first use: who only decodes does not need them.
+Every name is imported at its first use: who only decodes needs no client, and the command line starts fast.
 """
 
 from typing import TYPE_CHECKING, Any
-
-from serdes.context import Deserializer, MessageField, SerializationContext, Serializer
-from serdes.errors import SerializationError
-from serdes.simple import (
-    DoubleDeserializer,
-    DoubleSerializer,
-    IntegerDeserializer,
-    IntegerSerializer,
-    StringDeserializer,
-    StringSerializer,
-)
-from serdes.subject import (
-    record_subject_name_strategy,
-    topic_record_subject_name_strategy,
-    topic_subject_name_strategy,
-)
 
 if TYPE_CHECKING:
     from serdes.clients import (
@@ -28,6 +12,21 @@ if TYPE_CHECKING:
         AIOSerializingProducer,
         DeserializingConsumer,
         SerializingProducer,
+    )
+    from serdes.context import Deserializer, MessageField, SerializationContext, Serializer
+    from serdes.errors import SerializationError
+    from serdes.simple import (
+        DoubleDeserializer,
+        DoubleSerializer,
+        IntegerDeserializer,
+        IntegerSerializer,
+        StringDeserializer,
+        StringSerializer,
+    )
+    from serdes.subject import (
+        record_subject_name_strategy,
+        topic_record_subject_name_strategy,
+        topic_subject_name_strategy,
     )
 
 __all__ = [
@@ -51,14 +50,40 @@ __all__ = [
     "topic_subject_name_strategy",
 ]
 
-CLIENTS = frozenset(
-    ("AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer")
-)
+HOMES = {
+    "serdes.clients": (
+        "AIODeserializingConsumer",
+        "AIOSerializingProducer",
+        "DeserializingConsumer",
+        "SerializingProducer",
+    ),
+    "serdes.context": (
+        "Deserializer",
+        "MessageField",
+        "SerializationContext",
+        "Serializer",
+    ),
+    "serdes.errors": ("SerializationError",),
+    "serdes.simple": (
+        "DoubleDeserializer",
+        "DoubleSerializer",
+        "IntegerDeserializer",
+        "IntegerSerializer",
+        "StringDeserializer",
+        "StringSerializer",
+    ),
+    "serdes.subject": (
+        "record_subject_name_strategy",
+        "topic_record_subject_name_strategy",
+        "topic_subject_name_strategy",
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in CLIENTS:
-        from serdes import clients
+    import importlib
 
-        return getattr(clients, name)
+    for module, names in HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
