@@ -7,11 +7,13 @@ the judge inside Confluent's registry.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 from registry.compat import avro_model
 from registry.compat.avro_canonical import avro_text
-from registry.compat.avro_model import (
+from registry.compat.avro_types import (
     ArrayType,
     AvroType,
     EnumType,
@@ -19,6 +21,7 @@ from registry.compat.avro_model import (
     FixedType,
     Kind,
     MapType,
+    NamedType,
     RecordType,
     UnionType,
     type_name,
@@ -28,7 +31,14 @@ from registry.compat.formats import Referenced
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
 
-__all__ = ["canonical", "differences", "parse"]
+__all__ = ["MAX_PAIRS", "canonical", "differences", "parse"]
+
+MAX_PAIRS: Final = 500_000
+"""Comparisons that need more pairs of types are refused: only schemas made to be costly do."""
+MAX_STEPS = 200
+"""Paths with more steps are cut in the middle."""
+MANY_BRANCHES = 8
+"""Unions with more branches are searched by name and kind; those with fewer as Java does, one by one."""
 
 # reader kind → writer kinds whose values it can read as its own
 PROMOTIONS: dict[Kind, frozenset[Kind]] = {
@@ -46,7 +56,7 @@ def parse(schema: Schema, referenced: Referenced) -> AvroType:
     Raises:
         InvalidSchemaError: it is not valid Avro.
     """
-    return avro_model.parse(schema.schema_str, [found.schema_str for _, found in referenced])
+    return avro_model.parse(schema.schema_str, [found.schema_str for _, found in referenced], strict=True)
 
 
 def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
@@ -59,19 +69,74 @@ def differences(
 ) -> list[Difference]:
     """Everything that is in the way; empty if all data of `writer` can be read with `reader`.
 
-    Cost: one comparison for each pair of types that meet, however often they meet.
+    A difference in a type that is mentioned often is one difference, at the place where it was met first.
+
+    Args:
+        reader: reads.
+        writer: has written.
+        roles: how messages call the two.
+        policy: not used, Avro knows only one.
+
+    Cost: one comparison for each pair of types that meet, however often they meet; Python's stack is not used.
 
     Raises:
-        InvalidSchemaError: a field's aliases match several fields of the writer, or the schemas are nested too deep.
+        InvalidSchemaError: more than `MAX_PAIRS` pairs would have to be compared.
     """
-    try:
-        return list(_Comparison(roles or Roles()).compare(reader, writer, ""))
-    except RecursionError:
-        raise InvalidSchemaError.local("Avro schemas are nested too deep to be compared") from None
+    return _Comparison(roles or Roles()).run(reader, writer)
 
 
-Found: TypeAlias = dict[Difference, None]
-"""An ordered set: a difference in a type that is mentioned often is still one difference."""
+@dataclass(slots=True, eq=False)
+class Result:
+    """What was found for a pair of types; `parts` in the order in which it was met."""
+
+    compatible: bool = True
+    parts: list[Difference | Result] = field(default_factory=list)
+
+    def add(self, part: Difference | Result) -> None:
+        """Takes in a difference, or the result of a pair inside this one."""
+        if isinstance(part, Difference) or not part.compatible:
+            self.compatible = False
+            self.parts.append(part)
+
+    def differences(self) -> Iterable[Difference]:
+        """All of them, each once, those of nested pairs too."""
+        seen: set[int] = set()
+        todo: list[Difference | Result] = [self]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Difference):
+                yield part
+            elif id(part) not in seen:
+                seen.add(id(part))
+                todo += reversed(part.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A place in the reader's schema; written out only where something is found."""
+
+    parent: Path | None = None
+    step: str = ""
+
+    def __str__(self) -> str:
+        steps = []
+        at: Path | None = self
+        while at is not None and at.parent is not None:
+            steps.append(at.step)
+            at = at.parent
+        steps.reverse()
+        if len(steps) > MAX_STEPS:
+            steps[MAX_STEPS // 2 : -MAX_STEPS // 2] = ["…"]
+        return "/" + "/".join(steps)
+
+    def __truediv__(self, step: str) -> Path:
+        return Path(self, step)
+
+
+Walk: TypeAlias = Generator[tuple[AvroType, AvroType, Path], Result, Result]
+"""A comparison under way: yields pairs of types, is sent their results, returns its own."""
+
+COMPATIBLE: Final = Result()
 
 
 class _Comparison:
@@ -79,131 +144,234 @@ class _Comparison:
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
-        self._seen: dict[tuple[int, int], Found] = {}
+        self._seen: dict[tuple[int, int], Result] = {}
+        self._branches: dict[int, _Branches] = {}
+        self._ambiguous = Result()
 
-    def compare(self, reader: AvroType, writer: AvroType, path: str) -> Found:
-        if not isinstance(reader, (RecordType, UnionType, ArrayType, MapType)):
-            return self._compare(reader, writer, path)
+    def run(self, reader: AvroType, writer: AvroType) -> list[Difference]:
+        """Drives the walks: a walk waits on the stack for the results of those it asked for."""
+        answer = self._start(reader, writer, Path())
+        stack: list[tuple[Walk, tuple[int, int]]] = []
+        while True:
+            if isinstance(answer, Result):
+                if not stack:
+                    return list(dict.fromkeys([*self._ambiguous.differences(), *answer.differences()]))
+                walk, key = stack[-1]
+            else:
+                walk, key = answer, (id(reader), id(writer))
+                stack.append((walk, key))
+            try:
+                reader, writer, path = walk.send(answer if isinstance(answer, Result) else None)  # type: ignore[arg-type]
+            except StopIteration as stop:
+                answer = self._seen[key] = stop.value if not stop.value.compatible else COMPATIBLE
+                stack.pop()
+            else:
+                answer = self._start(reader, writer, path)
+
+    def _start(self, reader: AvroType, writer: AvroType, path: Path) -> Result | Walk:
+        """The result if it is known or simple, else a walk that will find it."""
         key = (id(reader), id(writer))
-        if key not in self._seen:
-            self._seen[key] = {}
-            self._seen[key] = self._compare(reader, writer, path)
-        return self._seen[key]
+        if key in self._seen:
+            return self._seen[key]
+        walk = self._walk(reader, writer, path)
+        if walk is None:
+            return self._simple(reader, writer, path)
+        if len(self._seen) >= MAX_PAIRS:
+            raise InvalidSchemaError.local(f"more than {MAX_PAIRS} pairs of types would have to be compared")
+        self._seen[key] = COMPATIBLE
+        return walk
 
-    def _compare(self, reader: AvroType, writer: AvroType, path: str) -> Found:
+    def _walk(self, reader: AvroType, writer: AvroType, path: Path) -> Walk | None:
         if isinstance(writer, UnionType):
             return self._writer_union(reader, writer, path)
         if isinstance(reader, UnionType):
             return self._reader_union(reader, writer, path)
         if isinstance(reader, RecordType) and isinstance(writer, RecordType):
-            return self._names(reader, writer, path) | self._fields(reader, writer, path)
-        if isinstance(reader, EnumType) and isinstance(writer, EnumType):
-            return self._names(reader, writer, path) | self._symbols(reader, writer, path)
-        if isinstance(reader, FixedType) and isinstance(writer, FixedType):
-            return self._names(reader, writer, path) | self._size(reader, writer, path)
+            return self._records(reader, writer, path)
         if isinstance(reader, ArrayType) and isinstance(writer, ArrayType):
-            return self.compare(reader.items, writer.items, f"{path}/items")
+            return self._inner(reader.items, writer.items, path / "items")
         if isinstance(reader, MapType) and isinstance(writer, MapType):
-            return self.compare(reader.values, writer.values, f"{path}/values")
-        if reader.kind is writer.kind or writer.kind in PROMOTIONS.get(reader.kind, ()):
-            return {}
-        return self._type_mismatch(reader, writer, path)
+            return self._inner(reader.values, writer.values, path / "values")
+        return None
 
-    def _writer_union(self, reader: AvroType, writer: UnionType, path: str) -> Found:
-        """Every branch that may have been written must be readable."""
-        found: Found = {}
-        for branch in writer.branches:
-            if isinstance(reader, UnionType):
-                found |= self._reader_union(reader, branch, path)
-            else:
-                found |= self.compare(reader, branch, path)
+    def _simple(self, reader: AvroType, writer: AvroType, path: Path) -> Result:
+        if isinstance(reader, EnumType) and isinstance(writer, EnumType):
+            found = self._names(reader, writer, path)
+            self._symbols(reader, writer, path, found)
+        elif isinstance(reader, FixedType) and isinstance(writer, FixedType):
+            found = self._names(reader, writer, path)
+            self._size(reader, writer, path, found)
+        elif reader.kind is writer.kind or writer.kind in PROMOTIONS.get(reader.kind, ()):
+            return COMPATIBLE
+        else:
+            return self._type_mismatch(reader, writer, path)
+        self._seen[id(reader), id(writer)] = found
         return found
 
-    def _reader_union(self, reader: UnionType, writer: AvroType, path: str) -> Found:
-        if any(not self.compare(branch, writer, f"{path}/{at}") for at, branch in enumerate(reader.branches)):
-            return {}
-        branches = ", ".join(type_name(branch) for branch in reader.branches) or "nothing"
-        name = type_name(writer)
-        return self._difference(
-            AvroKind.MISSING_UNION_BRANCH,
-            path,
-            f"the union of {branches} lacks a branch that reads {name}, which {self._roles.writer} may write",
-            f"add {name} to the union",
-        )
+    def _inner(self, reader: AvroType, writer: AvroType, path: Path) -> Walk:
+        return (yield reader, writer, path)
 
-    def _names(self, reader: RecordType | EnumType | FixedType, writer: AvroType, path: str) -> Found:
-        assert isinstance(writer, (RecordType, EnumType, FixedType))
-        if reader.short_name == writer.short_name or writer.name in reader.aliases:
-            return {}
+    def _writer_union(self, reader: AvroType, writer: UnionType, path: Path) -> Walk:
+        """Every branch that may have been written must be readable."""
+        found = Result()
+        for branch in writer.branches:
+            found.add((yield reader, branch, path))
+        return found
+
+    def _reader_union(self, reader: UnionType, writer: AvroType, path: Path) -> Walk:
+        near: list[Result] = []
+        for at in self._candidates(reader, writer):
+            branch = reader.branches[at]
+            result = yield branch, writer, path / str(at)
+            if result.compatible:
+                return COMPATIBLE
+            if not isinstance(branch, NamedType):
+                near += [result] if branch.kind is writer.kind else []
+            elif isinstance(writer, NamedType) and branch.kind is writer.kind and _named_alike(branch, writer):
+                near.append(result)
+        return self._missing_branch(reader, writer, path, near)
+
+    def _candidates(self, reader: UnionType, writer: AvroType) -> Iterable[int]:
+        if len(reader.branches) <= MANY_BRANCHES:
+            return range(len(reader.branches))
+        if id(reader) not in self._branches:
+            self._branches[id(reader)] = _Branches(reader)
+        return self._branches[id(reader)].like(writer)
+
+    def _records(self, reader: RecordType, writer: RecordType, path: Path) -> Walk:
+        found = self._names(reader, writer, path)
+        written = {item.name: item for item in writer.fields}
+        for at, item in enumerate(reader.fields):
+            names = [name for name in (item.name, *item.aliases) if name in written]
+            if len(names) > 1:
+                self._ambiguous.add(self._ambiguity(item, reader, names, path / f"fields/{at}"))
+            elif names:
+                found.add((yield item.type, written[names[0]].type, path / f"fields/{at}/type"))
+            elif not item.has_default:
+                if isinstance(item.type, EnumType) and item.type.default is not None:
+                    # Java compares the enum with the whole record here: a difference of another kind, still one.
+                    found.add((yield item.type, writer, path / f"fields/{at}/type"))
+                else:
+                    found.add(self._missing_default(item, reader, path / f"fields/{at}"))
+        return found
+
+    # --- the differences, each with its sentence
+
+    def _names(self, reader: RecordType | EnumType | FixedType, writer: NamedType, path: Path) -> Result:
+        if _named_alike(reader, writer):
+            return Result()
         return self._difference(
             AvroKind.NAME_MISMATCH,
-            f"{path}/name",
-            f"{reader.kind.value} is called {reader.name}, in {self._roles.writer} it is {writer.name}",
-            f"keep the name, or add {writer.name!r} to its aliases",
+            path / "name",
+            f"{reader.kind.value} {reader.name} is called {writer.name} in {self._roles.writer}",
+            f"keep the name {writer.name}, or add it to the aliases of {reader.name}",
+            f"keep the name {reader.name}",
         )
 
-    def _fields(self, reader: RecordType, writer: RecordType, path: str) -> Found:
-        found: Found = {}
-        written = {field.name: field for field in writer.fields}
-        for at, field in enumerate(reader.fields):
-            here = f"{path}/fields/{at}"
-            source = _written_field(field, written, reader)
-            if source is not None:
-                found |= self.compare(field.type, source.type, f"{here}/type")
-            elif not field.has_default:
-                found |= self._missing(field, reader, writer, here)
-        return found
+    def _missing_branch(self, reader: UnionType, writer: AvroType, path: Path, near: list[Result]) -> Result:
+        branches = ", ".join(type_name(branch) for branch in reader.branches[:20]) or "nothing"
+        name = type_name(writer)
+        what = f"the union of {branches} has no branch that reads {name}, which {self._roles.writer} may write"
+        reasons = [f"{item.path} {item.kind}" for result in near for item in _first(3, result.differences())]
+        if reasons:
+            what += f" (in the branch of this type: {', '.join(reasons)})"
+            return self._difference(
+                AvroKind.MISSING_UNION_BRANCH,
+                path,
+                what,
+                f"make the branch {name} read it, or add another that does",
+                f"change {name} back there, or keep it to what the union reads",
+            )
+        helps = f"add {name} to the union", f"write only what the union has: {branches}"
+        return self._difference(AvroKind.MISSING_UNION_BRANCH, path, what, *helps)
 
-    def _missing(self, field: Field, reader: RecordType, writer: RecordType, path: str) -> Found:
-        if isinstance(field.type, EnumType) and field.type.default is not None:
-            # Java compares the enum with the whole writer record here: a mismatch of another kind, still a mismatch.
-            return self.compare(field.type, writer, f"{path}/type")
+    def _ambiguity(self, item: Field, reader: RecordType, names: list[str], path: Path) -> Result:
+        return self._difference(
+            AvroKind.AMBIGUOUS_FIELD,
+            path,
+            f"field {item.name!r} of {reader.name} and its aliases match more than one written field: "
+            f"{', '.join(map(repr, names))}",
+            "remove all but one of these aliases",
+            f"keep only one field of {', '.join(map(repr, dict.fromkeys(names)))}",
+        )
+
+    def _missing_default(self, item: Field, reader: RecordType, path: Path) -> Result:
         return self._difference(
             AvroKind.READER_FIELD_MISSING_DEFAULT_VALUE,
             path,
-            f"field {field.name!r} of {reader.name} is not in {self._roles.writer} and has no default",
+            f"field {item.name!r} of {reader.name} has no default and is not in {self._roles.writer}",
             "give it a default",
+            f"keep the field {item.name!r}",
         )
 
-    def _symbols(self, reader: EnumType, writer: EnumType, path: str) -> Found:
-        missing = [symbol for symbol in writer.symbols if symbol not in reader.symbols]
+    def _symbols(self, reader: EnumType, writer: EnumType, path: Path, found: Result) -> None:
+        known = set(reader.symbols)
+        missing = [symbol for symbol in writer.symbols if symbol not in known]
         if not missing or reader.default is not None:
-            return {}
-        return self._difference(
-            AvroKind.MISSING_ENUM_SYMBOLS,
-            f"{path}/symbols",
-            f"enum {reader.name} lacks {', '.join(missing)}, which {self._roles.writer} may write",
-            "keep the symbols, or give the enum a default",
+            return
+        names = ", ".join(missing[:20]) + (f" and {len(missing) - 20} more" if len(missing) > 20 else "")
+        found.add(
+            self._difference(
+                AvroKind.MISSING_ENUM_SYMBOLS,
+                path / "symbols",
+                f"enum {reader.name} has no default and lacks {names}, which {self._roles.writer} may write",
+                "keep these symbols, or give the enum a default",
+                "leave these symbols out",
+            )
         )
 
-    def _size(self, reader: FixedType, writer: FixedType, path: str) -> Found:
+    def _size(self, reader: FixedType, writer: FixedType, path: Path, found: Result) -> None:
         if reader.size == writer.size:
-            return {}
-        return self._difference(
-            AvroKind.FIXED_SIZE_MISMATCH,
-            f"{path}/size",
-            f"fixed {reader.name} has {reader.size} bytes, in {self._roles.writer} it has {writer.size}",
-            "keep the size, or add a new field",
-        )
+            return
+        helps = "keep the size, or add a field of another fixed type instead"
+        what = f"fixed {reader.name} has {reader.size} bytes, in {self._roles.writer} it has {writer.size}"
+        found.add(self._difference(AvroKind.FIXED_SIZE_MISMATCH, path / "size", what, helps, helps))
 
-    def _type_mismatch(self, reader: AvroType, writer: AvroType, path: str) -> Found:
+    def _type_mismatch(self, reader: AvroType, writer: AvroType, path: Path) -> Result:
+        wider = [kind.value for kind, readable in PROMOTIONS.items() if writer.kind in readable]
         return self._difference(
             AvroKind.TYPE_MISMATCH,
             path,
-            f"{type_name(reader)} can't read {type_name(writer)}, which {self._roles.writer} writes",
-            "keep the type, or add a new field with a default",
+            f"{type_name(reader)} does not read {type_name(writer)}, which {self._roles.writer} writes",
+            " or ".join(["keep the type", *([f"use {', '.join(wider)}"] if wider else []), "add a new field for it"]),
+            f"keep the type {type_name(reader)}, or add a new field for the other type",
         )
 
-    def _difference(self, kind: AvroKind, path: str, what: str, remedy: str) -> Found:
-        where = path or "/"
-        text = f"{where} of {self._roles.reader}: {what}; to be compatible, {remedy}"
-        return {Difference(kind.value, where, text): None}
+    def _difference(self, kind: AvroKind, path: Path, what: str, reader_helps: str, writer_helps: str) -> Result:
+        where = str(path)
+        sentence = self._roles.sentence(where, what, reader_helps, writer_helps)
+        return Result(False, [Difference(kind.value, where, sentence)])
 
 
-def _written_field(field: Field, written: dict[str, Field], reader: RecordType) -> Field | None:
-    """The writer's field that fills a reader's field: by name, or by one of its aliases."""
-    found = [written[name] for name in dict.fromkeys([field.name, *field.aliases]) if name in written]
-    if len(found) > 1:
-        names = ", ".join(repr(item.name) for item in found)
-        raise InvalidSchemaError.local(f"field {field.name!r} of {reader.name} matches several written fields: {names}")
-    return found[0] if found else None
+class _Branches:
+    """The branches of a large union by what they can read."""
+
+    def __init__(self, union: UnionType) -> None:
+        self._at: dict[Any, list[int]] = {}
+        for at, branch in enumerate(union.branches):
+            if isinstance(branch, NamedType):
+                self._note(at, (branch.kind, branch.short_name))
+                for alias in branch.aliases:
+                    self._note(at, (branch.kind, "alias", alias))
+            else:
+                for kind in (branch.kind, *PROMOTIONS.get(branch.kind, ())):
+                    self._note(at, kind)
+
+    def _note(self, at: int, key: Any) -> None:
+        self._at.setdefault(key, []).append(at)
+
+    def like(self, writer: AvroType) -> list[int]:
+        """Positions of the branches that may read a type, in their order."""
+        if not isinstance(writer, NamedType):
+            return self._at.get(writer.kind, [])
+        by_name = self._at.get((writer.kind, writer.short_name), [])
+        return sorted({*by_name, *self._at.get((writer.kind, "alias", writer.name), [])})
+
+
+def _named_alike(reader: NamedType, writer: NamedType) -> bool:
+    """Whether names match as Java has it: without their namespaces, or through an alias of the reader."""
+    return reader.short_name == writer.short_name or writer.name in reader.aliases
+
+
+def _first(count: int, found: Iterable[Difference]) -> list[Difference]:
+    return [item for item, _ in zip(found, range(count), strict=False)]

@@ -98,8 +98,8 @@ Put: TypeAlias = Callable[[AvroType], object]
 class _Parser:
     """Reads one schema and those before it into one table of names.
 
-    Nested types wait on a stack of the parser's own, the next one in the text on top: a name is defined before the
-    parser meets it again, and depth costs nothing.
+    Nested types wait on a stack of the parser's own, the next one in the text on top, so depth costs nothing. Names
+    that are used before they are defined are looked up at the end, as Java does since Avro 1.12.
     """
 
     def __init__(self, strict: bool) -> None:
@@ -107,46 +107,54 @@ class _Parser:
         self._named: dict[str, RecordType | EnumType | FixedType] = {}
         self._definitions: dict[str, Any] = {}
         self._waiting: list[tuple[Any, str, Put]] = []
+        self._unknown: list[tuple[list[str], Put]] = []
+        self._unions: list[UnionType] = []
 
     def parse(self, node: Any) -> AvroType:
         made: list[AvroType] = []
         self._waiting.append((node, "", made.append))
         while self._waiting:
-            node, namespace, put = self._waiting.pop()
-            if isinstance(node, UnionType):
-                _check_union(node)
-            else:
-                put(self._made(node, namespace))
-        return made[0]
+            self._take(*self._waiting.pop())
+        for names, put in self._unknown:
+            found = self._defined(names)
+            if found is None:
+                raise InvalidSchemaError.local(f"undefined name: {_short(names[0])}")
+            put(found)
+        for union in self._unions:
+            _check_union(union)
+        self._unknown, self._unions = [], []
+        return made[-1]
 
-    def _made(self, node: Any, namespace: str) -> AvroType:
+    def _take(self, node: Any, namespace: str, put: Put) -> None:
         while isinstance(node, dict) and isinstance(node.get("type"), (dict, list)) and not self._strict:
             node = node["type"]
         if isinstance(node, str):
-            return self._by_name(node, namespace)
-        if isinstance(node, list):
-            return self._union(node, namespace)
-        if not isinstance(node, dict):
+            self._by_name(node, namespace, put)
+        elif isinstance(node, list):
+            put(self._union(node, namespace))
+        elif isinstance(node, dict):
+            kind = node.get("type")
+            if not isinstance(kind, str):
+                raise InvalidSchemaError.local(f"no type in {_short(node)}")
+            self._object(kind, node, namespace, put)
+        else:
             raise InvalidSchemaError.local(f"{_short(node)} is not an Avro schema")
-        kind = node.get("type")
-        if not isinstance(kind, str):
-            raise InvalidSchemaError.local(f"no type in {_short(node)}")
-        return self._object(kind, node, namespace)
 
-    def _object(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
+    def _object(self, kind: str, node: dict[str, Any], namespace: str, put: Put) -> None:
         if kind in PRIMITIVES:
-            return Primitive(PRIMITIVES[kind], _props(node))
-        if kind == "array":
+            put(Primitive(PRIMITIVES[kind], _props(node)))
+        elif kind == "array":
             array = ArrayType(UNKNOWN, _props(node))
+            put(array)
             self._waiting.append((_needed(node, "items"), namespace, partial(setattr, array, "items")))
-            return array
-        if kind == "map":
+        elif kind == "map":
             made = MapType(UNKNOWN, _props(node))
+            put(made)
             self._waiting.append((_needed(node, "values"), namespace, partial(setattr, made, "values")))
-            return made
-        if kind in ("record", "error", "enum", "fixed"):
-            return self._definition(kind, node, namespace)
-        return self._by_name(kind, namespace)
+        elif kind in ("record", "error", "enum", "fixed"):
+            put(self._definition(kind, node, namespace))
+        else:
+            self._by_name(kind, namespace, put)
 
     def _definition(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
         naming = _naming(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
@@ -167,18 +175,23 @@ class _Parser:
             self._fields(made, node)
         return made
 
-    def _by_name(self, name: str, namespace: str) -> AvroType:
+    def _by_name(self, name: str, namespace: str, put: Put) -> None:
         if name in PRIMITIVES:
-            return Primitive(PRIMITIVES[name])
-        candidates = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
-        for candidate in candidates:
-            if candidate in self._named:
-                return self._named[candidate]
-        raise InvalidSchemaError.local(f"undefined name: {_short(candidates[0])}")
+            put(Primitive(PRIMITIVES[name]))
+            return
+        names = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
+        made = self._defined(names)
+        if made is None:
+            self._unknown.append((names, put))
+        else:
+            put(made)
+
+    def _defined(self, names: list[str]) -> AvroType | None:
+        return next((self._named[name] for name in names if name in self._named), None)
 
     def _union(self, node: list[Any], namespace: str) -> UnionType:
         made = UnionType([UNKNOWN] * len(node))
-        self._waiting.append((made, namespace, _nowhere))
+        self._unions.append(made)
         for at in range(len(node) - 1, -1, -1):
             self._waiting.append((node[at], namespace, partial(made.branches.__setitem__, at)))
         return made
@@ -201,10 +214,6 @@ class _Parser:
 
 UNKNOWN: Final = Primitive(Kind.NULL)
 """Stands where a type is not made yet."""
-
-
-def _nowhere(made: AvroType) -> None:
-    """For what is waiting only to be checked."""
 
 
 def _check_union(union: UnionType) -> None:

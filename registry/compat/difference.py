@@ -20,6 +20,8 @@ class AvroKind(enum.StrEnum):
     READER_FIELD_MISSING_DEFAULT_VALUE = "READER_FIELD_MISSING_DEFAULT_VALUE"
     TYPE_MISMATCH = "TYPE_MISMATCH"
     MISSING_UNION_BRANCH = "MISSING_UNION_BRANCH"
+    AMBIGUOUS_FIELD = "AMBIGUOUS_FIELD"
+    """A reader's field and its aliases match several written fields. Java has no name for it: its check breaks off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,27 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """How messages call the two schemas of a comparison."""
+    """How messages call the two schemas of a comparison.
+
+    Attributes:
+        reader: the schema that has to read.
+        writer: the schema of the data.
+        candidate_reads: whether the reader's schema is the one that can still be changed (else it is the writer's).
+    """
 
     reader: str = "the reader's schema"
     writer: str = "the writer's schema"
+    candidate_reads: bool = True
+
+    def sentence(self, path: str, what: str, reader_helps: str, writer_helps: str) -> str:
+        """The message of a difference: where, what, who breaks, and what the author of the new schema can do.
+
+        Args:
+            path: JSON pointer into the reader's schema.
+            what: what is different, without a full stop.
+            reader_helps: what to do if the reader's schema is the new one, as an order: "give it a default".
+            writer_helps: what to do if the writer's schema is.
+        """
+        remedy = reader_helps if self.candidate_reads else writer_helps
+        broken = f"{self.reader} can't read data of {self.writer}"
+        return f"{path} of {self.reader}: {what}, so {broken}; to be compatible, {remedy}"

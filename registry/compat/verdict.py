@@ -82,7 +82,7 @@ def check(
         if wanted.backward:
             here += rules.differences(new, old, Roles(reader=NEW, writer=old_name), policy)
         if wanted.forward:
-            here += rules.differences(old, new, Roles(reader=old_name, writer=NEW), policy)
+            here += rules.differences(old, new, Roles(reader=old_name, writer=NEW, candidate_reads=False), policy)
         found += (dataclasses.replace(item, version=version) for item in here)
     return CompatibilityResult(tuple(found))
 

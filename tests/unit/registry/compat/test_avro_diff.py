@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from registry import InvalidSchemaError
 from registry.compat import Roles
 from registry.compat.avro_diff import differences
 from registry.compat.avro_model import parse
@@ -104,19 +103,102 @@ def test_incompatible(reader: Any, writer: Any, expected: list[tuple[str, str]])
     assert found(reader, writer) == expected
 
 
-def test_messages_say_what_where_who_and_what_helps() -> None:
-    roles = Roles(reader="the new schema", writer="version 3")
-    reader, writer = parse(json.dumps(record(("a", "int")))), parse(json.dumps(record()))
-    (difference,) = differences(reader, writer, roles)
-    assert difference.message == (
-        "/fields/0 of the new schema: field 'a' of R is not in version 3 and has no default; "
-        "to be compatible, give it a default"
+def message(reader: Any, writer: Any, *, candidate_reads: bool = True) -> str:
+    roles = Roles("the new schema", "version 3", candidate_reads)
+    (difference,) = differences(parse(json.dumps(reader)), parse(json.dumps(writer)), roles)
+    return difference.message
+
+
+def test_messages_say_where_what_who_and_what_helps() -> None:
+    assert message(record(("a", "int")), record()) == (
+        "/fields/0 of the new schema: field 'a' of R has no default and is not in version 3, "
+        "so the new schema can't read data of version 3; to be compatible, give it a default"
     )
 
 
-def test_aliases_that_match_twice_are_invalid() -> None:
-    with pytest.raises(InvalidSchemaError, match="matches several written fields: 'b', 'c'"):
-        found(record(("b", "int", {"aliases": ["c"]})), record(("b", "int"), ("c", "int")))
+FIXED_1, FIXED_2 = ({"type": "fixed", "name": "F", "size": size} for size in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer", "reader_helps", "writer_helps"),
+    [
+        (record(("a", "int")), record(), "give it a default", "keep the field 'a'"),
+        (record(name="x.A"), record(name="y.B"), "keep the name y.B, or add it to the aliases", "keep the name x.A"),
+        (enum("A"), enum("A", "B"), "keep these symbols, or give the enum a default", "leave these symbols out"),
+        (FIXED_1, FIXED_2, "keep the size", "keep the size"),
+        ("int", "long", "keep the type or use float, double", "keep the type int"),
+        ("null", "string", "keep the type or use bytes", "keep the type null"),
+        ("null", "boolean", "keep the type or add a new field", "keep the type null"),
+        (["null", "int"], "string", "add string to the union", "write only what the union has: null, int"),
+        ([], "string", "add string to the union", "write only what the union has: nothing"),
+        (["null", enum("A")], enum("B"), "make the branch E read it", "change E back there"),
+    ],
+)
+def test_what_helps_depends_on_which_schema_can_change(
+    reader: Any, writer: Any, reader_helps: str, writer_helps: str
+) -> None:
+    assert f"to be compatible, {reader_helps}" in message(reader, writer)
+    assert f"to be compatible, {writer_helps}" in message(reader, writer, candidate_reads=False)
+
+
+def test_a_branch_of_the_type_that_can_not_read_it_says_why() -> None:
+    reader = ["null", record(("a", "int"), ("b", "int"))]
+    text = message(reader, ["null", record(("a", "string"))])
+    assert "(in the branch of this type: /1/fields/0/type TYPE_MISMATCH, /1/fields/1 READER_FIELD_MISSING" in text
+    assert "(in the branch of this type: /1/items TYPE_MISMATCH)" in message(
+        ["null", {"type": "array", "items": "int"}], {"type": "array", "items": "null"}
+    )
+
+
+def test_aliases_that_match_twice_are_in_the_way_wherever_they_are_met() -> None:
+    ambiguous = record(("b", "int", {"aliases": ["c"]}))
+    written = record(("b", "int"), ("c", "int"))
+    assert found(ambiguous, written) == [("AMBIGUOUS_FIELD", "/fields/0")]
+    assert "match more than one written field: 'b', 'c'" in message(ambiguous, written)
+    assert found([ambiguous, record(("b", "int"), name="Other")], [written]) == [("AMBIGUOUS_FIELD", "/0/fields/0")]
+
+
+def test_an_alias_that_is_the_name_itself_is_ambiguous_as_in_java() -> None:
+    assert found(record(("b", "int", {"aliases": ["b"]})), record(("b", "int"))) == [("AMBIGUOUS_FIELD", "/fields/0")]
+
+
+def test_a_type_met_twice_has_its_difference_once() -> None:
+    def both(kind: Any) -> Any:
+        return record(("a", kind), ("b", kind["name"]))
+
+    assert found(both(FIXED_1), both(FIXED_2)) == [("FIXED_SIZE_MISMATCH", "/fields/0/type/size")]
+    assert found(both(enum("A")), both(enum("B"))) == [("MISSING_ENUM_SYMBOLS", "/fields/0/type/symbols")]
+
+
+def test_a_difference_found_in_a_branch_that_was_passed_over_counts_elsewhere() -> None:
+    inner = record(("x", "int"), name="I")
+    reader = record(("u", [inner, record(("y", "int", {"default": 0}), name="J", aliases=["I"])]), ("v", "I"))
+    writer = record(("u", [record(name="I")]), ("v", "I"))
+    assert found(reader, writer) == [(MISSING, "/fields/0/type/0/fields/0")]
+
+
+LARGE = [record(("x", "int"), name=f"x.R{at}", aliases=[f"Old{at}"]) for at in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [
+        (record(("x", "int"), name="x.R7"), []),
+        (record(("x", "int"), name="y.R7"), []),
+        (record(("x", "int"), name="x.Old7"), []),
+        (record(("x", "string"), name="x.R7"), [("MISSING_UNION_BRANCH", "/")]),
+        (record(("x", "int"), name="x.R70"), [("MISSING_UNION_BRANCH", "/")]),
+        (enum("A", name="R7"), [("MISSING_UNION_BRANCH", "/")]),
+        ("int", []),
+        ("bytes", []),
+        ("null", [("MISSING_UNION_BRANCH", "/")]),
+        ({"type": "array", "items": "int"}, []),
+        ({"type": "array", "items": "null"}, [("MISSING_UNION_BRANCH", "/")]),
+    ],
+)
+def test_large_unions_are_searched_by_name_and_kind(branch: Any, expected: list[tuple[str, str]]) -> None:
+    assert found([*LARGE, "double", "string", {"type": "array", "items": "long"}], branch) == expected
+    assert found([*LARGE, "double", "string", {"type": "array", "items": "long"}], [branch]) == expected
 
 
 def test_many_mentions_of_one_type_are_compared_once() -> None:

@@ -127,6 +127,23 @@ def test_not_json() -> None:
         parse("{")
 
 
+def test_names_may_be_used_before_they_are_defined() -> None:
+    inner = {"type": "fixed", "name": "F", "size": 1}
+    parsed = made(record({"name": "a", "type": ["null", "F"]}, {"name": "b", "type": inner}, namespace="x"))
+    assert parsed.fields[0].type.branches[1] is parsed.fields[1].type
+    with pytest.raises(InvalidSchemaError, match="duplicate in union: F"):
+        made(["F", inner])
+    with pytest.raises(InvalidSchemaError, match="undefined name: 'F'"):
+        parse(json.dumps(inner), ['"F"'])  # each text must be complete
+
+
+def test_what_is_defined_counts_before_what_will_be() -> None:
+    bare, inner = ({"type": "fixed", "name": name, "size": 1} for name in (".F", "F"))
+    fields = [{"name": name, "type": kind} for name, kind in (("a", bare), ("b", "F"), ("c", inner), ("d", "F"))]
+    parsed = made(record(*fields, namespace="x"))
+    assert [type_name(field.type) for field in parsed.fields] == ["F", "F", "x.F", "x.F"]
+
+
 def test_a_type_may_be_defined_twice_in_the_same_words() -> None:
     inner = {"type": "fixed", "name": "F", "size": 1}
     parsed = made(record({"name": "a", "type": inner}, {"name": "b", "type": dict(inner)}))
