@@ -1,0 +1,245 @@
+"""Checks schema files against their earlier versions with the engine, and says where in the files the trouble is.
+
+Must not know where earlier versions come from (`baseline`) nor how results are shown (`reports`). One file's trouble
+never keeps another from being checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.cli.baseline import Baseline, History, TreeBaseline
+from registry.cli.files import matches
+from registry.cli.findings import FileResult, Finding, Severity, Status, Unusable
+from registry.cli.linking import Collection, Document, parse_json
+from registry.cli.pointing import find_name, json_place, proto_place
+from registry.cli.registry_baseline import RegistryBaseline, no_answer
+from registry.cli.subjects import Namer
+from registry.cli.versions import numbered
+from registry.compat.difference import Difference
+from registry.compat.formats import format_of
+from registry.compat.levels import Level
+from registry.compat.verdict import check
+from registry.errors import InvalidSchemaError, TransportError
+from registry.models import Schema
+from registry.references import Resolver, resolve_all
+
+__all__ = ["Checker", "Levels", "invalid", "validate"]
+
+NUMBERED = re.compile(r"registered schema (\d+)")
+PLACE = re.compile(r"(?<![\w.])(?:line )?(\d+)(?::|, column |,? col(?:umn)? )(\d+)")
+THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Which level and policy a subject is judged by: forced, of the table, general, the baseline's, BACKWARD.
+
+    Attributes:
+        forced: level for all, from the command line.
+        table: pattern of subjects → level.
+        general: level of the configuration.
+        policy: from the command line or the configuration.
+        all_versions: whether levels are made transitive.
+    """
+
+    forced: str | None = None
+    table: Mapping[str, str] = field(default_factory=dict)
+    general: str | None = None
+    policy: str | None = None
+    all_versions: bool = False
+
+    def level(self, subject: str, theirs: str | None) -> Level:
+        """The level of a subject."""
+        found = self.forced or self._of_table(subject) or self.general or theirs or "BACKWARD"
+        level = Level.of(found)
+        if self.all_versions and level is not Level.NONE and not level.transitive:
+            return Level.of(f"{level.value}_TRANSITIVE")
+        return level
+
+    def _of_table(self, subject: str) -> str | None:
+        return next((level for pattern, level in self.table.items() if matches(subject, (pattern,))), None)
+
+
+def invalid(document: Document, error: InvalidSchemaError) -> Unusable:
+    """The parser's error with its place: as the parser says it, or where the name stands that it quotes."""
+    text = error.error_message
+    match = PLACE.search(text)
+    line, column = (int(match[1]), int(match[2])) if match else find_name(document.text, text)
+    return Unusable(text.removeprefix("the new schema: "), line, column, "INVALID_SCHEMA")
+
+
+def validate(document: Document, schema: Schema, resolve: Resolver) -> None:
+    """Parses a schema.
+
+    Raises:
+        Unusable: it is invalid.
+    """
+    try:
+        format_of(schema.schema_type).parse(schema, resolve_all(schema, resolve))
+    except InvalidSchemaError as error:
+        raise invalid(document, error) from error
+
+
+class Checker:
+    """Checks files of one root.
+
+    Args:
+        new: the files.
+        baseline: their earlier versions.
+        namer: their subjects.
+        levels: what they are judged by.
+        shown: path within the root → path for people.
+    """
+
+    def __init__(
+        self, new: Collection, baseline: Baseline, namer: Namer, levels: Levels, shown: Callable[[str], str]
+    ) -> None:
+        self._new = new
+        self._baseline = baseline
+        self._namer = namer
+        self._levels = levels
+        self._shown = shown
+
+    def run(self, paths: Sequence[str], progress: Callable[[], None] = lambda: None) -> list[FileResult]:
+        """One result per path, in their order.
+
+        Raises:
+            Unusable: the registry does not answer.
+        """
+        subjects = self._subjects(paths)
+
+        def one(path: str) -> FileResult:
+            result = self._one(path, subjects[path])
+            progress()
+            return result
+
+        if not isinstance(self._baseline, RegistryBaseline):
+            return [one(path) for path in paths]
+        with ThreadPoolExecutor(THREADS) as pool:
+            try:
+                return list(pool.map(one, paths))
+            except TransportError as error:
+                pool.shutdown(cancel_futures=True)
+                raise no_answer(error) from error
+
+    def deleted(self, fail: bool) -> list[FileResult]:
+        """One result for every file that the baseline has and the folder has no more."""
+        severity = Severity.ERROR if fail else Severity.NOTE
+        text = "the schema file was deleted; its subject, and data written with it, remain"
+        return [
+            FileResult(self._shown(path), Status.DELETED, (Finding("DELETED", text, severity=severity),))
+            for path in self._baseline.deleted()
+        ]
+
+    def _subjects(self, paths: Sequence[str]) -> dict[str, str | Unusable]:
+        """The subject of every file; files that share one are in error, but for versions in one folder."""
+        found: dict[str, str | Unusable] = {}
+        owners: dict[str, set[str]] = {}
+        for path in paths:
+            try:
+                subject = self._namer.subject(path, lambda path=path: self._new.document(path))  # type: ignore[misc]
+            except Unusable as error:
+                found[path] = error
+                continue
+            found[path] = subject
+            version = numbered(path)
+            owners.setdefault(subject, set()).add(path if version is None else "/".join(version.key))
+        for path, name in found.items():
+            if isinstance(name, str) and len(owners[name]) > 1:
+                others = ", ".join(
+                    self._shown(other) for other, same in found.items() if same == name and other != path
+                )
+                text = f"subject {name} belongs to other files too: {others}; give them subjects of their own"
+                found[path] = Unusable(text, kind="DUPLICATE_SUBJECT")
+        return found
+
+    def _one(self, path: str, subject: str | Unusable) -> FileResult:
+        name = None
+        try:
+            document = self._new.document(path)
+            schema = self._new.schema(path)
+            if isinstance(subject, Unusable):
+                raise subject
+            name = subject
+            return self._judge(path, document, schema, name)
+        except Unusable as error:
+            return FileResult.unusable(self._shown(path), error, name)
+
+    def _judge(self, path: str, document: Document, schema: Schema, subject: str) -> FileResult:
+        if isinstance(self._baseline, TreeBaseline) and self._baseline.settled(path):
+            validate(document, schema, self._baseline.resolve)
+            return FileResult(self._shown(path), Status.OK, (), subject, "NONE")
+        theirs, policy = self._baseline.settings(subject)
+        level = self._levels.level(subject, theirs)
+        history = self._baseline.history(path, subject, level.transitive)
+        labels = tuple(old.label for old in history.versions)
+        renamed_from = None if history.renamed_from is None else self._shown(history.renamed_from)
+        if level is Level.NONE or not labels or self._same(schema, history):
+            validate(document, schema, self._baseline.resolve)
+            status = Status.OK if labels else Status.NEW
+            return FileResult(self._shown(path), status, (), subject, level.value, labels, renamed_from)
+        found = self._findings(document, schema, history, level, self._levels.policy or policy or "STRICT")
+        status = Status.INCOMPATIBLE if found else Status.OK
+        return FileResult(self._shown(path), status, found, subject, level.value, labels, renamed_from)
+
+    @staticmethod
+    def _same(schema: Schema, history: History) -> bool:
+        """Whether nothing changed: one earlier version, with the same text, that stands alone."""
+        return (
+            len(history.versions) == 1
+            and not schema.references
+            and not history.versions[0].schema.references
+            and history.versions[0].schema.schema_str == schema.schema_str
+            and history.versions[0].schema.schema_type == schema.schema_type
+        )
+
+    def _findings(
+        self, document: Document, schema: Schema, history: History, level: Level, policy: str
+    ) -> tuple[Finding, ...]:
+        """All differences; each direction is judged by itself, so that it is known whose schema a path leads into."""
+        suffix = "_TRANSITIVE" if level.transitive else ""
+        registered = [old.schema for old in history.versions]
+        found: dict[Finding, None] = {}
+        for wanted, direction in ((level.backward, "BACKWARD"), (level.forward, "FORWARD")):
+            if not wanted:
+                continue
+            try:
+                result = check(schema, registered, direction + suffix, policy, self._baseline.resolve)
+            except InvalidSchemaError as error:
+                raise self._refused(document, history, error) from error
+            for difference in result.differences:
+                finding = self._finding(document, history, difference, direction == "FORWARD")
+                found.setdefault(finding)
+        return tuple(found)
+
+    @staticmethod
+    def _refused(document: Document, history: History, error: InvalidSchemaError) -> Unusable:
+        match = NUMBERED.match(error.error_message)
+        if match is None:
+            return invalid(document, error)
+        label = history.versions[int(match[1]) - 1].label
+        return Unusable(f"{label}{error.error_message[match.end() :]}", kind="UNUSABLE_BASELINE")
+
+    @staticmethod
+    def _finding(document: Document, history: History, difference: Difference, forward: bool) -> Finding:
+        old = history.versions[(difference.version or 1) - 1]
+        message = NUMBERED.sub(lambda match: history.versions[int(match[1]) - 1].label, difference.message)
+        if document.schema_type == "PROTOBUF":
+            line, column = proto_place(document.text, difference.path, difference.message)
+        else:
+            reader = _value(old.schema) if forward else None
+            line, column = json_place(document.text, document.value, difference.path, reader)
+        return Finding(difference.kind, message, difference.path, line, column, old.label)
+
+
+def _value(schema: Schema) -> Any:
+    """The JSON value of a registered schema, None if it has none (Protobuf; Avro's bare names)."""
+    try:
+        return parse_json(schema.schema_str)
+    except Unusable:
+        return None

@@ -1,0 +1,133 @@
+"""What a command found: findings with their places, one result per file, one report per run.
+
+Must not know how anything is found or shown. The exit status of a run is decided here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["FileResult", "Finding", "Report", "Severity", "Status", "Unusable"]
+
+
+class Unusable(Exception):
+    """Input that can't be used: a file, a revision, a configuration.
+
+    Attributes:
+        message: a sentence for people.
+        line: where in the file, from 1.
+        column: where in the line, from 1.
+        kind: the finding's kind.
+    """
+
+    def __init__(self, message: str, line: int = 1, column: int = 1, kind: str = "UNUSABLE_FILE") -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.kind = kind
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Status(enum.StrEnum):
+    """What became of a file."""
+
+    OK = "ok"
+    """Compatible, or without complaints."""
+    NEW = "new"
+    """There is nothing to compare it with."""
+    INCOMPATIBLE = "incompatible"
+    FAULTY = "faulty"
+    """Lint has complaints."""
+    UNUSABLE = "unusable"
+    """It, or what it is compared with, can't be read or parsed."""
+    DELETED = "deleted"
+    """It was there in what it is compared with, and is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to tell about a file.
+
+    Attributes:
+        kind: what it is, e.g. `READER_FIELD_MISSING_DEFAULT_VALUE` or a lint rule's id.
+        message: a sentence for people.
+        pointer: where in the schema (JSON pointer, or names in a .proto file).
+        line: where in the file, from 1.
+        column: where in the line, from 1.
+        against: what the file was compared with.
+        severity: how bad it is.
+    """
+
+    kind: str
+    message: str
+    pointer: str = ""
+    line: int = 1
+    column: int = 1
+    against: str | None = None
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What became of one file.
+
+    Attributes:
+        path: how the user would name the file: relative to the working folder if it is in it.
+        status: what became of it.
+        findings: what there is to tell.
+        subject: the registry's subject it belongs to.
+        level: the compatibility level it was judged by.
+        against: what it was compared with, oldest first.
+        renamed_from: its path in what it is compared with, if that is another one.
+    """
+
+    path: str
+    status: Status
+    findings: tuple[Finding, ...] = ()
+    subject: str | None = None
+    level: str | None = None
+    against: tuple[str, ...] = ()
+    renamed_from: str | None = None
+
+    @classmethod
+    def unusable(cls, path: str, error: Unusable, subject: str | None = None) -> FileResult:
+        """The result of a file that can't be used."""
+        found = Finding(error.kind, error.message, line=error.line, column=error.column)
+        return cls(path, Status.UNUSABLE, (found,), subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results of a run.
+
+    Attributes:
+        command: `check` or `lint`.
+        results: one per file, ordered by path.
+        rules: kind → one sentence, for the formats that describe rules.
+    """
+
+    command: str
+    results: Sequence[FileResult]
+    rules: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing is wrong, 1 incompatible or complaints, 2 something could not be judged."""
+        if any(result.status is Status.UNUSABLE for result in self.results):
+            return 2
+        errors = (finding for result in self.results for finding in result.findings)
+        return int(any(finding.severity is Severity.ERROR for finding in errors))
+
+    def count(self, *statuses: Status) -> int:
+        """How many files have one of these statuses."""
+        return sum(result.status in statuses for result in self.results)

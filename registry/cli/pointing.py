@@ -1,0 +1,148 @@
+"""The line of a schema file that a difference is about.
+
+Must not know how differences are found. A path leads into the reader's schema, which is the registered one when it is
+the old schema that can't read; the place is then carried over to the file: fields by name, the rest by position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from registry.cli.linking import PROTO_NOISE
+from registry.cli.positions import Lines, locate, pointer_parts
+
+__all__ = ["carried", "find_name", "json_place", "proto_place"]
+
+PROTO_TOKEN = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|[A-Za-z_][\w.]*|-?\d+|[{};=\[\]<>,()]')
+QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
+
+
+def carried(steps: Sequence[str], old: Any, new: Any) -> list[str]:
+    """Steps into one document as steps into a similar one; they end where the other has nothing alike."""
+    found: list[str] = []
+    for step in steps:
+        if isinstance(old, dict) and isinstance(new, dict) and step in new:
+            old, new = old.get(step), new[step]
+            found.append(step)
+        elif isinstance(old, list) and isinstance(new, list) and step.isdecimal() and int(step) < len(old):
+            old = old[int(step)]
+            at = _alike(old, int(step), new)
+            if at is None:
+                break
+            new = new[at]
+            found.append(str(at))
+        else:
+            break
+    return found
+
+
+def _alike(item: Any, at: int, others: list[Any]) -> int | None:
+    """The position of the element that stands for an item: of the same name, equal, or in the same place."""
+    name = item.get("name") if isinstance(item, dict) else None
+    if isinstance(name, str):
+        named = (index for index, other in enumerate(others) if isinstance(other, dict) and other.get("name") == name)
+        return next(named, None)
+    if item in others:
+        return others.index(item)
+    return at if at < len(others) else None
+
+
+def json_place(text: str, value: Any, pointer: str, reader: Any = None) -> tuple[int, int]:
+    """Line and column of a path in a JSON schema file.
+
+    Args:
+        text: the file's text.
+        value: its JSON value.
+        pointer: the path.
+        reader: the document the path leads into, if that is not the file.
+    """
+    steps = pointer_parts(pointer)
+    return locate(text, steps if reader is None else carried(steps, reader, value))
+
+
+def _proto_entries(text: str) -> dict[tuple[str, ...], int]:
+    """The offset of every message, enum, field and value, by names, and by names with the number last."""
+    clean = PROTO_NOISE.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+    found: dict[tuple[str, ...], int] = {}
+    scope: list[str | None] = []  # a name per open block; None for blocks without one
+    words: list[tuple[str, int]] = []  # of the statement so far
+    for match in PROTO_TOKEN.finditer(clean):
+        token = match.group()
+        if token == "{":
+            name = _block_name(words)
+            scope.append(name)
+            if name is not None:
+                found.setdefault(_names(scope), words[0][1])
+            words = []
+        elif token == "}":
+            if scope:
+                scope.pop()
+            words = []
+        elif token == ";":
+            _statement(words, _names(scope), found)
+            words = []
+        else:
+            words.append((token, match.start()))
+    return found
+
+
+def _names(scope: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(name for name in scope if name is not None)
+
+
+def _block_name(words: Sequence[tuple[str, int]]) -> str | None:
+    if len(words) >= 2 and words[0][0] in ("message", "enum", "service", "oneof", "extend"):
+        return words[1][0]
+    texts = [text for text, _ in words]
+    return texts[texts.index("group") + 1] if "group" in texts[:-1] else None
+
+
+def _statement(words: Sequence[tuple[str, int]], scope: tuple[str, ...], found: dict[tuple[str, ...], int]) -> None:
+    """A field or enum value: `… name = number …`."""
+    texts = [text for text, _ in words]
+    key: tuple[str, ...] | None
+    if not words or texts[0] in ("option", "syntax", "edition"):
+        key = ("syntax",) if words and texts[0] in ("syntax", "edition") else None
+    elif texts[0] in ("package", "import"):
+        key = (texts[0],)
+    elif "=" in texts[:-1] and texts.index("=") > 0:
+        at = texts.index("=")
+        found.setdefault((*scope, texts[at + 1]), words[0][1])
+        key = (*scope, texts[at - 1])
+    else:
+        key = None
+    if key is not None:
+        found.setdefault(key, words[0][1])
+
+
+def proto_place(text: str, pointer: str, message: str = "") -> tuple[int, int]:
+    """Line and column of a path of names (a field may be its number) in a .proto file.
+
+    A path that the file does not have is searched by its last names, then by the names a message quotes.
+    """
+    entries = _proto_entries(text)
+    steps = tuple(part for step in pointer_parts(pointer) for part in step.split(".") if part)
+    lines = Lines(text)
+    while steps:
+        ends = [key for key in entries if key[-len(steps) :] == steps or _ends_alike(key, steps)]
+        if ends:
+            return lines.place(entries[min(ends, key=len)])
+        steps = steps[:-1]
+    return find_name(text, message)
+
+
+def _ends_alike(key: tuple[str, ...], steps: tuple[str, ...]) -> bool:
+    """Whether steps end in a key, as those with a package before the message's name do."""
+    return len(key) > 1 and steps[-len(key) :] == key
+
+
+def find_name(text: str, message: str) -> tuple[int, int]:
+    """Line and column of the first word that a message quotes and the text has; (1, 1) if it has none."""
+    for match in QUOTED.finditer(message):
+        word = match[1] or match[2]
+        at = re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", text)
+        if at is not None:
+            return Lines(text).place(at.start())
+    return 1, 1

@@ -1,0 +1,47 @@
+"""A report as JSON, for scripts.
+
+Must not know where reports come from. The shape is described in docs/guide/schema-ci.md and only grows.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from registry.cli.findings import FileResult, Finding, Report
+
+__all__ = ["render"]
+
+
+def render(report: Report) -> str:
+    """The whole report as a JSON text."""
+    found = {
+        "command": report.command,
+        "exit_code": report.exit_code,
+        "files": [_file(result) for result in report.results],
+    }
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def _file(result: FileResult) -> dict[str, Any]:
+    return {
+        "path": result.path,
+        "status": result.status.value,
+        "subject": result.subject,
+        "level": result.level,
+        "against": list(result.against),
+        "renamed_from": result.renamed_from,
+        "findings": [_finding(finding) for finding in result.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "pointer": finding.pointer,
+        "line": finding.line,
+        "column": finding.column,
+        "against": finding.against,
+    }

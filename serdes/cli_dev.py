@@ -1,0 +1,174 @@
+"""`kserdes dev`: an embedded Kafka broker and a schema registry, until Ctrl-C or as long as a command runs.
+
+Must not know how either works; it starts them, says how to reach them, and stops them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.shell import ExampleCommand, Failure
+
+if TYPE_CHECKING:
+    from kafka_core.broker import EmbeddedCluster
+    from registry.dev import RegistryServer
+
+__all__ = ["dev"]
+
+KAFKA_PORT = 9092
+REGISTRY_PORT = 8081
+STOP_S = 10.0
+EXAMPLES = """
+# broker on 9092, registry on 8081, everything in memory
+kserdes dev
+# free ports, two topics, schemas kept in a file
+kserdes dev --kafka-port 0 --registry-port 0 --topic orders:3 --topic clicks --data registry.db
+# run the tests of a service against them
+kserdes dev --kafka-port 0 --registry-port 0 -- pytest -q
+"""
+PASTE = """\
+Kafka            {bootstrap}
+Schema Registry  {url}
+
+Python
+    conf = {{"bootstrap.servers": "{bootstrap}"}}
+    registry = SchemaRegistryClient({{"url": "{url}"}})
+
+Environment
+    export KAFKA_BOOTSTRAP={bootstrap}
+    export SCHEMA_REGISTRY_URL={url}
+"""
+
+
+@click.command(cls=ExampleCommand, examples=EXAMPLES)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--kafka-port", type=click.IntRange(0, 65535), default=KAFKA_PORT, show_default=True, help="0: a free one."
+)
+@click.option(
+    "--registry-port", type=click.IntRange(0, 65535), default=REGISTRY_PORT, show_default=True, help="0: a free one."
+)
+@click.option("--brokers", type=click.IntRange(1, 9), default=1, show_default=True, help="Virtual brokers.")
+@click.option("--topic", "topics", multiple=True, metavar="NAME[:PARTITIONS]", help="Topic to create.")
+@click.option(
+    "--data", type=click.Path(path_type=Path, dir_okay=False), help="SQLite file for the registry; else in memory."
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.pass_context
+def dev(
+    ctx: click.Context,
+    host: str,
+    kafka_port: int,
+    registry_port: int,
+    brokers: int,
+    topics: tuple[str, ...],
+    data: Path | None,
+    command: tuple[str, ...],
+) -> None:
+    """Run an embedded Kafka broker and schema registry.
+
+    Topics are in memory and gone afterwards; they are also made when a client asks for them. With a command after --,
+    it runs with KAFKA_BOOTSTRAP and SCHEMA_REGISTRY_URL set, and its exit status is the result. Ctrl-C stops all.
+    """
+    wanted = [_topic(text) for text in topics]
+    with _cluster(host, kafka_port, brokers) as cluster, _registry(host, registry_port, data) as server:
+        for name, partitions in wanted:
+            _create(cluster, name, partitions)
+        if command:
+            ctx.exit(_run(command, cluster.bootstrap_servers, server.url))
+        click.echo(PASTE.format(bootstrap=cluster.bootstrap_servers, url=server.url))
+        click.echo("Ctrl-C stops both.")
+        _wait()
+        click.echo("stopped")
+
+
+def _topic(text: str) -> tuple[str, int]:
+    name, colon, number = text.rpartition(":")
+    if not colon:
+        return text, 1
+    if not name or not number.isdecimal() or int(number) < 1:
+        raise click.BadParameter(f"{text!r} is not NAME:PARTITIONS", param_hint="--topic")
+    return name, int(number)
+
+
+def _busy(what: str, option: str, port: int, error: OSError) -> Failure:
+    return Failure(f"{what} can't listen on port {port}: {error.strerror or error}; {option} 0 takes a free one")
+
+
+@contextlib.contextmanager
+def _cluster(host: str, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
+    from kafka_core.broker import EmbeddedCluster
+
+    ports = [port + number for number in range(brokers)] if port else []
+    cluster = EmbeddedCluster(brokers, host=host, ports=ports)
+    try:
+        cluster.start()
+    except OSError as error:
+        raise _busy("the broker", "--kafka-port", port, error) from error
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@contextlib.contextmanager
+def _registry(host: str, port: int, data: Path | None) -> Iterator[RegistryServer]:
+    from registry.dev import EmbeddedRegistry, serve
+
+    try:
+        server = serve(EmbeddedRegistry(), host=host, port=port)
+    except OSError as error:
+        raise _busy("the registry", "--registry-port", port, error) from error
+    with server:
+        yield server
+
+
+def _create(cluster: EmbeddedCluster, name: str, partitions: int) -> None:
+    from kafka_core.broker import Refused
+
+    try:
+        cluster.create_topic(name, partitions)
+    except Refused as error:
+        raise Failure(f"topic {name!r} can't be created: {error}") from error
+
+
+def _run(command: tuple[str, ...], bootstrap: str, url: str) -> int:
+    """The command's exit status; while it runs, Ctrl-C is its own to handle."""
+    environment = {**os.environ, "KAFKA_BOOTSTRAP": bootstrap, "SCHEMA_REGISTRY_URL": url}
+    try:
+        child = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise Failure(f"{command[0]} can't be run: {error.strerror}") from error
+    while True:
+        try:
+            status = child.wait()
+        except KeyboardInterrupt:
+            continue  # the terminal sent it to the command too: it decides
+        return status if status >= 0 else 128 - status
+
+
+def _wait() -> None:
+    """Waits for Ctrl-C or a request to end."""
+    ended = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        ended.wait()
+        return
+    names = [signal.SIGINT, signal.SIGTERM]
+    before = {name: signal.signal(name, lambda *_: ended.set()) for name in names}
+    try:
+        sys.stdout.flush()
+        while not ended.wait(1.0):  # short waits: on Windows a signal does not end a long one
+            continue
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
