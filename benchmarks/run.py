@@ -134,6 +134,15 @@ def run(scenario: Scenario, cluster: Cluster, records: int, size: int, rounds: i
     return results
 
 
+def warm_up(cluster: Cluster, records: int, size: int) -> None:
+    """Lets the broker's JVM compile its hot code: else whoever comes first is measured on a cold one."""
+    for client in ("confluent", "kserdes"):
+        topic = cluster.topic()
+        measure(client, "produce", cluster.bootstrap, topic, records, size)
+        measure(client, "consume", cluster.bootstrap, topic, records, size)
+        cluster.drop(topic)
+
+
 def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
@@ -182,6 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ratios: dict[str, float] = {}
 
     def work(bootstrap: str) -> None:
+        warm_up(Cluster(bootstrap), args.records, args.size)
         for scenario in SCENARIOS:
             if args.only and scenario.kind not in args.only:
                 continue
