@@ -332,7 +332,7 @@ class _Comparison:
         return self._difference(
             AvroKind.TYPE_MISMATCH,
             path,
-            f"{type_name(reader)} does not read {type_name(writer)}, which {self._roles.writer} writes",
+            f"{type_name(reader)} can't read {type_name(writer)}, which {self._roles.writer} writes",
             " or ".join(["keep the type", *([f"use {', '.join(wider)}"] if wider else []), "add a new field for it"]),
             f"keep the type {type_name(reader)}, or add a new field for the other type",
         )
