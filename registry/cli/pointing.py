@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from registry.cli.linking import PROTO_NOISE
 from registry.cli.positions import Lines, locate, pointer_parts
+from registry.cli.proto_outline import outline
 
 __all__ = ["carried", "find_name", "json_place", "proto_place"]
 
-PROTO_TOKEN = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|[A-Za-z_][\w.]*|-?\d+|[{};=\[\]<>,()]')
 QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 
 
@@ -63,58 +62,16 @@ def json_place(text: str, value: Any, pointer: str, reader: Any = None) -> tuple
 
 
 def _proto_entries(text: str) -> dict[tuple[str, ...], int]:
-    """The offset of every message, enum, field and value, by names, and by names with the number last."""
-    clean = PROTO_NOISE.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+    """The offset of every declaration, by names, and of fields and values also by names with the number last."""
     found: dict[tuple[str, ...], int] = {}
-    scope: list[str | None] = []  # a name per open block; None for blocks without one
-    words: list[tuple[str, int]] = []  # of the statement so far
-    for match in PROTO_TOKEN.finditer(clean):
-        token = match.group()
-        if token == "{":
-            name = _block_name(words)
-            scope.append(name)
-            if name is not None:
-                found.setdefault(_names(scope), words[0][1])
-            words = []
-        elif token == "}":
-            if scope:
-                scope.pop()
-            words = []
-        elif token == ";":
-            _statement(words, _names(scope), found)
-            words = []
+    for item in outline(text):
+        if item.kind in ("package", "import", "syntax", "edition"):
+            found.setdefault((item.kind,), item.offset)
         else:
-            words.append((token, match.start()))
+            found.setdefault((*item.scope, item.name), item.offset)
+            if item.number is not None:
+                found.setdefault((*item.scope, item.number), item.offset)
     return found
-
-
-def _names(scope: Sequence[str | None]) -> tuple[str, ...]:
-    return tuple(name for name in scope if name is not None)
-
-
-def _block_name(words: Sequence[tuple[str, int]]) -> str | None:
-    if len(words) >= 2 and words[0][0] in ("message", "enum", "service", "oneof", "extend"):
-        return words[1][0]
-    texts = [text for text, _ in words]
-    return texts[texts.index("group") + 1] if "group" in texts[:-1] else None
-
-
-def _statement(words: Sequence[tuple[str, int]], scope: tuple[str, ...], found: dict[tuple[str, ...], int]) -> None:
-    """A field or enum value: `… name = number …`."""
-    texts = [text for text, _ in words]
-    key: tuple[str, ...] | None
-    if not words or texts[0] in ("option", "syntax", "edition"):
-        key = ("syntax",) if words and texts[0] in ("syntax", "edition") else None
-    elif texts[0] in ("package", "import"):
-        key = (texts[0],)
-    elif "=" in texts[:-1] and texts.index("=") > 0:
-        at = texts.index("=")
-        found.setdefault((*scope, texts[at + 1]), words[0][1])
-        key = (*scope, texts[at - 1])
-    else:
-        key = None
-    if key is not None:
-        found.setdefault(key, words[0][1])
 
 
 def proto_place(text: str, pointer: str, message: str = "") -> tuple[int, int]:
