@@ -1,0 +1,235 @@
+"""Loads a saved registry into another one: same ids, versions, references, deletions, configurations and modes.
+
+Must not know of HTTP. A subject is put into IMPORT mode while it is loaded; schemas come after those they refer to, in
+the order of their versions; what is there already is not sent again, so that a run that broke off can be repeated. At
+the end everything is read back and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.cli.archive import Archive
+from registry.cli.findings import Unusable
+from registry.cli.rest import Rest
+
+__all__ = ["Imported", "Plan", "load", "plan", "verify"]
+
+Key = tuple[str, int]
+COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
+IMPORT = "IMPORT"
+DEFAULTS = {"schemaType": "AVRO", "references": []}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be loaded.
+
+    Attributes:
+        manifest: what the folder says of the whole registry.
+        subjects: name → config and mode.
+        versions: (subject, version) → content, each after those it refers to.
+    """
+
+    manifest: Mapping[str, Any]
+    subjects: Mapping[str, Mapping[str, Any]]
+    versions: Mapping[Key, Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Imported:
+    """What was done.
+
+    Attributes:
+        sent: versions that were registered.
+        present: versions that were there.
+        problems: what is not as it was saved; empty if all is well.
+    """
+
+    sent: int = 0
+    present: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def plan(archive: Archive) -> Plan:
+    """Reads a folder and orders its versions.
+
+    Raises:
+        Unusable: it is no complete export, is damaged, or its references form a circle or lead nowhere.
+    """
+    manifest = archive.manifest()
+    if manifest is None:
+        raise Unusable(f"{archive.folder} has no registry.json: it is no export of a registry")
+    if not manifest.get("complete"):
+        raise Unusable(f"{archive.folder}: the export is not complete; run it again, it goes on where it stopped")
+    subjects = {entry["subject"]: entry for entry in archive.subjects()}
+    contents = {(name, number): content for name in subjects for number, content in archive.versions(name).items()}
+    return Plan(manifest, subjects, {key: contents[key] for key in _ordered(contents)})
+
+
+def _needs(contents: Mapping[Key, Mapping[str, Any]], key: Key) -> Iterator[Key]:
+    """The versions that must be there before one: those it refers to, and the one before it in its subject."""
+    subject, number = key
+    before = [other for name, other in contents if name == subject and other < number]
+    if before:
+        yield subject, max(before)
+    for reference in contents[key].get("references") or ():
+        wanted = (str(reference["subject"]), int(reference["version"]))
+        for candidate in (wanted, (_in_context(subject, wanted[0]), wanted[1])):
+            if candidate in contents:
+                yield candidate
+                break
+        else:
+            raise Unusable(f"{subject} version {number} refers to {wanted[0]} version {wanted[1]}, which is not saved")
+
+
+def _in_context(subject: str, other: str) -> str:
+    """Another subject's name as seen from a context."""
+    if subject.startswith(":.") and not other.startswith(":."):
+        return f":{subject.split(':')[1]}:{other}"
+    return other
+
+
+def _ordered(contents: Mapping[Key, Mapping[str, Any]]) -> list[Key]:
+    """All versions, each after those it needs."""
+    by_subject: dict[str, dict[Key, Mapping[str, Any]]] = {}
+    for key, content in contents.items():
+        by_subject.setdefault(key[0], {})[key] = content
+    done: dict[Key, None] = {}
+    for first in sorted(contents, key=lambda key: (contents[key]["id"], key)):
+        stack, opened = [(first, False)], set()
+        while stack:
+            key, left = stack.pop()
+            if left:
+                opened.discard(key)
+                done[key] = None
+            elif key in opened:
+                raise Unusable(f"{key[0]} version {key[1]}: references form a circle")
+            elif key not in done:
+                opened.add(key)
+                stack.append((key, True))
+                stack += ((other, False) for other in _needs(_View(by_subject[key[0]], contents), key))
+    return list(done)
+
+
+class _View(Mapping[Key, Mapping[str, Any]]):
+    """All versions to look up, but only one subject's to walk over."""
+
+    def __init__(self, walked: Mapping[Key, Mapping[str, Any]], known: Mapping[Key, Mapping[str, Any]]) -> None:
+        self._walked = walked
+        self._known = known
+
+    def __getitem__(self, key: Key) -> Mapping[str, Any]:
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._walked)
+
+    def __len__(self) -> int:
+        return len(self._walked)
+
+
+def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda done, total: None) -> Imported:
+    """Loads a plan and verifies the result.
+
+    Raises:
+        Unusable: the registry has another schema where one is to go.
+        SchemaRegistryError: it does not answer, or refuses; a repeated run goes on from there.
+    """
+    found = Imported()
+    present = _present(rest, what)
+    missing = {key: content for key, content in what.versions.items() if key not in present}
+    found.present = len(present)
+    for subject in dict.fromkeys(subject for subject, _ in missing):
+        rest.set_mode(subject, IMPORT)
+    for (subject, number), content in missing.items():
+        body = {name: content[name] for name in ("schema", "id", *COMPARED[2:]) if content.get(name) is not None}
+        rest.register(subject, {**body, "version": number})
+        found.sent += 1
+        progress(found.sent, len(missing))
+    _delete_softly(rest, what)
+    _settle(rest, what)
+    found.problems = verify(rest, what)
+    return found
+
+
+def _present(rest: Rest, what: Plan) -> set[Key]:
+    """The versions that are in the registry already, as they were saved."""
+    found = set()
+    for subject in what.subjects:
+        for number in rest.versions(subject, deleted=True):
+            key = (subject, number)
+            saved = what.versions.get(key)
+            if saved is None:
+                raise Unusable(f"{rest}: {subject} has a version {number} that is not in the export")
+            different = _different(saved, rest.version(subject, number))
+            if different:
+                raise Unusable(f"{rest}: {subject} version {number} is another schema ({', '.join(different)})")
+            found.add(key)
+    return found
+
+
+def _delete_softly(rest: Rest, what: Plan) -> None:
+    """Deletes what was deleted, those that refer to others first."""
+    live = {subject: set(rest.versions(subject, deleted=False)) for subject in what.subjects}
+    for (subject, number), content in reversed(list(what.versions.items())):
+        if content.get("deleted") and number in live[subject]:
+            rest.delete(subject, number)
+
+
+def _settle(rest: Rest, what: Plan) -> None:
+    """Sets configurations and modes as they were saved."""
+    for subject, entry in what.subjects.items():
+        if entry.get("config"):
+            rest.set_config(subject, dict(entry["config"]))
+        if entry.get("mode"):
+            rest.set_mode(subject, str(entry["mode"]))
+        else:
+            rest.delete_mode(subject)
+    if what.manifest.get("config"):
+        rest.set_config(None, dict(what.manifest["config"]))
+    if what.manifest.get("mode"):
+        rest.set_mode(None, str(what.manifest["mode"]))
+
+
+def _different(saved: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
+    """The names of what is not the same."""
+
+    def value(source: Mapping[str, Any], name: str) -> Any:
+        found = source.get(name)
+        return DEFAULTS.get(name) if found is None else found
+
+    return [name for name in COMPARED if value(saved, name) != value(there, name)]
+
+
+def verify(rest: Rest, what: Plan) -> list[str]:
+    """Compares a registry with what was saved: one sentence for everything that differs."""
+    found = []
+    for subject, entry in what.subjects.items():
+        numbers = {number for name, number in what.versions if name == subject}
+        live = set(rest.versions(subject, deleted=False))
+        there = set(rest.versions(subject, deleted=True))
+        found += [f"{subject} version {number} is missing" for number in sorted(numbers - there)]
+        for number in sorted(numbers & there):
+            saved = what.versions[subject, number]
+            different = _different(saved, rest.version(subject, number))
+            if bool(saved.get("deleted")) != (number not in live):
+                different.append("deleted")
+            if different:
+                found.append(f"{subject} version {number} differs in {', '.join(different)}")
+        found += _verify_settings(rest, subject, entry)
+    return found + _verify_settings(rest, None, what.manifest)
+
+
+def _verify_settings(rest: Rest, subject: str | None, entry: Mapping[str, Any]) -> list[str]:
+    found = []
+    where = subject or "the registry"
+    config, mode = rest.setting("config", subject), (rest.setting("mode", subject) or {}).get("mode")
+    saved = entry.get("config")
+    if (saved or {}) != (config or {}) and not (saved is None and subject is None):
+        found.append(f"{where}: config is {config}, was {saved}")
+    if entry.get("mode") != mode and not (entry.get("mode") is None and subject is None):
+        found.append(f"{where}: mode is {mode}, was {entry.get('mode')}")
+    return found

@@ -1,0 +1,102 @@
+"""The calls of the REST API that moving a whole registry needs, as they are on the wire.
+
+Must not know of HTTP: the client drives them, with its retries and credentials. JSON goes through untouched, so that
+nothing is lost that this version does not know. Source: Confluent's REST API.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from registry.errors import ResponseError
+from registry.steps import Call, Flow, send
+
+if TYPE_CHECKING:
+    from registry.client import SchemaRegistryClient
+
+__all__ = ["Rest"]
+
+NOT_SET = (40408, 40409, 40401)
+
+
+class Rest:
+    """A registry, call by call. Threads may share one.
+
+    Args:
+        client: what drives the calls.
+    """
+
+    def __init__(self, client: SchemaRegistryClient) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return repr(self._client)
+
+    def _call(self, method: str, path: str, body: Any = None, /, **query: object) -> Any:
+        def flow() -> Flow[Any]:
+            repeatable = method != "DELETE"
+            reply = yield from send(Call(method, path, query, body, repeatable))
+            return reply.json()
+
+        return self._client._drive(flow())
+
+    def subjects(self) -> list[str]:
+        """All subjects of all contexts, with those deleted softly."""
+        return sorted(map(str, self._call("GET", "/subjects", deleted=True)))
+
+    def versions(self, subject: str, deleted: bool) -> list[int]:
+        """The numbers of a subject's versions; none if there is no such subject."""
+        try:
+            return sorted(map(int, self._call("GET", f"{_subject(subject)}/versions", deleted=deleted)))
+        except ResponseError as error:
+            if error.http_status_code == 404:
+                return []
+            raise
+
+    def version(self, subject: str, number: int) -> dict[str, Any]:
+        """A version, deleted softly or not."""
+        found = self._call("GET", f"{_subject(subject)}/versions/{number}", deleted=True)
+        return dict(found)
+
+    def register(self, subject: str, body: dict[str, Any]) -> None:
+        """Registers a schema with the id and version in the body; the subject must be in IMPORT mode."""
+        self._call("POST", f"{_subject(subject)}/versions", body)
+
+    def delete(self, subject: str, number: int) -> None:
+        """Deletes a version softly."""
+        self._call("DELETE", f"{_subject(subject)}/versions/{number}")
+
+    def setting(self, kind: str, subject: str | None) -> dict[str, Any] | None:
+        """The `config` or `mode` of a subject, or the global one; None if a subject has none of its own."""
+        try:
+            return dict(self._call("GET", _setting(kind, subject)))
+        except ResponseError as error:
+            if error.http_status_code == 404:
+                return None
+            raise
+
+    def set_config(self, subject: str | None, config: dict[str, Any]) -> None:
+        """Sets a configuration, given as it is answered."""
+        body = {("compatibility" if key == "compatibilityLevel" else key): value for key, value in config.items()}
+        self._call("PUT", _setting("config", subject), body)
+
+    def set_mode(self, subject: str | None, mode: str) -> None:
+        """Sets a mode, also where there are schemas already."""
+        self._call("PUT", _setting("mode", subject), {"mode": mode}, force=True)
+
+    def delete_mode(self, subject: str) -> None:
+        """A subject has the global mode again."""
+        try:
+            self._call("DELETE", _setting("mode", subject))
+        except ResponseError as error:
+            if error.error_code not in NOT_SET:
+                raise
+
+
+def _subject(name: str) -> str:
+    return f"/subjects/{quote(name, safe='')}"
+
+
+def _setting(kind: str, subject: str | None) -> str:
+    return f"/{kind}" if subject is None else f"/{kind}/{quote(subject, safe='')}"
