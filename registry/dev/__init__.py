@@ -1,8 +1,9 @@
 """An embedded schema registry for development and tests: in process, or served over HTTP.
 
-Must not be needed by the client for real registries. See `handlers` for the API and `store` for the state.
+Must not be needed by the client for real registries. See `handlers` for the API and `state` for what it knows.
 """
 
 from registry.dev.mounts import EmbeddedRegistry, InProcessTransport, RegistryServer, serve, shared
+from registry.dev.storage import StorageError
 
-__all__ = ["EmbeddedRegistry", "InProcessTransport", "RegistryServer", "serve", "shared"]
+__all__ = ["EmbeddedRegistry", "InProcessTransport", "RegistryServer", "StorageError", "serve", "shared"]

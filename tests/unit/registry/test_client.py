@@ -41,7 +41,8 @@ def test_register_and_read_back_without_network(request: pytest.FixtureRequest) 
     with SchemaRegistryClient.new_client({"url": f"mock://{request.node.nodeid}"}) as client:
         schema_id = client.register_schema("s", SCHEMA)
         assert client.get_schema(schema_id) == SCHEMA
-        assert client.get_latest_version("s") == RegisteredSchema(schema_id, SCHEMA, "s", 1)
+        latest = client.get_latest_version("s")
+        assert latest == RegisteredSchema(schema_id, SCHEMA, "s", 1, latest.guid)
         assert client.get_subjects() == ["s"]
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from registry.dev import EmbeddedRegistry, RegistryServer, serve, shared
-from registry.dev.handlers import MAX_BODY_BYTES, Request
+from registry.dev.requests import MAX_BODY_BYTES, Request
 
 INT = {"schema": '"int"'}
 
@@ -68,32 +68,8 @@ def test_many_threads_register_one_schema_once(server: RegistryServer) -> None:
     assert len(set(ids)) == 1
 
 
-def raw(server: RegistryServer, head: bytes) -> bytes:
-    parts = urlsplit(server.url)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), 5) as connection:
-        connection.sendall(head)
-        received = b""
-        while chunk := connection.recv(65536):
-            received += chunk
-        return received
-
-
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", b"411"),
-        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", b"413"),
-        (b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", b"413"),
-        (b"nonsense\r\n\r\n", b"400"),
-        (b"PATCH / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"501"),
-    ],
-)
-def test_hostile_requests_are_answered_and_closed(server: RegistryServer, head: bytes, status: bytes) -> None:
-    assert status in raw(server, head).split(b"\r\n")[0] + raw(server, head)[:200]
-
-
 def test_bodies_are_bounded_in_process_too() -> None:
-    answer = EmbeddedRegistry().answer(Request("POST", "/subjects/s", {}, b" " * (MAX_BODY_BYTES + 1)))
+    answer = EmbeddedRegistry().answer(Request.to("POST", "/subjects/s", b" " * (MAX_BODY_BYTES + 1)))
     assert answer.status == 413
 
 
@@ -117,4 +93,4 @@ def test_a_server_may_serve_a_given_registry() -> None:
     registry = EmbeddedRegistry()
     with serve(registry) as running:
         httpx.post(f"{running.url}/subjects/s/versions", json=INT)
-    assert registry.answer(Request("GET", "/subjects")).body == b'["s"]'
+    assert registry.answer(Request.to("GET", "/subjects")).body == b'["s"]'

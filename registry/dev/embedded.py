@@ -1,0 +1,105 @@
+"""A registry in this process: state, storage and routes behind one lock.
+
+Must not know of HTTP libraries. A change is answered only after it is stored; one that can't be stored is undone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from registry.dev.handlers import PARTS
+from registry.dev.refusal import Refusal, store_failed, too_large
+from registry.dev.requests import MAX_BODY_BYTES, Request, Response, refused
+from registry.dev.routes import Router, Routes
+from registry.dev.state import State
+from registry.dev.storage import MemoryStorage, SqliteStorage, Storage, StorageError
+
+if TYPE_CHECKING:
+    from registry.dev.mounts import InProcessTransport
+
+__all__ = ["EmbeddedRegistry"]
+
+
+class EmbeddedRegistry:
+    """A schema registry with the REST API of Confluent's. Threads may share it.
+
+    Use it in a `with` statement, or close it.
+
+    Args:
+        path: the file it is kept in, made if it is not there; None for a registry that ends with the process.
+        parts: routes of further parts of the API.
+
+    Raises:
+        StorageError: the file can't be used, or another process uses it.
+    """
+
+    def __init__(self, path: str | Path | None = None, parts: Sequence[Routes] = ()) -> None:
+        self._storage: Storage = MemoryStorage() if path is None else SqliteStorage(path)
+        self._router = Router([*PARTS, *parts])
+        self._lock = threading.Lock()
+        self._closed = False
+        try:
+            self._state = State(self._storage.load())
+        except BaseException:
+            self._storage.close()
+            raise
+
+    def __enter__(self) -> EmbeddedRegistry:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def answer(self, request: Request) -> Response:
+        """Answers one request, one at a time."""
+        if len(request.body) > MAX_BODY_BYTES:
+            return refused(too_large(MAX_BODY_BYTES))
+        with self._lock:
+            if self._closed:
+                return refused(store_failed("the registry is closed"))
+            try:
+                return self._answer(request)
+            except BaseException:
+                self._state.undo()
+                raise
+
+    def _answer(self, request: Request) -> Response:
+        response = self._router.handle(self._state, request)
+        if not self._state.journal:
+            return response
+        if response.status >= 400:
+            self._state.undo()
+            return response
+        try:
+            self._storage.commit(self._state.journal.rows())
+        except StorageError as error:
+            self._state.undo()
+            return refused(store_failed(error.error_message))
+        self._state.journal.clear()
+        return response
+
+    def respond(self, method: str, target: str, body: bytes = b"") -> Response:
+        """Answers a request given as its parts; `target` is the path with its query, still quoted."""
+        try:
+            request = Request.to(method, target, body)
+        except Refusal as refusal:
+            return refused(refusal)
+        return self.answer(request)
+
+    def transport(self) -> InProcessTransport:
+        """A transport for `httpx.Client(transport=…)` or `httpx.AsyncClient(transport=…)`: no socket."""
+        from registry.dev.mounts import InProcessTransport
+
+        return InProcessTransport(self)
+
+    def close(self) -> None:
+        """Lets go of the file; what is asked afterwards is answered with 50001. May be called again."""
+        with self._lock:
+            self._closed = True
+            self._storage.close()

@@ -1,0 +1,171 @@
+"""Requests, responses, and what a handler asks of a request: parameters, names in the path, the JSON body.
+
+Must not know of sockets or HTTP libraries, nor of state. Source: Confluent's REST API; media type
+`application/vnd.schemaregistry.v1+json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, unquote
+
+from registry.dev.names import Name
+from registry.dev.refusal import Refusal, invalid_version, malformed, no_route
+from registry.dev.shapes import SchemaRequest, schema_request
+from registry.dev.state import State
+
+__all__ = ["MAX_BODY_BYTES", "MEDIA_TYPE", "Call", "Request", "Response", "answer", "refused"]
+
+T = TypeVar("T")
+MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
+MAX_BODY_BYTES = 16 * 1024 * 1024
+MAX_PARAMETERS = 1000
+BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request.
+
+    Attributes:
+        method: in capitals.
+        path: its segments, unquoted, without the slashes between them.
+        query: parameter → values, unquoted.
+        body: at most `MAX_BODY_BYTES`; the mount sees to it.
+    """
+
+    method: str
+    path: tuple[str, ...]
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    body: bytes = b""
+
+    @classmethod
+    def to(cls, method: str, target: str, body: bytes = b"") -> Request:
+        """Reads a target as it stands in the request line, `/path?query`.
+
+        Raises:
+            Refusal: 400, it is not percent-encoded UTF-8.
+        """
+        path, _, query = target.partition("?")
+        if BAD_PERCENT.search(target):
+            raise malformed("Bad percent-encoding in the URL")
+        try:
+            segments = tuple(unquote(part, errors="strict") for part in path.strip("/").split("/"))
+            found = parse_qs(query, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+        except ValueError as error:
+            raise malformed(f"The URL can't be read: {error}") from None
+        return cls(method, () if segments == ("",) else segments, found, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer: JSON, but for the few that are a schema's text.
+
+    Attributes:
+        headers: beside the usual ones.
+    """
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """An answer in JSON."""
+    return Response(status, json.dumps(value, ensure_ascii=False).encode("utf-8", errors="surrogatepass"))
+
+
+def refused(refusal: Refusal) -> Response:
+    """An answer that says no."""
+    body = json.dumps({"error_code": refusal.code, "message": refusal.message})
+    return Response(refusal.status, body.encode(), refusal.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request on its way through a handler.
+
+    Attributes:
+        state: what the registry knows.
+        names: the variable parts of the path.
+    """
+
+    state: State
+    request: Request
+    names: Mapping[str, str]
+
+    # --- parameters
+
+    def text(self, name: str) -> str | None:
+        """The first value of a parameter; None if it was not given."""
+        found = self.request.query.get(name)
+        return found[0] if found else None
+
+    def texts(self, name: str) -> Sequence[str]:
+        """All values of a parameter."""
+        return self.request.query.get(name, ())
+
+    def flag(self, name: str) -> bool:
+        """Whether a parameter is `true`, in any case."""
+        return (self.text(name) or "").lower() == "true"
+
+    def number(self, name: str, default: int) -> int:
+        """A parameter that is a number."""
+        found = self.text(name)
+        if found is None or not found.strip():
+            return default
+        if not re.fullmatch(r"[+-]?\d{1,10}", found.strip(), re.ASCII):
+            raise no_route()
+        return int(found)
+
+    def page(self, items: Sequence[T]) -> list[T]:
+        """The part of a list that `offset` and `limit` ask for; no limit, or a negative one, means all."""
+        offset, limit = max(self.number("offset", 0), 0), self.number("limit", -1)
+        return list(items[offset:] if limit < 0 else items[offset : offset + limit])
+
+    # --- names in the path
+
+    @property
+    def subject(self) -> str:
+        """The subject in the path, written in the one way in which it is kept."""
+        return str(Name.parse(self.names["subject"]))
+
+    @property
+    def schema_id(self) -> int:
+        """The id in the path."""
+        found = self.names["id"]
+        if not re.fullmatch(r"-?\d{1,10}", found, re.ASCII):
+            raise no_route()
+        return int(found)
+
+    @property
+    def version(self) -> int:
+        """The version in the path; -1 for the newest."""
+        found = self.names["version"].strip()
+        if found.lower() == "latest" or found == "-1":
+            return -1
+        if re.fullmatch(r"\d{1,10}", found, re.ASCII) and 1 <= int(found) < 2**31:
+            return int(found)
+        raise invalid_version(found)
+
+    # --- the body
+
+    def body(self) -> Mapping[str, Any]:
+        """The body's JSON object."""
+        if not self.request.body.strip():
+            raise Refusal(422, 422, "The request body must not be empty")
+        try:
+            found = json.loads(self.request.body)
+        except (ValueError, RecursionError) as error:
+            raise malformed(f"Unable to process JSON: {type(error).__name__}") from None
+        if not isinstance(found, dict):
+            raise malformed("Unable to process JSON: an object is needed")
+        return found
+
+    def schema(self) -> SchemaRequest:
+        """The body's schema."""
+        return schema_request(self.body())
