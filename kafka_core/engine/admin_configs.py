@@ -139,10 +139,14 @@ def _entry(item: DescribeConfigsResourceResult) -> ConfigEntry:
         is_read_only=item.read_only,
         is_default=source is ConfigSource.DEFAULT_CONFIG,
         is_sensitive=item.is_sensitive,
-        synonyms={
-            synonym.name: ConfigEntry(
-                synonym.name, synonym.value, ConfigSource.from_wire(synonym.source), is_synonym=True
-            )
-            for synonym in reversed(item.synonyms)  # of two with one name, the first is the one in force
-        },
+        synonyms=_synonyms(item),
     )
+
+
+def _synonyms(item: DescribeConfigsResourceResult) -> dict[str, ConfigEntry]:
+    """Where the value could come from, the place in force first; of two with one name the first one counts."""
+    found: dict[str, ConfigEntry] = {}
+    for synonym in item.synonyms:
+        source = ConfigSource.from_wire(synonym.source)
+        found.setdefault(synonym.name, ConfigEntry(synonym.name, synonym.value, source, is_synonym=True))
+    return found

@@ -390,7 +390,7 @@ def test_describe_configs_asks_a_broker_about_itself_and_anybody_about_the_rest(
     assert entries is not None
     entry = entries["retention.ms"]
     assert (entry.value, entry.source, entry.is_default) == ("5", ConfigSource.DYNAMIC_TOPIC_CONFIG, False)
-    assert (str(entry), list(entry.synonyms)) == ('retention.ms="***"', ["log.retention.ms", "retention.ms"])
+    assert (str(entry), list(entry.synonyms)) == ('retention.ms="***"', ["retention.ms", "log.retention.ms"])
     assert entry.synonyms["log.retention.ms"].is_synonym
     assert (entries["x"].is_default, entries["x"].is_read_only, entries["x"].value) == (True, True, None)
     assert entries["y"].source is ConfigSource.UNKNOWN_CONFIG
