@@ -11,7 +11,6 @@ from registry.compat.avro_canonical import avro_text
     [
         ("string", '"string"'),
         ('{"type": "string"}', '"string"'),
-        ('{"type": {"type": "int"}}', '"int"'),
         ('[ "null", {"type":"array", "items": "long"} ]', '["null",{"type":"array","items":"long"}]'),
         ('{"logicalType":"date","type":"int"}', '{"type":"int","logicalType":"date"}'),
         (
