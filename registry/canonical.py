@@ -13,11 +13,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from registry.compat.avro_canonical import avro_text, parsing_form
+from registry.compat.avro_defaults import refuse_invalid_defaults
 from registry.compat.avro_writer import java_order
 from registry.compat.formats import Referenced, format_of
 from registry.models import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaReference
 
-__all__ = ["FINGERPRINTS", "avro_text", "canonical_schema", "canonical_text", "fingerprint", "schema_guid"]
+__all__ = [
+    "FINGERPRINTS",
+    "avro_text",
+    "canonical_schema",
+    "canonical_text",
+    "fingerprint",
+    "schema_guid",
+    "validate_new",
+]
 
 
 def canonical_text(schema: Schema, referenced: Referenced = (), normalize: bool = False) -> str:
@@ -44,6 +53,17 @@ def canonical_schema(schema: Schema, referenced: Referenced = (), normalize: boo
     if normalize:
         references = tuple(sorted(dict.fromkeys(references), key=lambda item: (java_order(item.subject), item.version)))
     return dataclasses.replace(schema, schema_str=canonical_text(schema, referenced, normalize), references=references)
+
+
+def validate_new(schema: Schema, referenced: Referenced = ()) -> None:
+    """What a registry asks of a schema that is not registered yet, beyond being one: Avro's defaults must be valid.
+
+    Raises:
+        InvalidSchemaError: it is not a valid schema of its type, or not valid as a new one.
+    """
+    parsed = format_of(schema.schema_type).parse(schema, referenced)
+    if schema.schema_type == "AVRO":
+        refuse_invalid_defaults(parsed)
 
 
 # --- fingerprints

@@ -8,7 +8,7 @@ import fastavro.schema
 import pytest
 
 from registry import InvalidSchemaError, Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaReference
-from registry.canonical import FINGERPRINTS, canonical_schema, canonical_text, fingerprint, schema_guid
+from registry.canonical import FINGERPRINTS, canonical_schema, canonical_text, fingerprint, schema_guid, validate_new
 
 USED = Schema('{"type":"record","name":"y.B","fields":[]}')
 B1, B2, A1 = SchemaReference("y.B", "b", 1), SchemaReference("y.B2", "b", 2), SchemaReference("y.A", "a", 1)
@@ -32,6 +32,16 @@ def test_a_normalized_schema_has_its_references_in_order_and_once() -> None:
     schema = Schema(' "string"', references=[B2, B1, A1, B2], metadata=Metadata(properties={"a": "b"}))
     assert canonical_schema(schema) == Schema('"string"', references=[B2, B1, A1, B2], metadata=schema.metadata)
     assert canonical_schema(schema, normalize=True).references == (A1, B1, B2)
+
+
+def test_a_registry_asks_more_of_a_new_schema() -> None:
+    schema = Schema('{"type":"record","name":"R","fields":[{"name":"a","type":"int","default":"x"}]}')
+    assert canonical_text(schema) == schema.schema_str
+    with pytest.raises(InvalidSchemaError, match="default of field 'a' of R is not a int"):
+        validate_new(schema)
+    validate_new(Schema('["y.B"]'), [(B1, USED)])
+    with pytest.raises(InvalidSchemaError, match="undefined name"):
+        validate_new(Schema('["y.B"]'))
 
 
 # --- fingerprints

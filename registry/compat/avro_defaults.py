@@ -1,0 +1,102 @@
+"""Defaults that are not of their field's type: a registry refuses new Avro schemas that have any.
+
+Must not know of compatibility: registered schemas may have such defaults, and are judged all the same. Source: Java's
+`Schema.isValidDefault` (1.12: a default of a union may be of any of its branches).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from registry.compat.avro_types import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType, type_name
+from registry.compat.documents import dumps
+from registry.errors import InvalidSchemaError
+
+__all__ = ["refuse_invalid_defaults"]
+
+MAX_DEPTH: Final = 100
+"""Defaults nested deeper are not checked but refused."""
+
+
+def _whole(bits: int) -> Callable[[Any], bool]:
+    values = range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value in values
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+FITS: Final[dict[Kind, Callable[[Any], bool]]] = {
+    Kind.NULL: lambda value: value is None,
+    Kind.BOOLEAN: lambda value: isinstance(value, bool),
+    Kind.INT: _whole(32),
+    Kind.LONG: _whole(64),
+    Kind.FLOAT: _is_number,
+    Kind.DOUBLE: _is_number,
+    Kind.BYTES: _is_text,
+    Kind.STRING: _is_text,
+    Kind.ENUM: _is_text,
+    Kind.FIXED: _is_text,
+}
+
+
+def refuse_invalid_defaults(avro: AvroType) -> None:
+    """Looks at the defaults of all fields.
+
+    Raises:
+        InvalidSchemaError: one is not of its field's type; the text names record and field.
+    """
+    for record, item in _fields(avro):
+        if item.has_default and not _fits(item.default, item.type, 0):
+            shown = dumps(item.default)
+            shown = shown if len(shown) <= 80 else shown[:77] + "..."
+            text = f"default of field {item.name!r} of {record.name} is not a {type_name(item.type)}: {shown}"
+            raise InvalidSchemaError.local(text)
+
+
+def _fields(avro: AvroType) -> Iterator[tuple[RecordType, Field]]:
+    """The fields of all records in a type, each once."""
+    seen: set[int] = set()
+    todo: list[AvroType] = [avro]
+    while todo:
+        made = todo.pop()
+        if id(made) in seen:
+            continue
+        seen.add(id(made))
+        if isinstance(made, RecordType):
+            for item in made.fields:
+                yield made, item
+            todo += reversed([item.type for item in made.fields])
+        elif isinstance(made, UnionType):
+            todo += reversed(made.branches)
+        elif isinstance(made, ArrayType):
+            todo.append(made.items)
+        elif isinstance(made, MapType):
+            todo.append(made.values)
+
+
+def _fits(value: Any, avro: AvroType, depth: int) -> bool:
+    if depth > MAX_DEPTH:
+        raise InvalidSchemaError.local(f"a default is nested deeper than {MAX_DEPTH} levels, or is part of itself")
+    if isinstance(avro, UnionType):
+        return any(_fits(value, branch, depth + 1) for branch in avro.branches)
+    if isinstance(avro, ArrayType):
+        return isinstance(value, list) and all(_fits(item, avro.items, depth + 1) for item in value)
+    if isinstance(avro, MapType):
+        return isinstance(value, dict) and all(_fits(item, avro.values, depth + 1) for item in value.values())
+    if isinstance(avro, RecordType):
+        return isinstance(value, dict) and all(_member_fits(value, item, depth) for item in avro.fields)
+    return FITS[avro.kind](value)
+
+
+def _member_fits(value: dict[str, Any], item: Field, depth: int) -> bool:
+    """Whether a record's default gives a field a value, or the field has a default of its own."""
+    if item.name in value:
+        return _fits(value[item.name], item.type, depth + 1)
+    return item.has_default and _fits(item.default, item.type, depth + 1)
