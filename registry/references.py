@@ -20,37 +20,46 @@ Resolver = Callable[[SchemaReference], Schema]
 
 
 def closure(schema: Schema) -> Generator[SchemaReference, Schema, list[tuple[SchemaReference, Schema]]]:
-    """The referenced schemas of a schema, each once, every one after those it uses itself; not the schema itself.
+    """The referenced schemas of a schema, every one after those it uses itself; not the schema itself.
+
+    Each name occurs once: as in the registry, the first reference of a name is the one that counts. What is referenced
+    under several names occurs under each (JSON and Protobuf find schemas by these names), of Avro only once (whose
+    names are in the schemas).
 
     Yields:
-        a reference; to be sent the schema it stands for.
+        a reference; to be sent the schema it stands for. The same place is asked for once.
 
     Raises:
         InvalidSchemaError: references form a cycle, or there are more than `MAX_REFERENCES`.
     """
-    done: dict[tuple[str, int], tuple[SchemaReference, Schema]] = {}
-    open_keys: list[tuple[str, int]] = []
+    names: set[str] = set()
+    places: dict[tuple[str, int], Schema] = {}
+    done: list[tuple[SchemaReference, Schema]] = []
+    under_way: list[tuple[SchemaReference, Schema]] = []
+    open_places: set[tuple[str, int]] = set()
     stack = [iter(schema.references)]
-    pending: list[tuple[SchemaReference, Schema]] = []
     while stack:
         reference = next(stack[-1], None)
         if reference is None:
             stack.pop()
-            if open_keys:
-                done[open_keys.pop()] = pending.pop()
+            if under_way:
+                done.append(under_way.pop())
+                open_places.remove((done[-1][0].subject, done[-1][0].version))
             continue
-        key = (reference.subject, reference.version)
-        if key in done:
+        place = (reference.subject, reference.version)
+        if place in open_places:
+            raise InvalidSchemaError.local(f"schema references form a cycle through {place[0]!r} version {place[1]}")
+        if reference.name in names or (schema.schema_type == "AVRO" and place in places):
             continue
-        if key in open_keys:
-            raise InvalidSchemaError.local(f"schema references form a cycle through {key[0]!r} version {key[1]}")
-        if len(done) + len(open_keys) >= MAX_REFERENCES:
+        if len(names) >= MAX_REFERENCES:
             raise InvalidSchemaError.local(f"more than {MAX_REFERENCES} referenced schemas")
-        found = yield reference
-        open_keys.append(key)
-        pending.append((reference, found))
-        stack.append(iter(found.references))
-    return list(done.values())
+        names.add(reference.name)
+        if place not in places:
+            places[place] = yield reference
+        open_places.add(place)
+        under_way.append((reference, places[place]))
+        stack.append(iter(places[place].references))
+    return done
 
 
 def resolve_all(schema: Schema, resolve: Resolver | None) -> list[tuple[SchemaReference, Schema]]:
