@@ -179,7 +179,7 @@ class Collection:
 
         ordered = sorted(definers, key=lambda item: (rank(item), item[1]))
         if len(ordered) > 1 and rank(ordered[0]) == rank(ordered[1]):
-            line, column = _place(document.text, name.rpartition(".")[2])
+            line, column = _place(document.text, f'"{name}"', f'"{name.rpartition(".")[2]}"')
             paths = ", ".join(path for _, path in ordered)
             raise Unusable(f"{name} is defined in several files: {paths}", line, column, "AMBIGUOUS_REFERENCE")
         return ordered[0][1]
@@ -292,8 +292,9 @@ def _inner_ids(value: Any, base: str) -> Iterator[str]:
             yield urljoin(base, identity)
 
 
-def _place(text: str, needle: str) -> tuple[int, int]:
-    return Lines(text).place(max(text.find(needle), 0))
+def _place(text: str, *needles: str) -> tuple[int, int]:
+    """Line and column of the first of some texts that is there."""
+    return Lines(text).place(next((text.index(needle) for needle in needles if needle in text), 0))
 
 
 def _unresolved(document: Document, reference: str, reason: str) -> Unusable:
