@@ -92,7 +92,11 @@ class AIOConsumer:
             self._queue.take(found, num_messages - len(found))
             return len(found) >= num_messages or (bool(found) and not self._core.more_expected())
 
-        await self._until(timeout, attempt)
+        try:
+            await self._until(timeout, attempt, lambda: bool(found))
+        except BaseException:  # cancelled, above all: what it has so far must not be lost
+            self._core.hand_back(found)
+            raise
         return found
 
     async def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
@@ -102,7 +106,11 @@ class AIOConsumer:
         check_count(num_messages)
         await self._enter()
         columns = ColumnTaker(self._core, ColumnSink(), num_messages)
-        await self._until(timeout, columns.attempt)
+        try:
+            await self._until(timeout, columns.attempt, lambda: bool(columns.sink.rows))
+        except BaseException:
+            self._core.hand_back_from(columns.first_offsets())
+            raise
         return columns.sink.finish()
 
     async def __aiter__(self) -> AsyncIterator[Message]:
@@ -135,7 +143,12 @@ class AIOConsumer:
         if self._closed:
             raise StateError("Consumer closed")
 
-    async def _until(self, timeout: float | None, attempt: Callable[[Message | None], bool]) -> None:
+    async def _until(
+        self,
+        timeout: float | None,
+        attempt: Callable[[Message | None], bool],
+        has_some: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Awaits callbacks and tries, until `attempt` is content or the time is over; see the blocking twin."""
         core, signal = self._core, self._signal
         deadline_s = None if timeout is None or timeout < 0 else time.monotonic() + timeout
@@ -143,6 +156,8 @@ class AIOConsumer:
         try:
             while True:
                 signal.clear()
+                if core.inbox and has_some():
+                    return
                 if attempt(await self._serve() if core.inbox else None):
                     return
                 left_s = None if deadline_s is None else deadline_s - time.monotonic()

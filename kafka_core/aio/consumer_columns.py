@@ -57,6 +57,17 @@ class ColumnTaker:
             core.queue.next()
         return self._left == 0 or (not self._empty and not core.more_expected())
 
+    def first_offsets(self) -> dict[tuple[str, int], int]:
+        """The first offset of each partition in the columns, which are given up: for a call that is broken off."""
+        columns = self.sink.take()
+        offsets = memoryview(columns.offset).cast("B").cast("q")
+        first: dict[tuple[str, int], int] = {}
+        row = 0
+        for topic, partition, rows in columns.runs:
+            first.setdefault((topic, partition), offsets[row])
+            row += rows
+        return first
+
 
 def error_of(message: Message) -> KafkaError:
     """The error that a notice or event carries."""

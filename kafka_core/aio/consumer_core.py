@@ -11,7 +11,7 @@ import contextlib
 import logging
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
@@ -533,6 +533,27 @@ class ConsumerCore:
         """Commits now."""
         await self.start()
         return await self.committer.commit(commits)
+
+    def hand_back(self, messages: Sequence[Message]) -> None:
+        """A call that had taken these ends without giving them: records come again, events are told again."""
+        first: dict[Key, int] = {}
+        for message in messages:
+            partition, offset = message.partition(), message.offset()
+            if message.error() is None and partition is not None and offset is not None:
+                first.setdefault((message.topic() or "", partition), offset)
+        self.hand_back_from(first)
+        for message in reversed(messages):
+            if message.error() is not None and (message.topic(), message.partition()) not in first:
+                self.inbox.appendleft(Notice(message))
+
+    def hand_back_from(self, first: Mapping[Key, int]) -> None:
+        """The same for records of which only the first offset per partition is known."""
+        for key, offset in first.items():
+            state = self.assignment.get(key)
+            if state is not None:
+                self.queue.hand_back(state, offset)
+        if first and not self.closing:
+            self._fetches.poke()
 
     def more_expected(self) -> bool:
         """Whether brokers are known to have records that were not handed out yet. Any thread."""

@@ -171,6 +171,15 @@ class FetchQueue:
             self.drop(state)
             state.restart(offset)
 
+    def hand_back(self, state: PartitionState, offset: int) -> None:
+        """Records from `offset` on were taken, but never reached the application: they come again, uncommitted."""
+        with self._lock:
+            if not 0 <= offset < state.position:
+                return  # something else has moved the partition meanwhile, a seek for example
+            self.restart(state, offset)
+            if self._auto_store:
+                state.stored, state.stored_epoch = offset, -1
+
     def pause(self, state: PartitionState) -> None:
         """Keeps what is queued but hands nothing out."""
         with self._lock:

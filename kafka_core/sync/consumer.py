@@ -115,7 +115,11 @@ class Consumer:
             self._queue.take(found, num_messages - len(found))
             return len(found) >= num_messages or (bool(found) and not self._core.more_expected())
 
-        self._until(timeout, attempt)
+        try:
+            self._until(timeout, attempt, lambda: bool(found))
+        except BaseException:  # Ctrl-C: what it has so far must not be lost
+            self._hand_back(lambda: self._core.hand_back(found))
+            raise
         return found
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
@@ -134,7 +138,11 @@ class Consumer:
         check_count(num_messages)
         self._enter()
         columns = ColumnTaker(self._core, ColumnSink(), num_messages)
-        self._until(timeout, columns.attempt)
+        try:
+            self._until(timeout, columns.attempt, lambda: bool(columns.sink.rows))
+        except BaseException:
+            self._hand_back(lambda: self._core.hand_back_from(columns.first_offsets()))
+            raise
         return columns.sink.finish()
 
     def __iter__(self) -> Iterator[Message]:
@@ -163,11 +171,18 @@ class Consumer:
             raise StateError("Consumer closed")
         self._thread.check()
 
-    def _until(self, timeout: float | None, attempt: Callable[[Message | None], bool]) -> None:
+    def _until(
+        self,
+        timeout: float | None,
+        attempt: Callable[[Message | None], bool],
+        has_some: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Runs callbacks and tries, until `attempt` is content or the time is over.
 
         Args:
             attempt: is given a notice (a Message that is no record) or None; says whether it has enough.
+            has_some: whether there is something to return. That goes before callbacks: one that commits, as on_revoke
+                may, would commit records which the application has not seen.
         """
         core, signal = self._core, self._signal
         deadline_s = None if timeout is None or timeout < 0 else time.monotonic() + timeout
@@ -175,6 +190,8 @@ class Consumer:
         try:
             while True:
                 signal.clear()  # before looking: what comes after the look sets it again
+                if core.inbox and has_some():
+                    return
                 if attempt(self._serve() if core.inbox else None):
                     return
                 left_s = None if deadline_s is None else deadline_s - time.monotonic()
@@ -223,6 +240,15 @@ class Consumer:
                 callback(self, [TopicPartition(topic, number) for topic, number in sorted(event.partitions)])
         finally:
             self._run(core.finish_event(event))
+
+    def _hand_back(self, call: Callable[[], None]) -> None:
+        """Undoes what a broken-off call had taken, on the loop."""
+
+        async def undo() -> None:
+            call()
+
+        if not self._closed:
+            self._run(undo())
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._thread.run(work)

@@ -11,7 +11,7 @@ import pytest
 from kafka_core import AuthError, Consumer, KafkaError, KafkaException, NetworkError, Producer, TopicPartition
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster
-from tests.contract.clusters import LIMIT_S, Cluster, Reports, consumer, take, unique, wait_for
+from tests.contract.clusters import LIMIT_S, Cluster, Reports, take, unique, wait_for
 from tests.fix_kafka import PASSWORD, USER, start_real
 from tools.real_kafka import Security
 
@@ -200,10 +200,8 @@ def strict_cluster(
     else:
         request.getfixturevalue("kafka_jars")
         security = Security(keystore_pem=tls_files["server"], truststore_pem=tls_files["ca"])
-        started = start_real(security=security)
-        kafka = next(started)
-        yield Cluster("real", kafka.bootstrap_servers, "", kafka.tls_bootstrap_servers, tls_files["ca"])
-        started.close()
+        for kafka in start_real(security=security):
+            yield Cluster("real", kafka.bootstrap_servers, "", kafka.tls_bootstrap_servers, tls_files["ca"])
 
 
 def test_who_has_a_certificate_gets_in(strict_cluster: Cluster, tls_files: dict[str, Path]) -> None:

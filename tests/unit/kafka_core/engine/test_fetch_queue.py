@@ -248,3 +248,27 @@ def test_a_batch_that_breaks_while_it_is_read_gives_what_is_before_it_then_one_e
     assert state.version > version
     assert seen[0][1] == 3
     assert "seek()" in seen[0][0].str()
+
+
+def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None:
+    bench, state = Bench(), PartitionState("t", 0)
+    state.restart(0)
+    bench.push(state, range(10))
+    out: list[Any] = []
+    assert bench.queue.take(out, 4) == 4
+    assert (state.position, state.stored) == (4, 4)
+    bench.queue.hand_back(state, 2)
+    assert (state.position, state.stored, state.next_fetch_offset, state.phase) == (2, 2, 2, Phase.FETCH)
+    assert bench.queue.next() is None  # fetched anew
+    bench.queue.hand_back(state, 5)  # a seek has gone back further meanwhile
+    assert state.position == 2
+
+
+def test_what_is_stored_by_hand_stays_when_records_are_handed_back() -> None:
+    bench, state = Bench(auto_store=False), PartitionState("t", 0)
+    state.restart(0)
+    bench.push(state, range(10))
+    bench.queue.take([], 4)
+    state.stored = 1
+    bench.queue.hand_back(state, 0)
+    assert (state.position, state.stored) == (0, 1)

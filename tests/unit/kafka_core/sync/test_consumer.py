@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from kafka_core.aio.consumer_events import Notice
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import ConfigError, ConsumeError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.kernels import Message
@@ -453,6 +454,50 @@ def test_ctrl_c_ends_a_poll_at_once(shared: EmbeddedCluster) -> None:
         assert time.monotonic() - started_s < 2
         timer.join()
         assert consumer.poll(0) is None
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_a_consume_that_is_broken_off_hands_its_records_back(
+    cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch, columns: bool
+) -> None:
+    for start in range(0, 50, 10):  # five batches, one per fetch
+        fill(cluster, "t", 0, [b"%d" % n for n in range(start, start + 10)])
+    with Consumer(settings(cluster, fetch_message_max_bytes=1, fetch_max_bytes=1)) as consumer:
+        consumer.subscribe(["t"])
+        assert values(read(consumer, 3)) == [b"0", b"1", b"2"]
+        sleep, slept = consumer._sleep, []
+
+        def interrupted(seconds: float | None) -> None:
+            slept.append(seconds)
+            if len(slept) == 2:
+                raise KeyboardInterrupt  # as Ctrl-C does; the rest of the first batch is taken by now
+            sleep(seconds)
+
+        monkeypatch.setattr(consumer, "_sleep", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            (consumer.consume_arrow if columns else consumer.consume)(1000, -1)
+        monkeypatch.undo()
+        assert values(read(consumer, 5)) == [b"%d" % n for n in range(3, 8)]
+    with Consumer(settings(cluster)) as consumer:
+        consumer.subscribe(["t"])
+        assert values(read(consumer, 42)) == [b"%d" % n for n in range(8, 50)]
+
+
+def test_callbacks_wait_until_the_records_are_returned(
+    cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise one that commits, on_revoke for example, would commit what the application has not seen."""
+    for start in range(0, 30, 10):
+        fill(cluster, "t", 0, [b"%d" % n for n in range(start, start + 10)])
+    with Consumer(settings(cluster, fetch_message_max_bytes=1, fetch_max_bytes=1)) as consumer:
+        consumer.assign([TopicPartition("t", 0, 0)])
+        assert len(read(consumer, 1)) == 1
+        notice = Message(error=KafkaError(KafkaError._FAIL, "told"))
+        monkeypatch.setattr(consumer, "_sleep", lambda _: consumer._core.inbox.append(Notice(notice)))
+        found = consumer.consume(1000, 10)
+        monkeypatch.undo()
+        assert [message.error() for message in found] == [None] * 9
+        assert consumer.poll(1) is notice
 
 
 def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
