@@ -223,7 +223,7 @@ def set_compatibility(subject_name: str | None, level: str | None) -> Flow[str]:
     if level is None:
         raise ValueError("level must be set")
     call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level)})
-    return (yield from _call(call, lambda source: str(source["compatibility"])))
+    return (yield from _call(call, lambda source: str(source.get("compatibility") or source["compatibilityLevel"])))
 
 
 def get_compatibility(subject_name: str | None) -> Flow[str]:

@@ -8,12 +8,12 @@ from typing import NoReturn
 import pytest
 from _pytest.outcomes import Skipped
 
-PARTS = frozenset({"kafka", "spark"})
+PARTS = frozenset({"kafka", "registry", "spark"})
 REQUIRED = frozenset(filter(None, os.environ.get("KSERDES_REQUIRE", "").split(",")))
 
 
 class MissingPart(Skipped):
-    """A real part (broker, Spark) is not on this machine."""
+    """A real part (broker, registry, Spark) is not on this machine."""
 
 
 def missing(part: str, reason: str) -> NoReturn:

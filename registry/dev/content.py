@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from registry.canonical import canonical_text
+from registry.canonical import canonical_schema, validate_new
 from registry.dev.names import Name
 from registry.dev.refusal import invalid_schema
 from registry.dev.state import State
@@ -55,23 +55,25 @@ def referenced(state: State, subject: str, schema: Schema, deleted: bool) -> lis
     return resolve_all(qualified(Name.parse(subject), schema), resolver(state, deleted))
 
 
-def canonical(state: State, subject: str, schema: Schema, normalize: bool) -> Schema:
-    """A new schema as it is stored and compared.
+def canonical(state: State, subject: str, schema: Schema, normalize: bool, new: bool = False) -> Schema:
+    """A schema as it is stored and compared.
+
+    Args:
+        new: also refuse what may be registered already, but not anew (Avro: defaults that don't fit).
 
     Raises:
         Refusal: 42201, it is not a valid schema of its type or uses what is not there.
     """
     name = Name.parse(subject)
+    known = dataclasses.replace(schema, references=tuple(_numbered(state, name, item) for item in schema.references))
     try:
-        parts = referenced(state, subject, schema, deleted=False)
-        text = canonical_text(schema, parts, normalize)
+        parts = referenced(state, subject, known, deleted=False)
+        if new:
+            validate_new(known, parts)
+        return canonical_schema(known, parts, normalize)
     except InvalidSchemaError as error:
         reason = f"Invalid schema of type {schema.schema_type}, details: {error.error_message}"
         raise invalid_schema(reason) from error
-    known = tuple(_numbered(state, name, item) for item in schema.references)
-    if normalize:
-        known = tuple(sorted(set(known), key=lambda item: (item.name, item.subject, item.version)))
-    return dataclasses.replace(schema, schema_str=text, references=known)
 
 
 def _numbered(state: State, name: Name, reference: SchemaReference) -> SchemaReference:

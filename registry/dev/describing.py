@@ -9,9 +9,9 @@ import base64
 import dataclasses
 from typing import Any
 
+from registry.canonical import schema_guid
 from registry.dev.content import qualified, referenced
 from registry.dev.formats import resolved_avro
-from registry.dev.guids import schema_guid
 from registry.dev.names import Name
 from registry.dev.refusal import Refusal
 from registry.dev.state import State, Version

@@ -85,7 +85,11 @@ class Application:
             return refused(refusal)
         path, query = request.scope["raw_path"], request.scope["query_string"]
         target = (path + b"?" + query if query else path).decode("latin-1")
-        return await asyncio.to_thread(self._registry.respond, request.method, target, body)
+        try:
+            return await asyncio.to_thread(self._registry.respond, request.method, target, body)
+        except Exception as error:
+            logger.exception("%s %s failed", request.method, target)
+            return refused(Refusal(500, 500, f"{type(error).__name__}: {error}"))
 
     def _authenticate(self, request: HttpRequest) -> None:
         if self._auth is None:

@@ -136,7 +136,7 @@ def register(state: State, subject: str, request: SchemaRequest, normalize: bool
     schema = request.schema if importing else _completed(state, subject, request, settings, live, number)
     if is_empty(schema):
         raise invalid_schema("Empty schema")
-    normal = canonical(state, subject, schema, normalize)
+    normal = canonical(state, subject, schema, normalize, new=request.schema_id is None)
     known = state.id_of(Name.parse(subject).context, normal)
     if request.schema_id not in (None, known):
         known = None

@@ -8,6 +8,7 @@ from registry.dev.handlers import (
     compatibility,
     config,
     contexts,
+    deks,
     mode,
     schemas,
     server,
@@ -27,4 +28,5 @@ PARTS = (
     mode.ROUTES,
     contexts.ROUTES,
     associations.ROUTES,
+    deks.ROUTES,
 )

@@ -39,7 +39,9 @@ def _reasons(call: Call, schema: Any, versions: Sequence[Version]) -> list[str]:
     if is_empty(schema):
         raise invalid_schema("Empty schema")
     normalize = call.flag("normalize") or call.state.settings(call.subject).normalize is True
-    return conflicts(call.state, call.subject, canonical(call.state, call.subject, schema, normalize), versions)
+    return conflicts(
+        call.state, call.subject, canonical(call.state, call.subject, schema, normalize, new=True), versions
+    )
 
 
 @ROUTES.on("POST", "/compatibility/subjects/{subject}/versions")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from registry.canonical import schema_guid
 from registry.dev.describing import described, formatted
-from registry.dev.guids import schema_guid
 from registry.dev.handlers.subjects import starts_with
 from registry.dev.names import Name
 from registry.dev.refusal import schema_not_found
