@@ -1,0 +1,222 @@
+"""Which data key a value is encrypted with: found, made, decrypted, rotated.
+
+Must not know of fields. Source: the behaviour of confluent_kafka's encryption rules: `encrypt.kek.name`,
+`encrypt.kms.type`, `encrypt.kms.key.id`, `encrypt.dek.algorithm`, `encrypt.dek.expiry.days`,
+`encrypt.alternate.kms.key.ids`.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry import RuleMode, SchemaRegistryError
+from registry.dek import NEWEST, DekRegistryClient
+from registry.dek_models import Dek, DekAlgorithm, Kek
+from serdes.encryption.cryptor import Cryptor
+from serdes.encryption.kms import KmsClient, kms_driver
+from serdes.rules.model import RuleContext, RuleError
+
+__all__ = ["KeyRing", "KeySettings"]
+
+ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
+MS_PER_DAY: Final = 24 * 60 * 60 * 1000
+log = logging.getLogger("serdes")
+
+
+@dataclass(frozen=True, slots=True)
+class KeySettings:
+    """What a rule says about its keys.
+
+    Attributes:
+        kek_name: the key-encryption key.
+        algorithm: how values are encrypted.
+        expiry_days: age at which the next data key is made; 0 for never. If it is set, encrypted values name their
+            data key's version.
+        kms_type: service of the key-encryption key, needed to make one.
+        kms_key_id: its id there.
+    """
+
+    kek_name: str
+    algorithm: DekAlgorithm = DekAlgorithm.AES256_GCM
+    expiry_days: int = 0
+    kms_type: str | None = None
+    kms_key_id: str | None = None
+
+    @classmethod
+    def of(cls, ctx: RuleContext) -> KeySettings:
+        """Reads the parameters of a rule.
+
+        Raises:
+            RuleError: no name of a key-encryption key, an unknown algorithm, or an age that is no whole number from 0.
+        """
+        name = ctx.get_parameter("encrypt.kek.name")
+        if not name:
+            raise RuleError(f"rule {ctx.rule.name!r}: encrypt.kek.name is not set")
+        algorithm = ctx.get_parameter("encrypt.dek.algorithm") or DekAlgorithm.AES256_GCM.value
+        if algorithm not in DekAlgorithm.__members__:
+            raise RuleError(f"encrypt.dek.algorithm {algorithm!r} is unknown: {', '.join(DekAlgorithm)}")
+        days = ctx.get_parameter("encrypt.dek.expiry.days") or "0"
+        if not days.isdecimal():
+            raise RuleError(f"encrypt.dek.expiry.days must be a whole number from 0, not {days!r}")
+        return cls(
+            name,
+            DekAlgorithm(algorithm),
+            int(days),
+            ctx.get_parameter("encrypt.kms.type"),
+            ctx.get_parameter("encrypt.kms.key.id"),
+        )
+
+    @property
+    def rotates(self) -> bool:
+        """Whether data keys have an age."""
+        return self.expiry_days > 0
+
+
+class KeyRing:
+    """Finds and makes keys. Threads may share it.
+
+    Args:
+        client: the DEK registry.
+        rule_conf: the serializer's rule configuration: what the services' drivers need.
+        now_ms: the time, milliseconds since 1970-01-01 UTC.
+    """
+
+    def __init__(self, client: DekRegistryClient, rule_conf: Mapping[str, Any], now_ms: Callable[[], int]) -> None:
+        self._client = client
+        self._rule_conf = rule_conf
+        self._now_ms = now_ms
+        self._services: dict[tuple[str, frozenset[tuple[str, str]]], KmsClient] = {}
+        self._lock = threading.Lock()
+
+    def dek(self, ctx: RuleContext, settings: KeySettings, version: int | None) -> Dek:
+        """The data key for a value, with its key.
+
+        Args:
+            ctx: subject, and whether a value is written or read.
+            settings: the rule's keys.
+            version: the version a value names; None for the one (reading) or the one to use (writing).
+
+        Raises:
+            RuleError: a key is missing and can't be made, or the registry or the service refuses.
+        """
+        reading = ctx.rule_mode is RuleMode.READ
+        kek = self._kek(ctx, settings, reading)
+        wanted = version or (NEWEST if settings.rotates and not reading else 1)
+        found = self._find(kek, ctx.subject, settings.algorithm, wanted, reading)
+        if found is None and reading:
+            raise RuleError(f"there is no data key of {kek.name!r} for subject {ctx.subject!r}, version {wanted}")
+        if found is None or (not reading and self._too_old(found, settings)):
+            found = self._next(kek, ctx.subject, settings.algorithm, found)
+        if found.key is not None:
+            return found
+        encrypted = found.encrypted_key
+        if encrypted is None:
+            raise RuleError(f"the data key of {kek.name!r} for subject {ctx.subject!r} has no key material")
+        return self._client.keep_key(found, self._through_kms(kek, "decrypt", encrypted), wanted, reading)
+
+    # --- the key-encryption key
+
+    def _kek(self, ctx: RuleContext, settings: KeySettings, reading: bool) -> Kek:
+        context = context_of(ctx.subject)
+        kek = self._known_kek(settings.kek_name, context)
+        if kek is None:
+            if reading or not settings.kms_type or not settings.kms_key_id:
+                lacking = "" if reading else "; to make it encrypt.kms.type and encrypt.kms.key.id must be set"
+                raise RuleError(f"there is no key-encryption key {settings.kek_name!r}{lacking}")
+            kek = self._new_kek(settings.kek_name, settings.kms_type, settings.kms_key_id, context)
+        for what, asked, has in (
+            ("encrypt.kms.type", settings.kms_type, kek.kms_type),
+            ("encrypt.kms.key.id", settings.kms_key_id, kek.kms_key_id),
+        ):
+            if asked and asked != has:
+                raise RuleError(f"key-encryption key {kek.name!r} has {what} {has!r}, the rule says {asked!r}")
+        return kek
+
+    def _known_kek(self, name: str, context: str | None) -> Kek | None:
+        try:
+            return self._client.get_kek(name, context=context)
+        except SchemaRegistryError as error:
+            if error.http_status_code == 404:
+                return None
+            raise RuleError(f"key-encryption key {name!r} can't be looked up: {error}") from error
+
+    def _new_kek(self, name: str, kms_type: str, kms_key_id: str, context: str | None) -> Kek:
+        try:
+            return self._client.register_kek(name, kms_type, kms_key_id, context=context)
+        except SchemaRegistryError as error:
+            found = self._known_kek(name, context) if error.http_status_code == 409 else None  # somebody was faster
+            if found is None:
+                raise RuleError(f"key-encryption key {name!r} can't be registered: {error}") from error
+            return found
+
+    # --- the data key
+
+    def _find(self, kek: Kek, subject: str, algorithm: DekAlgorithm, version: int, deleted: bool) -> Dek | None:
+        try:
+            found = self._client.get_dek(kek.name, subject, algorithm, version, deleted)
+        except SchemaRegistryError as error:
+            if error.http_status_code == 404:
+                return None
+            raise RuleError(f"the data key of {kek.name!r}, {subject!r} can't be looked up: {error}") from error
+        return found if found.encrypted_key_material or found.key_material else None
+
+    def _too_old(self, dek: Dek, settings: KeySettings) -> bool:
+        return settings.rotates and self._now_ms() - (dek.ts or 0) > settings.expiry_days * MS_PER_DAY
+
+    def _next(self, kek: Kek, subject: str, algorithm: DekAlgorithm, current: Dek | None) -> Dek:
+        """Makes a data key: the first, or the one after `current`. Of several makers the first wins, for all."""
+        version = 1 if current is None else current.version + 1
+        key = None if kek.shared else Cryptor(algorithm).generate_key()
+        material = None if key is None else base64.b64encode(self._through_kms(kek, "encrypt", key)).decode()
+        try:
+            made = self._client.register_dek(kek.name, subject, material, algorithm, version)
+        except SchemaRegistryError as error:
+            found = self._find(kek, subject, algorithm, version, False) if error.http_status_code == 409 else None
+            if found is not None:
+                return found
+            if current is None:
+                raise RuleError(f"a data key of {kek.name!r} for {subject!r} can't be registered: {error}") from error
+            log.warning("data key %d of %s can't be registered, the old one is used on: %s", version, kek.name, error)
+            return current
+        return made if made.encrypted_key_material != material or key is None else made.with_key(key)
+
+    # --- the service
+
+    def _through_kms(self, kek: Kek, operation: str, data: bytes) -> bytes:
+        """Encrypts or decrypts a data key, with the alternate keys if the first one does not do."""
+        conf = {**self._rule_conf, **(kek.kms_props or {})}
+        ids = [kek.kms_key_id, *(part.strip() for part in str(conf.get(ALTERNATES) or "").split(","))]
+        failures = []
+        for key_id in filter(None, ids):
+            try:
+                service = self._service(f"{kek.kms_type}://{key_id}", conf)
+                result: bytes = getattr(service, operation)(data)
+                return result
+            except RuleError as error:
+                log.warning("%s of a data key with %s, key id %s failed: %s", operation, kek.name, key_id, error)
+                failures.append(error)
+        reasons = "; ".join(str(failure) for failure in failures)
+        raise RuleError(f"{operation} of a data key of {kek.name!r} failed: {reasons}") from failures[0]
+
+    def _service(self, key_url: str, conf: Mapping[str, Any]) -> KmsClient:
+        known = (key_url, frozenset((name, str(value)) for name, value in conf.items()))
+        with self._lock:
+            service = self._services.get(known)
+        if service is None:
+            service = kms_driver(key_url).new_kms_client(conf, key_url)
+            with self._lock:
+                self._services[known] = service
+        return service
+
+
+def context_of(subject: str) -> str | None:
+    """The registry context in a qualified subject (`:.context:subject`); None for the default one."""
+    if not subject.startswith(":."):
+        return None
+    context = subject[1:].partition(":")[0]
+    return None if context == "." else context

@@ -1,0 +1,41 @@
+"""Data contracts: the rules of a registered schema, run on every value that is written or read.
+
+Must not know how values are encoded. Names are those of `confluent_kafka.schema_registry.serde` and `…rule_registry`.
+"""
+
+from serdes.rules.dlq import DlqAction
+from serdes.rules.engine import Phase, RuleEngine, has_rules
+from serdes.rules.model import (
+    ErrorAction,
+    FieldContext,
+    FieldRuleExecutor,
+    FieldTransform,
+    FieldType,
+    NoneAction,
+    RuleAction,
+    RuleConditionError,
+    RuleContext,
+    RuleError,
+    RuleExecutor,
+)
+from serdes.rules.registry import RuleOverride, RuleRegistry
+
+__all__ = [
+    "DlqAction",
+    "ErrorAction",
+    "FieldContext",
+    "FieldRuleExecutor",
+    "FieldTransform",
+    "FieldType",
+    "NoneAction",
+    "Phase",
+    "RuleAction",
+    "RuleConditionError",
+    "RuleContext",
+    "RuleEngine",
+    "RuleError",
+    "RuleExecutor",
+    "RuleOverride",
+    "RuleRegistry",
+    "has_rules",
+]
