@@ -123,14 +123,21 @@ def _cluster(host: str, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
 
 @contextlib.contextmanager
 def _registry(host: str, port: int, data: Path | None) -> Iterator[RegistryServer]:
-    from registry.dev import EmbeddedRegistry, serve
+    from registry.dev import EmbeddedRegistry, StorageError, serve
 
     try:
-        server = serve(EmbeddedRegistry(), host=host, port=port)
-    except OSError as error:
-        raise _busy("the registry", "--registry-port", port, error) from error
-    with server:
-        yield server
+        registry = EmbeddedRegistry(data)
+    except StorageError as error:
+        raise Failure(f"{data} can't hold the registry: {error.error_message}") from error
+    with registry:
+        try:
+            server = serve(registry, host=host, port=port)
+        except OSError as error:
+            raise _busy("the registry", "--registry-port", port, error) from error
+        except ImportError as error:
+            raise Failure(f"{error}: pip install 'kserdes[server]'") from error
+        with server:
+            yield server
 
 
 def _create(cluster: EmbeddedCluster, name: str, partitions: int) -> None:

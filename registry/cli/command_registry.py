@@ -197,7 +197,7 @@ def list_subjects(
         return
     from rich.table import Table
 
-    table = Table("subject", "version", "id", "type", show_edge=False, pad_edge=False)
+    table = Table("subject", "version", "id", "type", box=None, pad_edge=False)
     for row in rows:
         style = "dim" if row["deleted"] else ""
         cells = [str(row["subject"]), str(row["version"]), str(row["id"]), str(row["type"])]

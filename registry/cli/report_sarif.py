@@ -16,7 +16,6 @@ from registry.cli.findings import FileResult, Finding, Report
 __all__ = ["located", "render"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-GUIDE = "https://docs.confluent.io/platform/current/schema-registry/fundamentals/schema-evolution.html"
 
 
 def located(path: str, base: Path) -> str:
@@ -40,7 +39,6 @@ def render(report: Report, base: Path, version: str) -> str:
             "driver": {
                 "name": "kserdes",
                 "semanticVersion": version,
-                "informationUri": GUIDE,
                 "rules": [_rule(kind, report.rules.get(kind)) for kind in kinds],
             }
         },
