@@ -1,0 +1,118 @@
+"""serdes.rules.cel: conditions, transforms, guards, and what goes wrong."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+
+from registry import RuleKind
+from registry.compat.avro_model import parse
+from serdes.rules import FieldType, RuleContext, RuleError
+from serdes.rules.cel import CelExecutor, CelFieldExecutor
+from serdes.rules.registry import RuleRegistry
+from serdes.rules.walk_avro import field_transformer, inline_tags
+from tests.unit.serdes.rules.samples import context, rule, schema
+
+PERSON = {"name": "Ada", "nick": None, "age": 36}
+
+
+def run(expr: str | None, message: Any = PERSON, kind: RuleKind = RuleKind.CONDITION) -> Any:
+    return CelExecutor().transform(context(rule(expr=expr, kind=kind)), message)
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("message.age > 17", True),
+        ("message.age > 40", False),
+        ("message.name == 'Ada' && message.nick == null", True),
+        ("message.name.matches('^[A-Z][a-z]+$')", True),
+        ("has(message.email)", False),
+        ("has(message.name)", True),
+        ("size(message.name) == 3", True),
+        ("message.age < 0; message.name == 'nobody'", True),
+        ("message.age > 0; message.name == 'nobody'", False),
+        (" ; message.age == 36", True),
+        ("now > timestamp('2020-01-01T00:00:00Z')", True),
+        (None, True),
+    ],
+)
+def test_conditions(expr: str | None, expected: bool) -> None:
+    assert run(expr) is expected
+
+
+def test_transforms_give_plain_values() -> None:
+    made = run("{'name': message.name + '!', 'nick': message.nick, 'age': message.age + 1}", kind=RuleKind.TRANSFORM)
+    assert made == {"name": "Ada!", "nick": None, "age": 37}
+    assert [type(value) for value in made.values()] == [str, type(None), int]
+    assert type(made) is dict
+    assert run("message", kind=RuleKind.TRANSFORM) == PERSON
+
+
+def test_a_guard_that_does_not_hold_leaves_the_message() -> None:
+    assert run("message.age > 40; {}", kind=RuleKind.TRANSFORM) is PERSON
+    assert run(None, kind=RuleKind.TRANSFORM) is PERSON
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        ("message.age >", "can't be parsed"),
+        ("message.missing == 1", "failed"),
+        ("message.age / 0 == 1", "failed"),
+        ("undefined_function(message)", "failed"),
+        ("isEmail(1)", "isEmail takes a string"),
+    ],
+)
+def test_an_expression_that_can_not_be_run_says_why(expr: str, text: str) -> None:
+    with pytest.raises(RuleError, match=text):
+        run(expr)
+
+
+def test_a_regular_expression_that_explodes_elsewhere_is_quick() -> None:
+    assert run("message.name.matches('^(a+)+$')", {"name": "a" * 5_000 + "b"}) is False
+
+
+def on_fields(expr: str, message: Any, kind: RuleKind = RuleKind.TRANSFORM, **changes: Any) -> Any:
+    chosen = rule(type="CEL_FIELD", expr=expr, kind=kind, **changes)
+    avro = parse(schema().schema_str)
+    ctx: RuleContext = context(chosen, inline_tags=inline_tags(avro), field_transformer=field_transformer(avro))
+    return CelFieldExecutor().transform(ctx, message)
+
+
+def test_fields_are_chosen_by_tag_and_by_expression() -> None:
+    made = on_fields("typeName == 'STRING' ; value + '!'", {**PERSON, "nick": "A"}, tags=["PII"])
+    assert made == {"name": "Ada!", "nick": "A!", "age": 36}
+    assert on_fields("name == 'age' ; value + 1", PERSON)["age"] == 37
+    assert on_fields("fullName == 'test.Person.name' ; message.age > 30 ? 'old' : 'young'", PERSON)["name"] == "old"
+    assert on_fields("'PII' in tags && value != null ; 'x'", PERSON)["name"] == "x"
+    assert PERSON == {"name": "Ada", "nick": None, "age": 36}  # what was given is not changed
+
+
+def test_a_condition_on_a_field_refuses_the_message() -> None:
+    with pytest.raises(RuleError, match="Rule expr failed"):
+        on_fields("name == 'age' ; value > 40", PERSON, kind=RuleKind.CONDITION)
+    assert on_fields("name == 'age' ; value > 30", PERSON, kind=RuleKind.CONDITION) == PERSON
+
+
+def test_records_are_no_single_values() -> None:
+    ctx = context(rule(expr="false"))
+    entered = ctx.enter_field({}, "f", "f", FieldType.RECORD)
+    value = {"a": 1}
+    assert CelFieldExecutor().new_transform(ctx)(ctx, entered, value) is value
+
+
+def test_times_and_days() -> None:
+    when = datetime.datetime(2026, 1, 2, 3, 4, 5, 678_901, datetime.UTC)
+    assert run("message.at", {"at": when}, RuleKind.TRANSFORM) == when
+    assert run("message.day == 20455", {"day": datetime.date(2026, 1, 2)}) is True
+
+
+def test_they_can_be_registered() -> None:
+    CelExecutor.register()
+    CelFieldExecutor.register()
+    found = RuleRegistry.get_global_instance()
+    assert {executor.type() for executor in found.get_executors()} >= {"CEL", "CEL_FIELD"}
+    found.clear()
