@@ -46,12 +46,19 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 @click.option("--prefix", default="", help="Only subjects that start with this.")
 @registry_options
 @config_option
+@click.pass_context
 def export(
-    folder: Path, prefix: str, registry: str | None, client_properties: tuple[str, ...], config: Path | None
+    ctx: click.Context,
+    folder: Path,
+    prefix: str,
+    registry: str | None,
+    client_properties: tuple[str, ...],
+    config: Path | None,
 ) -> None:
     """Save a whole registry in FOLDER.
 
-    One JSON file per version, with ids, references, configurations, modes and what is deleted softly.
+    One JSON file per version, with ids, references, configurations, modes and what is deleted softly. Not saved is
+    what registries do not list: configurations of subjects without versions.
     """
     from registry.cli.archive import Archive
     from registry.cli.exporting import save
@@ -60,6 +67,9 @@ def export(
     with client(settings_of(config), registry, client_properties) as connected, progress_bar("exporting") as progress:
         done = save(Rest(connected), Archive(folder), prefix, progress)
     click.echo(f"{folder}: {done.subjects} subjects with {done.versions} versions, {done.fetched} of them new")
+    for subject in done.hidden:
+        click.echo(f"{subject}: its alias hides its own versions; take the alias away to save them", err=True)
+    ctx.exit(1 if done.hidden else 0)
 
 
 @click.command("import", cls=ExampleCommand, examples=IMPORT_EXAMPLES)

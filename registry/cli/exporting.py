@@ -26,11 +26,13 @@ class Exported:
         subjects: how many there are.
         versions: how many there are, deleted ones included.
         fetched: how many of them were not in the folder yet.
+        hidden: subjects whose versions can't be read, since calls about them are about their alias's.
     """
 
     subjects: int
     versions: int
     fetched: int
+    hidden: tuple[str, ...] = ()
 
 
 def save(
@@ -51,11 +53,11 @@ def save(
     archive.manifest()
     subjects = [name for name in rest.subjects() if name.startswith(prefix)]
     archive.write_manifest({"complete": False})
-    found = []
+    found: list[tuple[int, int] | None] = []
     with ThreadPoolExecutor(THREADS) as pool:
         try:
-            for counts in pool.map(lambda name: _subject(rest, archive, name), subjects):
-                found.append(counts)
+            for item in pool.map(lambda name: _subject(rest, archive, name), subjects):
+                found.append(item)
                 progress(len(found), len(subjects))
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -71,13 +73,17 @@ def save(
             "mode": None if mode is None else mode.get("mode"),
         }
     )
-    return Exported(len(subjects), sum(total for total, _ in found), sum(fetched for _, fetched in found))
+    counts = [item for item in found if item is not None]
+    hidden = tuple(name for name, item in zip(subjects, found, strict=True) if item is None)
+    return Exported(len(subjects), sum(total for total, _ in counts), sum(fetched for _, fetched in counts), hidden)
 
 
-def _subject(rest: Rest, archive: Archive, subject: str) -> tuple[int, int]:
-    """Saves a subject; how many versions it has, and how many were fetched."""
-    mode = rest.setting("mode", subject)
-    archive.write_subject(subject, rest.setting("config", subject), None if mode is None else mode.get("mode"))
+def _subject(rest: Rest, archive: Archive, subject: str) -> tuple[int, int] | None:
+    """Saves a subject; how many versions it has, and how many were fetched; None if an alias hides them."""
+    mode, config = rest.setting("mode", subject), rest.setting("config", subject)
+    archive.write_subject(subject, config, None if mode is None else mode.get("mode"))
+    if config and config.get("alias"):
+        return None
     numbers, live = rest.versions(subject, deleted=True), set(rest.versions(subject, deleted=False))
     saved = archive.versions(subject)
     fetched = 0

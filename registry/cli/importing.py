@@ -158,7 +158,10 @@ def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda d
 def _present(rest: Rest, what: Plan) -> set[Key]:
     """The versions that are in the registry already, as they were saved."""
     found = set()
-    for subject in what.subjects:
+    for subject, entry in what.subjects.items():
+        if _alias(entry.get("config")) is not None and _alias(rest.setting("config", subject)) is not None:
+            found |= {key for key in what.versions if key[0] == subject}  # set last: a run before this one was done
+            continue
         for number in rest.versions(subject, deleted=True):
             key = (subject, number)
             saved = what.versions.get(key)
@@ -173,25 +176,38 @@ def _present(rest: Rest, what: Plan) -> set[Key]:
 
 def _delete_softly(rest: Rest, what: Plan) -> None:
     """Deletes what was deleted, those that refer to others first."""
-    live = {subject: set(rest.versions(subject, deleted=False)) for subject in what.subjects}
+    live = {
+        subject: set(rest.versions(subject, deleted=False))
+        for subject in what.subjects
+        if _alias(rest.setting("config", subject)) is None
+    }
     for (subject, number), content in reversed(list(what.versions.items())):
-        if content.get("deleted") and number in live[subject]:
+        if content.get("deleted") and number in live.get(subject, ()):
             rest.delete(subject, number)
 
 
 def _settle(rest: Rest, what: Plan) -> None:
-    """Sets configurations and modes as they were saved."""
+    """Sets configurations and modes as they were saved; modes last, since a READONLY subject takes no configuration."""
     for subject, entry in what.subjects.items():
-        if entry.get("config"):
-            rest.set_config(subject, dict(entry["config"]))
+        config = entry.get("config")
+        if config and config != rest.setting("config", subject):
+            rest.set_mode(subject, IMPORT)
+            rest.set_config(subject, dict(config))
         if entry.get("mode"):
             rest.set_mode(subject, str(entry["mode"]))
         else:
             rest.delete_mode(subject)
-    if what.manifest.get("config"):
-        rest.set_config(None, dict(what.manifest["config"]))
+    config = what.manifest.get("config")
+    if config and config != rest.setting("config", None):
+        rest.set_mode(None, "READWRITE")
+        rest.set_config(None, dict(config))
     if what.manifest.get("mode"):
         rest.set_mode(None, str(what.manifest["mode"]))
+
+
+def _alias(config: Mapping[str, Any] | None) -> str | None:
+    """The subject that another one stands for, by its configuration."""
+    return (config or {}).get("alias") or None
 
 
 def _different(saved: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
@@ -208,6 +224,9 @@ def verify(rest: Rest, what: Plan) -> list[str]:
     """Compares a registry with what was saved: one sentence for everything that differs."""
     found = []
     for subject, entry in what.subjects.items():
+        found += _verify_settings(rest, subject, entry)
+        if _alias(entry.get("config")) is not None:
+            continue  # calls about its versions would be about the alias's
         numbers = {number for name, number in what.versions if name == subject}
         live = set(rest.versions(subject, deleted=False))
         there = set(rest.versions(subject, deleted=True))
@@ -219,7 +238,6 @@ def verify(rest: Rest, what: Plan) -> list[str]:
                 different.append("deleted")
             if different:
                 found.append(f"{subject} version {number} differs in {', '.join(different)}")
-        found += _verify_settings(rest, subject, entry)
     return found + _verify_settings(rest, None, what.manifest)
 
 

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.cli.archive import Archive
+from registry.cli.exporting import save
+from registry.cli.findings import Unusable
+from registry.cli.importing import load, plan, verify
+from registry.cli.rest import Rest
+from registry.client import SchemaRegistryClient
+from registry.errors import TransportError
+from registry.models import Metadata, Schema, SchemaReference, ServerConfig
+from tests.unit.registry.cli.helpers import record, write
+
+MONEY = json.dumps(record("Money", "x:long"))
+ORDER = json.dumps(record("Order", "m:Money"))
+ORDER_2 = json.dumps(record("Order", "m:Money", {"name": "n", "type": "int", "default": 0}))
+
+
+def registry(request: pytest.FixtureRequest, name: str) -> SchemaRegistryClient:
+    return SchemaRegistryClient({"url": f"mock://import-{name}-{request.node.name}"})
+
+
+@pytest.fixture
+def target(request: pytest.FixtureRequest) -> Rest:
+    return Rest(registry(request, "target"))
+
+
+@pytest.fixture
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> Archive:
+    """A registry with references (the name of the one referred to sorts last), gaps, deletions, settings, a context."""
+    client = registry(request, "source")
+    client.register_schema("unused", Schema('"boolean"'))
+    client.delete_subject("unused")
+    client.delete_subject("unused", permanent=True)  # ids do not start at 1
+    client.register_schema("z-money", Schema(MONEY))
+    reference = [SchemaReference("Money", "z-money", 1)]
+    client.register_schema("orders", Schema(ORDER, references=reference))
+    client.register_schema("orders", Schema(ORDER_2, "AVRO", reference, Metadata(properties={"owner": "me"})))
+    client.register_schema("copy", Schema(MONEY))
+    client.register_schema("gone", Schema('"int"'))
+    client.register_schema(":.ctx:a", Schema('"bytes"'))
+    client.delete_version("orders", 1)
+    client.delete_subject("gone")
+    client.set_config("orders", ServerConfig(normalize=True))
+    client.set_compatibility(level="FULL")
+    rest = Rest(client)
+    rest.set_mode("copy", "READONLY")
+    archive = Archive(tmp_path / "export")
+    save(rest, archive)
+    return archive
+
+
+def test_a_registry_is_the_same_afterwards(saved: Archive, target: Rest, tmp_path: Path) -> None:
+    ticks: list[tuple[int, int]] = []
+    done = load(target, plan(saved), lambda *counts: ticks.append(counts))
+    assert (done.sent, done.present, done.problems) == (6, 0, [])
+    assert ticks[-1] == (6, 6)
+    again = Archive(tmp_path / "again")
+    save(target, again)
+    for path in sorted(saved.folder.rglob("*.json")):
+        assert json.loads((again.folder / path.relative_to(saved.folder)).read_text()) == json.loads(path.read_text())
+    assert [path.name for path in again.folder.rglob("*")].count("1.json") == 6 - 1
+
+
+def test_a_second_run_sends_nothing(saved: Archive, target: Rest) -> None:
+    load(target, plan(saved))
+    done = load(target, plan(saved))
+    assert (done.sent, done.present, done.problems) == (0, 6, [])
+
+
+def test_a_run_that_broke_off_can_be_repeated(saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    register = Rest.register
+    sent: list[str] = []
+
+    def cut(self: Rest, subject: str, body: dict[str, Any]) -> None:
+        if len(sent) == 3:
+            raise TransportError(-1, -1, "cut")
+        sent.append(subject)
+        register(self, subject, body)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Rest, "register", cut)
+        with pytest.raises(TransportError):
+            load(target, plan(saved))
+    done = load(target, plan(saved))
+    assert (done.sent, done.present, done.problems) == (3, 3, [])
+
+
+def test_schemas_come_after_what_they_need(saved: Archive) -> None:
+    order = list(plan(saved).versions)
+    assert order.index(("z-money", 1)) < order.index(("orders", 1)) < order.index(("orders", 2))
+
+
+def test_an_alias_is_set_last_and_then_hides_the_versions(
+    saved: Archive, target: Rest, request: pytest.FixtureRequest
+) -> None:
+    client = registry(request, "source")
+    client.set_config("orders", ServerConfig(alias="z-money"))
+    assert save(Rest(client), saved).hidden == ("orders",)
+    for sent, present in ((6, 0), (0, 6)):
+        done = load(target, plan(saved))
+        assert (done.sent, done.present, done.problems) == (sent, present, [])
+    assert (target.setting("config", "orders") or {})["alias"] == "z-money"
+
+
+def test_another_schema_in_the_place_is_an_error(saved: Archive, target: Rest, request: pytest.FixtureRequest) -> None:
+    client = registry(request, "target")
+    client.register_schema("copy", Schema('"string"'))
+    with pytest.raises(Unusable, match=r"copy version 1 is another schema \(id, schema\)"):
+        load(target, plan(saved))
+    client.delete_subject("copy")
+    client.delete_subject("copy", permanent=True)
+    client.set_compatibility(level="NONE")
+    for kind in ("int", "long"):
+        client.register_schema("gone", Schema(f'"{kind}"'))
+    with pytest.raises(Unusable, match="gone"):
+        load(target, plan(saved))
+
+
+def test_what_is_not_as_it_was_is_told(saved: Archive, target: Rest) -> None:
+    what = plan(saved)
+    problems = verify(target, what)
+    assert "orders version 1 is missing" in problems
+    load(target, what)
+    target.set_config(None, {"compatibility": "NONE"})
+    target.set_mode("copy", "IMPORT")
+    target.delete("copy", 1)
+    target.set_config("z-money", {"compatibility": "NONE"})
+    target.set_mode("orders", "READONLY")
+    target.set_mode(None, "READONLY")
+    text = "\n".join(verify(target, what))
+    assert "orders: mode is READONLY, was None" in text
+    assert "copy version 1 differs in deleted" in text
+    assert "z-money: config is" in text
+    assert "the registry: config is" in text
+    assert "the registry: mode is READONLY, was READWRITE" in text
+    load(target, what)
+    left = verify(target, what)
+    assert [problem.partition(" ")[0] for problem in left] == ["copy", "z-money:"]
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "is no export of a registry"),
+        ({"registry.json": {"format": "kserdes-registry/1", "complete": False}}, "is not complete"),
+        (
+            {
+                "registry.json": {"format": "kserdes-registry/1", "complete": True},
+                "subjects/a/subject.json": {"subject": "a"},
+                "subjects/a/1.json": {"id": 1, "schema": "x", "references": [{"subject": "b", "version": 1}]},
+            },
+            "a version 1 refers to b version 1, which is not saved",
+        ),
+        (
+            {
+                "registry.json": {"format": "kserdes-registry/1", "complete": True},
+                "subjects/a/subject.json": {"subject": "a"},
+                "subjects/a/1.json": {"id": 1, "schema": "x", "references": [{"subject": "a", "version": 2}]},
+                "subjects/a/2.json": {"id": 2, "schema": "x"},
+            },
+            "references form a circle",
+        ),
+    ],
+)
+def test_a_folder_that_is_no_good(tmp_path: Path, files: dict[str, object], reason: str) -> None:
+    with pytest.raises(Unusable, match=reason):
+        plan(Archive(write(tmp_path, files)))
+
+
+def test_references_within_a_context(tmp_path: Path) -> None:
+    files: dict[str, object] = {
+        "registry.json": {"format": "kserdes-registry/1", "complete": True},
+        "subjects/a/subject.json": {"subject": ":.ctx:a"},
+        "subjects/b/subject.json": {"subject": ":.ctx:b"},
+    }
+    archive = Archive(write(tmp_path, files))
+    archive.write_version(":.ctx:a", 1, {"id": 1, "schema": "x", "references": [{"subject": "b", "version": 1}]})
+    archive.write_version(":.ctx:b", 1, {"id": 2, "schema": "y"})
+    assert list(plan(archive).versions) == [(":.ctx:b", 1), (":.ctx:a", 1)]
