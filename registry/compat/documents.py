@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
 __all__ = ["MAX_DEPTH", "dumps", "loads", "quoted", "without_comments"]
@@ -23,22 +23,34 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
+def _exact(literal: str) -> Decimal:
+    try:
+        return Decimal(literal)
+    except InvalidOperation as error:
+        raise ValueError(f"the number {literal[:40]} is out of range") from error
+
+
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_exact)
 BLANK = re.compile(r"[ \t\n\r]*")
 # Strings are matched whole (to the end of the text if they do not end), so that what looks like a comment in one stays.
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*+', re.DOTALL)
 
 
-def loads(text: str) -> Any:
+def loads(text: str, *, exact: bool = False) -> Any:
     """The value of a document.
+
+    Args:
+        text: the document.
+        exact: numbers with a point or an exponent become a `Decimal` with all their digits (1.0 is not 1.00).
 
     Raises:
         ValueError: it is not JSON, or nested deeper than `MAX_DEPTH`.
     """
     try:
-        value = DECODER.decode(text)
+        value = (EXACT_DECODER if exact else DECODER).decode(text)
     except RecursionError:
-        return _loads_deep(text)
+        return _loads_deep(text, EXACT_DECODER if exact else DECODER)
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     return value
@@ -57,7 +69,7 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _loads_deep(text: str) -> Any:
+def _loads_deep(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
     """`loads` with a stack of its own; slower, so only for what Python's parser gives up on."""
     open_values: list[Any] = []
     keys: list[str] = []
@@ -75,7 +87,7 @@ def _loads_deep(text: str) -> Any:
                 continue
             at += 1
         else:
-            value, at = DECODER.raw_decode(text, at)
+            value, at = decoder.raw_decode(text, at)
         while open_values:
             parent = open_values[-1]
             if isinstance(parent, dict):

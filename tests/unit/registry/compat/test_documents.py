@@ -103,3 +103,11 @@ def test_strings_as_jackson_writes_them() -> None:
 )
 def test_comments(text: str, plain: str) -> None:
     assert without_comments(text) == plain
+
+
+def test_exact_numbers_keep_their_digits() -> None:
+    assert dumps(loads("[1.0,1.00,1e2,12345678901234567890.5,7]", exact=True)) == (
+        "[1.0,1.00,1E+2,12345678901234567890.5,7]"
+    )
+    with pytest.raises(ValueError, match="out of range"):
+        loads("1e99999999999999999999", exact=True)
