@@ -1,0 +1,156 @@
+"""The `.proto` files a schema consists of: its text, its references under their import paths, built-in files.
+
+Must not know what declarations mean, nor read any file but the packages' own. Source: Confluent's registry
+(`ProtobufSchema`: known dependencies, base64 of a descriptor in place of a text).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from registry.compat.formats import Referenced
+from registry.errors import InvalidSchemaError
+from registry.models import Schema
+
+__all__ = [
+    "BUILT_IN_NAMES",
+    "MAX_DEPTH",
+    "MAX_SIZE",
+    "built_in",
+    "decoded",
+    "imports",
+    "is_path",
+    "refuse_extremes",
+    "texts_by_name",
+]
+
+MAX_DEPTH: Final = 100
+"""Brackets nested deeper are refused: protoc's reader of option values has no limit and overflows the stack."""
+
+MAX_SIZE: Final = 8 << 20
+"""A text of more characters is refused."""
+
+STRING_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|' + r"'(?:[^'\\\n]|\\.)*'?|//[^\n]*|/\*.*?(?:\*/|\Z)"
+BRACKET = re.compile(STRING_OR_COMMENT + r"|(?P<bracket>[{}\[\]<>()])", re.DOTALL)
+IMPORT = re.compile(
+    STRING_OR_COMMENT + r"""|\bimport\b\s*(?:public\b|weak\b|option\b)?\s*(?P<path>"[^"\\\n]*"|'[^'\\\n]*')""",
+    re.DOTALL,
+)
+BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+PATH = re.compile("[^\\\\:\"'\\x00-\\x1f]{1,1024}")
+CLOSES = {"}": "{", "]": "[", ">": "<", ")": "("}
+
+WELL_KNOWN: Final = (
+    "any, api, cpp_features, descriptor, duration, empty, field_mask, go_features, java_features, source_context, "
+    "struct, timestamp, type, wrappers"
+)
+COMMON: Final = (
+    "calendar_period, color, date, datetime, dayofweek, decimal, expr, fraction, interval, latlng, money, month, "
+    "phone_number, postal_address, quaternion, timeofday"
+)
+BUILT_IN_NAMES: Final = (
+    *(f"google/protobuf/{name}.proto" for name in WELL_KNOWN.split(", ")),
+    *(f"google/type/{name}.proto" for name in COMMON.split(", ")),
+    "confluent/meta.proto",
+    "confluent/type/decimal.proto",
+)
+"""Import paths every schema may use without a reference, as in Confluent's registry."""
+
+
+@cache
+def built_in(name: str) -> str | None:
+    """The text of a built-in file; None if there is no such file."""
+    if name not in BUILT_IN_NAMES:
+        return None
+    package, path = _place(name)
+    try:
+        return (resources.files(package) / path).read_text("utf-8")
+    except ModuleNotFoundError as missing:
+        raise InvalidSchemaError.local(
+            f'import "{name}" needs an optional package: pip install "kserdes[proto]"'
+        ) from missing
+
+
+def _place(name: str) -> tuple[str, str]:
+    """The package whose data a built-in file is, and its path in there."""
+    if name.startswith("confluent/"):
+        return "registry.compat", f"protos/{name}"
+    if name.startswith("google/type/"):
+        return "google.type", name.removeprefix("google/type/")
+    return "grpc_tools", f"_proto/{name}"
+
+
+def decoded(text: str) -> bytes | None:
+    """The bytes of a schema that is base64; None if it is a `.proto` text."""
+    if not BASE64.fullmatch(text):
+        return None
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except binascii.Error:
+        return None
+
+
+def imports(text: str) -> Iterator[str]:
+    """The paths a text imports, in their order. Text that is not Protobuf gives what looks like imports."""
+    for found in IMPORT.finditer(text):
+        if found["path"]:
+            yield found["path"][1:-1]
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is a relative path of the kind imports have."""
+    return bool(PATH.fullmatch(name)) and not any(part in ("", ".", "..") for part in name.split("/"))
+
+
+def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
+    """The texts of all referenced schemas by import path, each after those it uses; the first of a name counts.
+
+    Raises:
+        InvalidSchemaError: a reference's name is no relative path.
+    """
+    texts: dict[str, str] = {}
+    for reference, found in referenced:
+        name = reference.name
+        if not is_path(name):
+            raise InvalidSchemaError.local(f"reference name {name[:200]!r} is not an import path: use dir/file.proto")
+        texts.setdefault(name, found.schema_str)
+    return texts
+
+
+def refuse_extremes(text: str, which: str) -> None:
+    """Refuses what no parser should be handed.
+
+    Args:
+        text: a `.proto` text.
+        which: how messages call it.
+
+    Raises:
+        InvalidSchemaError: too long, brackets nested too deep, or not encodable.
+    """
+    if len(text) > MAX_SIZE:
+        raise InvalidSchemaError.local(f"{which}: {len(text):,} characters; at most {MAX_SIZE:,} are taken")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidSchemaError.local(f"{which}: not valid Unicode: {error.reason}") from error
+    if text.count("{") + text.count("[") + text.count("<") + text.count("(") <= MAX_DEPTH:
+        return
+    still_open: list[str] = []
+    for found in BRACKET.finditer(text):
+        bracket = found["bracket"]
+        if not bracket:
+            continue
+        if bracket not in CLOSES:
+            still_open.append(bracket)
+            if len(still_open) > MAX_DEPTH:
+                line = text.count("\n", 0, found.start()) + 1
+                raise InvalidSchemaError.local(f"{which}: line {line}: nested deeper than {MAX_DEPTH} levels")
+        elif still_open and still_open[-1] == CLOSES[bracket]:
+            still_open.pop()

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from registry import InvalidSchemaError, Schema, SchemaReference
+from registry.compat.protobuf_sources import (
+    BUILT_IN_NAMES,
+    built_in,
+    decoded,
+    imports,
+    is_path,
+    refuse_extremes,
+    texts_by_name,
+)
+
+
+@pytest.mark.parametrize("name", BUILT_IN_NAMES)
+def test_every_built_in_file_is_there(name: str) -> None:
+    assert "syntax" in (built_in(name) or "")
+
+
+def test_other_names_are_not_built_in() -> None:
+    assert built_in("google/protobuf/../../../setup.py") is None
+
+
+def test_imports_are_found_outside_strings_and_comments() -> None:
+    text = """// import "a.proto";
+        /* import "b.proto"; */ import "c.proto"; import public 'd.proto'; import weak "e.proto";
+        option x = "import \\"f.proto\\";"; important "g.proto"; import"h.proto";"""
+    assert list(imports(text)) == ["c.proto", "d.proto", "e.proto", "h.proto"]
+
+
+def test_base64() -> None:
+    assert decoded("aGk=") == b"hi"
+    assert decoded("aG\nk=\n") == b"hi"
+    assert decoded("message A {}") is None
+    assert decoded("abcde") is None
+
+
+@pytest.mark.parametrize("path", ["a.proto", "a/b.proto", "weird name.proto"])
+def test_paths(path: str) -> None:
+    assert is_path(path)
+
+
+@pytest.mark.parametrize("path", ["", "/a", "a/", "../a", "a/./b", "a\0", "a\\b", "a:b", 'a"b', "a" * 2000])
+def test_what_is_no_path(path: str) -> None:
+    assert not is_path(path)
+
+
+def test_the_first_reference_of_a_name_counts() -> None:
+    pairs = [(SchemaReference("a.proto", "a", version), Schema(str(version), "PROTOBUF")) for version in (1, 2)]
+    assert texts_by_name(Schema("", "PROTOBUF"), pairs) == {"a.proto": "1"}
+
+
+def test_extremes_name_the_line() -> None:
+    refuse_extremes("{}" * 1000, "x")
+    refuse_extremes("({[<" * 25, "x")
+    with pytest.raises(InvalidSchemaError, match="x: line 3: nested deeper"):
+        refuse_extremes("\n\n" + "({[<" * 26, "x")
+    with pytest.raises(InvalidSchemaError, match="x: line 1: nested deeper"):
+        refuse_extremes("{]" * 101, "x")
