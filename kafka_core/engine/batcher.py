@@ -300,14 +300,14 @@ class Batcher:
         at_once: bool = False,
     ) -> None:
         """Queue it for another try, unless its tries or its time are used up."""
-        delivery.last_error = error
+        delivery.last_error = lane.last_error = error
         if delivery.reported:
             self._requeue_lane(lane)
         elif delivery.attempts > self.rules.retries:
             self._report(delivery, error, reaction)
             self._requeue_lane(lane)
         elif now_s >= delivery.deadline_s:
-            self._report(delivery, self._timed_out(delivery, None), reaction)
+            self._report(delivery, self._timed_out(lane, delivery, None), reaction)
             self._requeue_lane(lane)
         else:
             lane.put_back(delivery)
@@ -359,24 +359,35 @@ class Batcher:
             return reaction
         self._expire_at_s = NEVER_S
         for lane in self._lanes.values():
-            for delivery in [item for item in (*lane.in_flight, *lane.queue) if not item.reported]:
-                if delivery.deadline_s > now_s:
-                    self._expire_at_s = min(self._expire_at_s, delivery.deadline_s)
-                    break
-                if delivery not in lane.in_flight:
-                    lane.queue.remove(delivery)
-                self._report(delivery, self._timed_out(delivery, cause), reaction)
+            # Those in flight may be younger than a batch that was refused and waits in the queue to be sent again.
+            for delivery in [item for item in lane.in_flight if not item.reported]:
+                if self._is_over(delivery, now_s):
+                    self._report(delivery, self._timed_out(lane, delivery, cause), reaction)
+            for delivery in [item for item in lane.queue if not item.reported]:
+                if not self._is_over(delivery, now_s):
+                    break  # the others are younger
+                lane.queue.remove(delivery)
+                self._report(delivery, self._timed_out(lane, delivery, cause), reaction)
         return reaction
 
-    def _timed_out(self, delivery: Delivery, cause: KafkaException | None) -> KafkaError:
-        batch = delivery.batch
+    def _is_over(self, delivery: Delivery, now_s: float) -> bool:
+        """Whether its time is over; if not, `expire` is due when it is."""
+        if delivery.deadline_s <= now_s:
+            return True
+        self._expire_at_s = min(self._expire_at_s, delivery.deadline_s)
+        return False
+
+    def _timed_out(self, lane: Lane, delivery: Delivery, cause: KafkaException | None) -> KafkaError:
+        batch, tries = delivery.batch, delivery.attempts
         text = f"{batch.topic}[{batch.partition}]: not delivered within {self.rules.message_timeout_s:g} s"
         if delivery.last_error is not None:
-            text += f" and {delivery.attempts} tries; last error: {delivery.last_error.str()}"
+            text += f" and {tries} {'try' if tries == 1 else 'tries'}; last error: {delivery.last_error.str()}"
         elif cause is not None:
             text += f"; first cause: {cause}"
-        elif delivery.attempts:
+        elif tries:
             text += "; the broker has not answered"
+        elif lane.last_error is not None:
+            text += f"; it waited behind batches that failed: {lane.last_error.str()}"
         else:
             text += "; it was not sent yet"
         return KafkaError(KafkaError._MSG_TIMED_OUT, f"{text} (message.timeout.ms)")

@@ -129,6 +129,7 @@ class Lane:
         in_flight: Batches sent and not answered, in order, those that were reported meanwhile included.
         flight_node: To whom those in flight were sent.
         failures: Failed tries since the last success; above 0 the lane sends one batch at a time.
+        last_error: Why its last try failed; None after a success.
         retry_at_s: Nothing is sent before that time.
         sequence: None without idempotence.
         broken: The broker's sequence and ours have parted: a new epoch is needed before anything is sent.
@@ -139,6 +140,7 @@ class Lane:
         "failures",
         "flight_node",
         "in_flight",
+        "last_error",
         "leader",
         "partition",
         "queue",
@@ -155,6 +157,7 @@ class Lane:
         self.in_flight: list[Delivery] = []
         self.flight_node: int | None = None
         self.failures = 0
+        self.last_error: KafkaError | None = None
         self.retry_at_s = 0.0
         self.sequence = PartitionSequence() if idempotent else None
         self.broken = False
@@ -239,6 +242,7 @@ class Lane:
     def succeeded(self, delivery: Delivery) -> None:
         """The batch is in the log."""
         self.failures = 0
+        self.last_error = None
         if self.sequence is not None:
             self.sequence.acknowledged(delivery.sequence, delivery.batch.count)
 

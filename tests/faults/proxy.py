@@ -53,6 +53,7 @@ class FaultProxy:
         self._delay_s = 0.0
         self._left: dict[Way, int | None] = dict.fromkeys(Way)
         self._swap = 0
+        self._shorten = (0, 0)
         self._refuse = False
         self.accepted = 0
         self._ready = threading.Event()
@@ -87,10 +88,10 @@ class FaultProxy:
         self._call(self._open[way].clear)
 
     def resume(self) -> None:
-        """End `stall`, `delay`, `truncate_after` and `refuse`."""
+        """End all faults that last."""
 
         def forget() -> None:
-            self._delay_s, self._refuse, self._swap = 0.0, False, 0
+            self._delay_s, self._refuse, self._swap, self._shorten = 0.0, False, 0, (0, 0)
             for way in Way:
                 self._left[way] = None
                 self._open[way].set()
@@ -108,6 +109,10 @@ class FaultProxy:
     def swap_next_responses(self) -> None:
         """Hand the next two response frames of a connection on in the wrong order."""
         self._call(lambda: setattr(self, "_swap", 2))
+
+    def shorten_responses(self, count: int, by_bytes: int) -> None:
+        """Take the last bytes from the next `count` response frames (that come in one piece); their sizes fit."""
+        self._call(lambda: setattr(self, "_shorten", (count, by_bytes)))
 
     # ---- inside, on the proxy's loop
 
@@ -202,9 +207,17 @@ class FaultProxy:
                     continue
                 chunk, link.held_frame = frame + link.held_frame, None
             else:
-                chunk = await reader.read(65536)
+                chunk = self._shortened(await reader.read(65536))
             if not chunk or not await self._pass(chunk, writer, Way.RESPONSES):
                 return
+
+    def _shortened(self, chunk: bytes) -> bytes:
+        left, by_bytes = self._shorten
+        size = len(chunk) - 4
+        if not left or int.from_bytes(chunk[:4], "big") != size or size <= by_bytes + 4:
+            return chunk
+        self._shorten = (left - 1, by_bytes)
+        return (size - by_bytes).to_bytes(4, "big") + chunk[4:-by_bytes]
 
     async def _pass(self, chunk: bytes, writer: asyncio.StreamWriter, way: Way) -> bool:
         if way is Way.RESPONSES and self._delay_s:

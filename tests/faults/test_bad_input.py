@@ -457,6 +457,34 @@ def test_an_unknown_topic_is_named_by_the_consumer_and_the_administrator(cluster
         assert error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
 
 
+@pytest.mark.parametrize("idempotent", [True, False])
+def test_a_broker_that_lacks_replicas_for_good_is_named_in_the_delivery_report(idempotent: bool) -> None:
+    reports: list[KafkaError | None] = []
+    with EmbeddedCluster(brokers=2) as cluster:
+        cluster.create_topic(TOPIC, 1, 2, {"min.insync.replicas": "2"})
+        cluster.stop_broker(3 - cluster.state.topics[TOPIC].partitions[0].leader)
+        conf = {"message.timeout.ms": 1000, "enable.idempotence": idempotent, "batch.num.messages": 2}
+        with producer(cluster, **conf) as writer:
+            begun_s = time.monotonic()
+            for number in range(20):
+                writer.produce(TOPIC, b"%d" % number, on_delivery=lambda error, _: reports.append(error))
+            assert writer.flush(LIMIT_S) == 0
+            assert 0.9 < time.monotonic() - begun_s < LIMIT_S / 3
+            assert len(reports) == 20
+            for report in reports:
+                assert report is not None
+                assert report.code() == KafkaError._MSG_TIMED_OUT
+                assert f"{TOPIC}[0]" in report.str()
+                assert "Not enough replicas" in report.str()
+                assert "message.timeout.ms" in report.str()
+            reports.clear()
+            cluster.state.topics[TOPIC].config.own["min.insync.replicas"] = "1"
+            writer.produce(TOPIC, b"now", on_delivery=lambda error, _: reports.append(error))
+            assert writer.flush(LIMIT_S) == 0
+        assert reports == [None]
+        assert [message.value() for message in cluster.records(TOPIC, 0)] == [b"now"]
+
+
 # ---- closed clients (processes of their own: test_threads.py)
 
 
@@ -630,6 +658,44 @@ def test_answers_that_break_off_lose_nothing_and_double_nothing() -> None:
                 found += read(reader, 980)
     assert failed == []
     assert found == list(range(1000))
+
+
+@pytest.mark.parametrize("by_bytes", [1, 4, 7])
+def test_responses_that_are_too_short_lose_nothing_and_double_nothing(by_bytes: int) -> None:
+    """Whole frames with a part of their content missing: whatever they answered, it is asked again elsewhere."""
+    with EmbeddedCluster() as cluster, FaultProxy("127.0.0.1", cluster.state.nodes[1].port) as proxy:
+        cluster.create_topic(TOPIC)
+        through_proxy(cluster, proxy)
+        quick = {"reconnect.backoff.ms": 5, "reconnect.backoff.max.ms": 20, "retry.backoff.ms": 5}
+        failed: list[KafkaError] = []
+        told: list[KafkaError] = []
+        found: list[int] = []
+        with (
+            producer(cluster, **quick, **{"batch.num.messages": 10}) as writer,
+            consumer(cluster, **quick, error_cb=told.append) as reader,
+        ):
+            reader.assign([TopicPartition(TOPIC, 0, 0)])
+            for start in range(0, 500, 50):
+                for number in range(start, start + 50):
+                    writer.produce(TOPIC, b"%d" % number, partition=0, on_delivery=lambda e, _: e and failed.append(e))
+                proxy.shorten_responses(2, by_bytes)
+                writer.poll(0)
+                found += read(reader, start + 50 - len(found))
+            assert writer.flush(LIMIT_S) == 0
+    assert failed == []
+    assert found == list(range(500))
+
+
+def test_a_response_that_is_always_too_short_is_named() -> None:
+    with EmbeddedCluster() as cluster, FaultProxy("127.0.0.1", cluster.state.nodes[1].port) as proxy:
+        proxy.shorten_responses(10**9, 3)
+        all_say(proxy.address, ["ApiVersionsResponse", "truncated"], ProtocolError, KafkaError._BAD_MSG)
+
+
+def test_a_response_that_breaks_off_for_ever_is_named() -> None:
+    with EmbeddedCluster() as cluster, FaultProxy("127.0.0.1", cluster.state.nodes[1].port) as proxy:
+        proxy.truncate_after(30)
+        all_say(proxy.address, ["closed the connection"], NetworkError, KafkaError._TRANSPORT)
 
 
 def test_a_response_that_means_nothing_is_named_and_asked_for_again(cluster: EmbeddedCluster, topic: str) -> None:

@@ -379,8 +379,43 @@ def test_the_text_of_a_time_out_names_the_last_error_or_the_first_cause() -> Non
     cause = AuthError("wrong password for alice")
     driver.note(driver.batcher.expire(driver.clock.monotonic(), cause))
     texts = {str(item.batch): item.error.str() for item in driver.settled if item.error}
-    assert "1 tries; last error: connection lost" in texts["a"]
+    assert "1 try; last error: connection lost" in texts["a"]
     assert "first cause: wrong password for alice" in texts["x"]
+
+
+def test_a_batch_that_waits_behind_failures_names_them() -> None:
+    driver = Driver(BatcherRules(message_timeout_s=10))
+    driver.add("a", "b")
+    driver.answer(driver.take(), KafkaError.NOT_ENOUGH_REPLICAS)
+    driver.clock.advance(10)
+    driver.expire()
+    texts = {str(item.batch): item.error.str() for item in driver.settled if item.error}
+    assert "it waited behind batches that failed: Broker: Not enough replicas" in texts["b"]
+    driver.back_off()
+    driver.add("c")
+    driver.answer(driver.take())
+    assert driver.outcome()[-1] == ("c", 0)
+    driver.leaders[0] = None
+    driver.batcher.use_view(view(driver.leaders))
+    driver.add("d")
+    driver.clock.advance(10)
+    driver.expire()
+    assert driver.settled[-1].error is not None
+    assert "it was not sent yet" in driver.settled[-1].error.str(), "that is over since c succeeded"
+
+
+def test_a_refused_batch_times_out_although_a_younger_one_is_in_flight() -> None:
+    driver = Driver(BatcherRules(message_timeout_s=10))
+    driver.add("a")
+    first = driver.take()
+    driver.clock.advance(5)
+    driver.add("b")
+    driver.take()
+    driver.answer(first, KafkaError.NOT_ENOUGH_REPLICAS)
+    driver.clock.advance(5)
+    driver.expire()
+    assert driver.outcome() == [("a", TIMED_OUT)]
+    assert driver.batcher.next_deadline_s() == 1015.0
 
 
 def test_a_batch_in_flight_times_out_and_its_late_success_closes_the_gap() -> None:
