@@ -40,7 +40,14 @@ kserdes schema diff orders-value:3 orders-value:latest --registry http://localho
 @click.option("--policy", type=click.Choice(POLICIES, case_sensitive=False), default="STRICT", help="For JSON Schema.")
 @click.option("--all-lines", is_flag=True, help="Show what is the same too.")
 @click.option("--root", metavar="FOLDER", help="Where references of files are resolved; by default their folder.")
-@click.option("--format", "fmt", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option(
+    "--format",
+    "fmt",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
 @registry_options
 @config_option
 def diff(

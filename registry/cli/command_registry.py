@@ -48,7 +48,8 @@ kserdes schema delete orders-value --permanent --yes
 
 def json_option(function: Decorated) -> Decorated:
     """`--format text|json`."""
-    return click.option("--format", "fmt", type=click.Choice(("text", "json")), default="text", show_default=True)(
+    choice = click.Choice(("text", "json"))
+    return click.option("--format", "fmt", type=choice, default="text", show_default=True, help="Form of the answer.")(
         function
     )
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from registry.cli.group import COMMANDS, schema
+from registry.cli.shell import ExampleCommand
+from tests.unit.registry.cli.helpers import run
+
+HEAVY = ("httpx", "rich", "fastavro", "jsonschema", "google.protobuf", "registry.compat", "registry.client")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_with_help_and_examples(name: str) -> None:
+    command = schema.get_command(click.Context(schema), name)
+    assert isinstance(command, ExampleCommand)
+    assert command.name == name
+    text = run(name, "--help").stdout
+    assert "Examples:" in text
+    assert f"kserdes schema {name}" in text
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+
+
+def test_help_is_fast_because_it_loads_little() -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from registry.cli.group import schema\n"
+        "assert CliRunner().invoke(schema, ['--help']).exit_code == 0\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_list_is_the_help() -> None:
+    text = run("--help").stdout
+    assert all(name in text and line in text for name, (_, line) in COMMANDS.items())
