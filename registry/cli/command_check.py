@@ -15,7 +15,15 @@ import click
 
 from registry.cli.findings import FileResult, Report, Unusable
 from registry.cli.settings import LEVELS, POLICIES, Settings
-from registry.cli.shell import ExampleCommand, client, config_option, console, registry_options, settings_of
+from registry.cli.shell import (
+    ExampleCommand,
+    UpperChoice,
+    client,
+    config_option,
+    console,
+    registry_options,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from registry.cli.baseline import Baseline
@@ -71,8 +79,8 @@ def output_options(function: Decorated) -> Decorated:
     help="Compare with another folder; or with the same one, if it has version folders.",
 )
 @registry_options
-@click.option("--level", type=click.Choice(LEVELS, case_sensitive=False), help="Compatibility level for all files.")
-@click.option("--policy", type=click.Choice(POLICIES, case_sensitive=False), help="Strictness for JSON Schema.")
+@click.option("--level", type=UpperChoice(LEVELS), help="Compatibility level for all files.")
+@click.option("--policy", type=UpperChoice(POLICIES), help="Strictness for JSON Schema.")
 @click.option("--all-versions", is_flag=True, help="Compare with all earlier versions, not only the newest.")
 @click.option("--subject", "rule", metavar="RULE", help="Subject of a file: {stem}, {folder}, {path}, {name}.")
 @click.option("--root", metavar="FOLDER", help="Where references are resolved; by default the folder that is checked.")

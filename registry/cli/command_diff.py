@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 import click
 
 from registry.cli.settings import POLICIES
-from registry.cli.shell import ExampleCommand, client, config_option, console, registry_options, settings_of
+from registry.cli.shell import (
+    ExampleCommand,
+    UpperChoice,
+    client,
+    config_option,
+    console,
+    registry_options,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +45,7 @@ kserdes schema diff orders-value:3 orders-value:latest --registry http://localho
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.argument("old")
 @click.argument("new")
-@click.option("--policy", type=click.Choice(POLICIES, case_sensitive=False), default="STRICT", help="For JSON Schema.")
+@click.option("--policy", type=UpperChoice(POLICIES), default="STRICT", help="For JSON Schema.")
 @click.option("--all-lines", is_flag=True, help="Show what is the same too.")
 @click.option("--root", metavar="FOLDER", help="Where references of files are resolved; by default their folder.")
 @click.option(

@@ -11,7 +11,7 @@ from registry.cli.checking import validate
 from registry.cli.findings import FileResult, Finding, Status, Unusable
 from registry.cli.linking import Collection, Document
 from registry.cli.lint_rules import Complaint
-from registry.cli.positions import Lines, positions
+from registry.cli.positions import Lines, Positions
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 
@@ -73,13 +73,12 @@ def _findings(document: Document, complaints: list[Complaint]) -> Iterable[Findi
     if not complaints:
         return []
     lines = Lines(document.text)
-    known = positions(document.text) if document.schema_type != "PROTOBUF" else {}
+    known = None if document.schema_type == "PROTOBUF" else Positions(document.text)
     found = []
     for item in complaints:
-        steps, offset = item.steps, item.offset
-        while offset is None:
-            offset = known.get(steps) if steps else known.get((), 0)
-            steps = steps[:-1]
+        offset = item.offset
+        if offset is None:
+            offset = 0 if known is None else known.offset(item.steps)
         line, column = lines.place(offset)
         pointer = "".join(f"/{step}" for step in item.steps)
         found.append(Finding(item.rule, item.message, pointer, line, column))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-__all__ = ["Lines", "locate", "pointer_parts", "positions"]
+__all__ = ["Lines", "Positions", "locate", "pointer_parts"]
 
 TOKEN = re.compile(r'[{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
 
@@ -37,39 +37,76 @@ def pointer_parts(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in text.removeprefix("/").split("/")]
 
 
-def positions(text: str) -> dict[tuple[str, ...], int]:
-    """The offset of every value of a valid JSON document, by its steps from the root; a member's is its name's."""
-    found: dict[tuple[str, ...], int] = {}
-    path: list[str] = []
-    containers: list[str] = []  # of each open container: "{" or "["
-    waits_for_name = False
+class Positions:
+    """The places of all values of a valid JSON document; takes memory in proportion to their number.
+
+    Args:
+        text: the document.
+    """
+
+    __slots__ = ("_root",)
+
+    def __init__(self, text: str) -> None:
+        self._root = _scanned(text)
+
+    def offset(self, steps: Sequence[str]) -> int:
+        """The offset of a value, or of the nearest one around it that the document has; a member's is its name's."""
+        node = self._root
+        for step in steps:
+            child = None if node.children is None else node.children.get(step)
+            if child is None:
+                break
+            node = child
+        return node.offset
+
+    def walk(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        """All values with their steps."""
+        stack: list[tuple[tuple[str, ...], _Node]] = [((), self._root)]
+        while stack:
+            steps, node = stack.pop()
+            yield steps, node.offset
+            stack += (((*steps, name), child) for name, child in (node.children or {}).items())
+
+
+class _Node:
+    """A value: where it is, and what is in it."""
+
+    __slots__ = ("children", "is_list", "offset")
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.children: dict[str, _Node] | None = None
+        self.is_list = False
+
+
+def _scanned(text: str) -> _Node:
+    root: _Node | None = None
+    open_nodes: list[_Node] = []
+    member: _Node | None = None  # whose name was read and whose value comes next
     for match in TOKEN.finditer(text):
         token = match.group()
         if token in (",", ":"):
-            if token == "," and containers and containers[-1] == "[":
-                path[-1] = str(int(path[-1]) + 1)
-            waits_for_name = token == "," and bool(containers) and containers[-1] == "{"
-        elif token in ("}", "]"):
-            containers.pop()
-            path.pop()
-            waits_for_name = False
-        elif waits_for_name:
-            path[-1] = json.loads(token, strict=False)
-            found[tuple(path)] = match.start()
-            waits_for_name = False
-        else:
-            found.setdefault(tuple(path), match.start())
-            if token in ("{", "["):
-                containers.append(token)
-                path.append("" if token == "{" else "0")
-                waits_for_name = token == "{"
-    return found
+            continue
+        if token in ("}", "]"):
+            open_nodes.pop()
+            continue
+        above = open_nodes[-1] if open_nodes else None
+        if above is not None and not above.is_list and member is None:
+            assert above.children is not None
+            member = above.children[json.loads(token, strict=False)] = _Node(match.start())
+            continue
+        node, member = member or _Node(match.start()), None
+        if above is None:
+            root = root or node
+        elif above.is_list:
+            assert above.children is not None
+            above.children[str(len(above.children))] = node
+        if token in ("{", "["):
+            node.children, node.is_list = {}, token == "["
+            open_nodes.append(node)
+    return root or _Node(0)
 
 
 def locate(text: str, steps: Sequence[str]) -> tuple[int, int]:
     """Line and column of a value, or of the nearest one around it that the document has."""
-    known = positions(text)
-    parts = tuple(steps)
-    while parts and parts not in known:
-        parts = parts[:-1]
-    return Lines(text).place(known.get(parts, 0))
+    return Lines(text).place(Positions(text).offset(steps))

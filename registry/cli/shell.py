@@ -29,6 +29,7 @@ __all__ = [
     "Failure",
     "LazyGroup",
     "Refusal",
+    "UpperChoice",
     "client",
     "config_option",
     "console",
@@ -79,6 +80,14 @@ class ExampleCommand(click.Command):
             raise Refusal(f"{error}{reasons}") from error
         except SchemaRegistryError as error:
             raise Failure(str(error)) from error
+
+
+class UpperChoice(click.Choice[str]):
+    """A choice of names in capitals that may be written in any case."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name."""
+        return super().convert(value.upper() if isinstance(value, str) else value, param, ctx)
 
 
 class LazyGroup(click.Group):

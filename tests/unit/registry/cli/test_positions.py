@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.cli.positions import Lines, locate, pointer_parts, positions
+from registry.cli.positions import Lines, Positions, locate, pointer_parts
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -30,7 +31,7 @@ def paths(value: Any, steps: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 @given(JSON, st.sampled_from([None, 0, 2]), st.booleans())
 def test_every_value_has_a_place_and_nothing_else_has(value: Any, indent: int | None, escaped: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    found = positions(text)
+    found = dict(Positions(text).walk())
     assert sorted(found) == sorted(paths(value))
     for steps, offset in found.items():
         if steps and isinstance(_parent(value, steps), dict):
@@ -58,7 +59,17 @@ def test_what_is_not_there_is_at_the_nearest_value_around() -> None:
 
 def test_very_deep_documents_are_scanned() -> None:
     depth = 20_000
-    assert len(positions("[" * depth + "]" * depth)) == depth
+    text = "[" * depth + "1" + "]" * depth
+    assert Positions(text).offset(["0"] * depth) == depth
+
+
+def test_wide_and_deep_documents_take_memory_in_proportion() -> None:
+    text = "[" * 900 + ",".join(["1"] * 100_000) + "]" * 900
+    tracemalloc.start()
+    assert Positions(text).offset([*["0"] * 899, "50000"]) == 900 + 2 * 50_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize(
