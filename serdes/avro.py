@@ -1,9 +1,93 @@
-"""Avro serializers for schema-registry frames: the public names.
+"""Avro serializers for schema-registry frames, blocking and asyncio.
 
-Must not hold logic. Names and arguments are those of `confluent_kafka.schema_registry.avro`.
+Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.avro_codec`) or calls awaited
+(`serdes.blocking`, `serdes.aio`). Names and arguments are those of `confluent_kafka.schema_registry.avro`.
 """
 
-from serdes.aio import AsyncAvroDeserializer, AsyncAvroSerializer
-from serdes.blocking import AvroDeserializer, AvroSerializer
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from registry import RegisteredSchema, Schema
+from serdes.aio import AsyncDeserializer, AsyncSerializer
+from serdes.avro_format import AvroFormat
+from serdes.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.calls import Reading, Writing
+from serdes.context import SerializationContext
+from serdes.options import AVRO_WRITE, ReadOptions, WriteOptions
+from serdes.plan import as_schema
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
+
+
+class _AvroWriting(Writing):
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> None:
+        schema = as_schema(schema_str)
+        options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
+        form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
+        self._set_up(schema_registry_client, form, schema, options, to_dict)
+
+
+class _AvroReading(Reading):
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        return_record_name: bool = False,
+        conf: Mapping[str, Any] | None = None,
+    ) -> None:
+        form = AvroFormat(return_record_name=return_record_name)
+        self._set_up(schema_registry_client, form, as_schema(schema_str), ReadOptions.parse(conf), from_dict)
+
+
+class AvroSerializer(_AvroWriting, BlockingSerializer):
+    """Values → framed Avro. Threads may share one.
+
+    Args:
+        schema_registry_client: where schemas are registered or looked up, at the first value of a topic.
+        schema_str: the schema: text, `Schema` (for references) or `RegisteredSchema`. It may be missing if
+            `use.latest.version`, `use.latest.with.metadata` or `use.schema.id` say which one to use.
+        to_dict: `to_dict(obj, ctx)` makes what Avro knows (dicts, lists, …) of the caller's objects.
+        conf: `auto.register.schemas` (default true), `normalize.schemas`, `use.schema.id`, `use.latest.version`,
+            `use.latest.with.metadata`, `latest.compatibility.strict`, `subject.name.strategy` (a callable) or
+            `subject.name.strategy.type` (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED) with `subject.name.strategy.conf`,
+            `schema.id.serializer`, `validate.strict`, `validate.strict.allow.default`.
+
+    Raises:
+        ValueError: unknown or contradicting properties, or no schema.
+        SerializationError: the schema is not valid Avro.
+    """
+
+
+class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
+    """Values → framed Avro, for tasks of one event loop; see `AvroSerializer`."""
+
+
+class AvroDeserializer(_AvroReading, BlockingDeserializer):
+    """Framed Avro → values. Threads may share one.
+
+    Args:
+        schema_registry_client: where writer schemas are looked up, once per schema.
+        schema_str: the reader schema that all values are resolved to; without it values come as they were written.
+        from_dict: `from_dict(value, ctx)` makes the caller's objects of what Avro knows.
+        return_record_name: records in unions come as `(name, record)`.
+        conf: `use.latest.version` or `use.latest.with.metadata` (read with that version of the subject, if no schema
+            is given), `subject.name.strategy`, `subject.name.strategy.type`, `subject.name.strategy.conf`,
+            `schema.id.deserializer`.
+
+    Raises:
+        ValueError: unknown properties.
+        SerializationError: the schema is not valid Avro.
+    """
+
+
+class AsyncAvroDeserializer(_AvroReading, AsyncDeserializer):
+    """Framed Avro → values, for tasks of one event loop; see `AvroDeserializer`."""

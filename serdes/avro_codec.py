@@ -7,7 +7,7 @@ Resolution" and "Logical Types".
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -22,11 +22,9 @@ from serdes import avro_guard
 from serdes.avro_fault import find_fault, hinted
 from serdes.avro_ranges import first_out_of_range, range_check
 from serdes.errors import SerializationError
+from serdes.formats import Decode, Encode
 
 __all__ = ["AvroSchema", "Decode", "Encode", "decoder", "encoder", "load", "load_texts"]
-
-Encode = Callable[[Any], bytes]
-Decode = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

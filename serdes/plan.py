@@ -1,38 +1,30 @@
 """Which schema a serializer writes or reads with, found out once: flows that ask the registry.
 
-Must not know how a registry is reached: a flow yields `Ask`s and is sent answers, so the blocking and the asyncio
-shell share it. What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
+Must not know how a registry is reached (a flow yields `Ask`s and is sent answers) nor what a format is (`Format`).
+What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaRegistryError
+from registry.compat.verdict import check
 from registry.references import closure
-from serdes.avro_codec import AvroSchema, Decode, Encode, decoder, encoder, load_texts
+from serdes.asks import Ask, Flow
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
-from serdes.framing import PREFIX_BYTES, frame_prefix, schema_id_of
+from serdes.formats import Contracts, Decode, Encode, Format, ReadHooks, Referenced, WriteHooks
 from serdes.options import ReadOptions, WriteOptions
+from serdes.schema_id import SchemaId, header_schema_id_serializer, prefix_schema_id_serializer
+from serdes.subject import AssociatedNameStrategy, SubjectNameStrategy, subject_of, topic_subject_name_strategy
 
-__all__ = ["Ask", "Flow", "ReadPlan", "ReadPlanner", "WritePlan", "WritePlanner", "latest_ttl_s"]
+__all__ = ["Ask", "Flow", "ReadPlan", "ReadPlanner", "WritePlan", "WritePlanner", "as_schema", "latest_ttl_s"]
 
-T = TypeVar("T")
 LATEST_TTL = "cache.latest.ttl.sec"
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Call a method of the registry client. Outcome: what it returns; its `SchemaRegistryError` is thrown in."""
-
-    operation: str
-    arguments: tuple[Any, ...]
-
-
-Flow: TypeAlias = Generator[Ask, Any, T]
+Strategy = SubjectNameStrategy | AssociatedNameStrategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +33,38 @@ class WritePlan:
 
     Attributes:
         schema_id: the id in the frames.
-        encode: value → frame.
+        encode: value → frame, or only the payload if there is a `finish`.
         stale_at_s: when "latest" has to be asked again (monotonic seconds), None for never.
+        before: called with the value and the context before it is encoded, None for nothing.
+        finish: makes the frame of payload and context; None if `encode` did.
+        blocking: whether `before` and `finish` may wait.
     """
 
-    schema_id: int
+    schema_id: int | None
     encode: Encode
     stale_at_s: float | None = None
+    before: Callable[[Any, SerializationContext | None], Any] | None = None
+    finish: Callable[[bytes, SerializationContext | None], bytes] | None = None
+    blocking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """How frames of one schema id are read.
+    """How frames of one schema are read.
 
     Attributes:
-        schema_id: the id in the frames.
+        schema_id: the id in the frames, None where they have a GUID.
         decode: frame → value.
         stale_at_s: when "latest" has to be asked again (monotonic seconds), None for never.
+        hooks: what a data contract does, None for nothing.
+        skip: how many bytes stand in front of the payload (hooks get it without them).
     """
 
-    schema_id: int
+    schema_id: int | None
     decode: Decode
     stale_at_s: float | None = None
+    hooks: ReadHooks | None = None
+    skip: int = 0
 
 
 def latest_ttl_s(client: Any) -> float | None:
@@ -71,34 +73,94 @@ def latest_ttl_s(client: Any) -> float | None:
     return value if isinstance(value, (int, float)) else None
 
 
+def default_strategy(client: Any) -> Strategy:
+    """What confluent_kafka does without a strategy: the associated subject, else by topic."""
+    if hasattr(type(client), "get_associations_by_resource_name"):
+        return AssociatedNameStrategy()
+    return topic_subject_name_strategy
+
+
+class Schemas:
+    """Parsed schemas of one serializer, each parsed once."""
+
+    def __init__(self, form: Format) -> None:
+        self._form = form
+        self._parsed: dict[Schema, tuple[Any, Referenced]] = {}
+
+    def load(self, schema: Schema) -> Flow[Any]:
+        """Parses a schema; what it refers to is fetched.
+
+        Raises:
+            SerializationError: another format's, not valid, or references that make no sense.
+        """
+        return (yield from self.load_all(schema))[0]
+
+    def load_all(self, schema: Schema) -> Flow[tuple[Any, Referenced]]:
+        """As `load`, with the schemas it refers to."""
+        found = self._parsed.get(schema)
+        if found is None:
+            wanted = self._form.schema_type
+            if schema.schema_type != wanted:
+                raise SerializationError(f"the schema is {_title(schema.schema_type)}, {_title(wanted)} is needed")
+            referenced = yield from _referenced(schema)
+            found = self._parsed[schema] = self._form.parse(schema, referenced), referenced
+        return found
+
+
+def _title(schema_type: str) -> str:
+    return {"AVRO": "Avro", "PROTOBUF": "Protobuf"}.get(schema_type, schema_type)
+
+
+def _referenced(schema: Schema) -> Flow[Referenced]:
+    walk = closure(schema)
+    try:
+        reference = next(walk)
+        while True:
+            registered = yield Ask("get_version", (reference.subject, reference.version, True))
+            reference = walk.send(registered.schema)
+    except StopIteration as stop:
+        found: Referenced = stop.value
+        return found
+    except InvalidSchemaError as error:
+        raise SerializationError(error.error_message) from error
+
+
 class WritePlanner:
     """Makes the plans of one serializer.
 
     Args:
-        schema: what it was given: text, `Schema`, `RegisteredSchema`, or None.
-        conf: its properties.
+        form: the format.
+        schema: what the serializer was given, None if the registry chooses.
+        options: its properties.
+        strategy: how subjects are called.
         latest_ttl_s: how long "latest" is believed, None for ever.
         clock: monotonic seconds.
+        contracts: makes hooks of rules, None for no rules.
 
     Raises:
-        ValueError: bad properties.
-        SerializationError: the schema is not valid Avro (with references this shows at first use).
+        SerializationError: the schema is not valid (with references this shows at first use).
     """
 
     def __init__(
         self,
-        schema: str | Schema | RegisteredSchema | None,
-        conf: Mapping[str, Any] | None,
+        form: Format,
+        schema: Schema | None,
+        options: WriteOptions,
+        strategy: Strategy,
         latest_ttl_s: float | None,
         clock: Callable[[], float],
+        contracts: Contracts | None = None,
     ) -> None:
-        self._schema = as_schema(schema)
-        self._options = WriteOptions.parse(conf, self._schema is not None)
-        self._latest_ttl_s = latest_ttl_s if self._options.use_latest else None
+        self._form = form
+        self._schema = schema
+        self._options = options
+        self._strategy = strategy
+        self._latest_ttl_s = latest_ttl_s if options.moves else None
         self._clock = clock
-        self._parsed: AvroSchema | None = None
-        if self._schema is not None and not self._schema.references:
-            self._parsed = load_texts(self._schema.schema_str)
+        self._contracts = contracts
+        self._schemas = Schemas(form)
+        if schema is not None and not schema.references:
+            _run_dry(self._schemas.load(schema))
 
     def plan(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
         """The plan for a context.
@@ -106,103 +168,186 @@ class WritePlanner:
         Raises:
             SerializationError: the registry refuses or can't be reached, or a schema can't be used.
         """
-        options = self._options
-        if self._parsed is None and self._schema is not None:
-            self._parsed = yield from _load(self._schema)
-        subject = options.strategy(ctx, None if self._parsed is None else self._parsed.name)
+        form = self._form
+        given = None if self._schema is None else (yield from self._schemas.load(self._schema))
+        subject: str | None = None
         try:
-            schema_id, parsed = yield from self._choose(subject)
+            subject = yield from subject_of(self._strategy, ctx, None if given is None else form.name(given))
+            chosen, parsed = yield from self._choose(subject, ctx, given)
         except SchemaRegistryError as error:
-            raise _registry_error(f"the schema for subject {subject!r} is not available", error) from error
-        encode = encoder(
-            parsed, frame_prefix(schema_id), strict=options.strict, allow_default=options.strict_allow_default
-        )
+            what = "the subject" if subject is None else f"the schema for subject {subject!r}"
+            raise _registry_error(f"{what} is not available", error) from error
+        hooks = None
+        if self._contracts is not None:
+            hooks = yield from self._contracts.writing(subject, chosen.schema, parsed)
         stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
-        return WritePlan(schema_id, encode, stale_at_s)
+        return self._made(chosen, parsed, hooks or WriteHooks(), stale_at_s)
 
-    def _choose(self, subject: str | None) -> Flow[tuple[int, AvroSchema]]:
-        """The schema to write with, and its id."""
+    def _made(self, chosen: RegisteredSchema, parsed: Any, hooks: WriteHooks, stale_at_s: float | None) -> WritePlan:
+        form, seal = self._form, self._options.seal
+        zigzag = not self._options.own.get("use.deprecated.format", False)
+        schema_id = SchemaId(form.schema_type, chosen.schema_id, chosen.guid, form.indexes(parsed), zigzag)
+        if seal is prefix_schema_id_serializer and hooks.payload is None:
+            encode = form.encoder(parsed, schema_id.id_to_bytes())
+            return WritePlan(chosen.schema_id, encode, stale_at_s, hooks.value, None, hooks.blocking)
+        rewrite = hooks.payload
+
+        def finish(payload: bytes, ctx: SerializationContext | None) -> bytes:
+            return seal(payload if rewrite is None else rewrite(payload, ctx), ctx, schema_id)
+
+        return WritePlan(chosen.schema_id, form.encoder(parsed, b""), stale_at_s, hooks.value, finish, hooks.blocking)
+
+    def _choose(
+        self, subject: str | None, ctx: SerializationContext | None, given: Any
+    ) -> Flow[tuple[RegisteredSchema, Any]]:
+        """The schema to write with, as it is registered."""
+        options = self._options
+        if options.chosen_by_registry:
+            chosen = yield from self._chosen_by_registry(subject)
+            if options.latest_strict and self._schema is not None:
+                yield from self._check(chosen.schema)
+            return chosen, (yield from self._schemas.load(chosen.schema))
+        assert self._schema is not None  # the options demand a schema here
+        schema = yield from self._form.complete(self._schema, ctx, options)
+        operation = "register_schema_full_response" if options.auto_register else "lookup_schema"
+        registered: RegisteredSchema = yield Ask(operation, (subject, schema, options.normalize))
+        return RegisteredSchema(registered.schema_id, schema, subject, registered.version, registered.guid), given
+
+    def _chosen_by_registry(self, subject: str | None) -> Flow[RegisteredSchema]:
         options = self._options
         if options.use_schema_id is not None:
             schema = yield Ask("get_schema", (options.use_schema_id, subject))
-            return options.use_schema_id, (yield from _load(schema))
-        if options.use_latest:
-            registered = yield Ask("get_latest_version", (subject,))
-            return registered.schema_id, (yield from _load(registered.schema))
-        assert self._parsed is not None  # the options demand a schema here
-        if options.auto_register:
-            schema_id = yield Ask("register_schema", (subject, self._schema, options.normalize))
-            return schema_id, self._parsed
-        registered = yield Ask("lookup_schema", (subject, self._schema, options.normalize))
-        return registered.schema_id, self._parsed
+            guid = None
+            if options.seal is header_schema_id_serializer:
+                guid = (yield Ask("lookup_schema", (subject, schema, False, None, True))).guid
+            return RegisteredSchema(options.use_schema_id, schema, subject, None, guid)
+        if options.metadata is not None:
+            found: RegisteredSchema = yield Ask("get_latest_with_metadata", (subject, dict(options.metadata), True))
+            return found
+        found = yield Ask("get_latest_version", (subject,))
+        return found
+
+    def _check(self, latest: Schema) -> Flow[None]:
+        """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
+        assert self._schema is not None
+        known = {}
+        for schema in (latest, self._schema):
+            _, referenced = yield from self._schemas.load_all(schema)
+            known.update({(reference.subject, reference.version): found for reference, found in referenced})
+        verdict = check(
+            latest, [self._schema], "BACKWARD", resolve=lambda reference: known[reference.subject, reference.version]
+        )
+        if not verdict:
+            reasons = "; ".join(str(difference) for difference in verdict.differences)
+            raise SerializationError(f"the registered schema can't read what the given one writes: {reasons}")
 
 
 class ReadPlanner:
     """Makes the decoders of one deserializer.
 
     Args:
+        form: the format.
         schema: the reader schema, or None to read with the writer's (or the newest, if the properties say so).
-        conf: its properties.
-        return_record_name: records in unions come as `(name, record)`.
+        options: its properties.
+        strategy: how subjects are called.
         latest_ttl_s: how long "latest" is believed, None for ever.
         clock: monotonic seconds.
+        online: whether there is a registry.
+        contracts: makes hooks of rules, None for no rules.
 
     Attributes:
         per_place: whether a plan is good for one topic and field only, not for every frame of its id.
 
     Raises:
-        ValueError: bad properties.
-        SerializationError: the schema is not valid Avro (with references this shows at first use).
+        SerializationError: the schema is not valid (with references this shows at first use).
     """
 
     def __init__(
         self,
-        schema: str | Schema | RegisteredSchema | None,
-        conf: Mapping[str, Any] | None,
-        return_record_name: bool,
+        form: Format,
+        schema: Schema | None,
+        options: ReadOptions,
+        strategy: Strategy,
         latest_ttl_s: float | None,
         clock: Callable[[], float],
+        online: bool = True,
+        contracts: Contracts | None = None,
     ) -> None:
-        self._options = ReadOptions.parse(conf)
-        self.per_place = self._options.use_latest and schema is None
-        self._latest_ttl_s = latest_ttl_s if self.per_place else None
+        self._form = form
+        self._schema = schema
+        self._options = options
+        self._strategy = strategy
+        self._latest = options.moves and schema is None and online
+        self.per_place = self._latest or contracts is not None
+        self._latest_ttl_s = latest_ttl_s if self._latest else None
         self._clock = clock
-        self._return_record_name = return_record_name
-        self._schema = as_schema(schema)
-        self._reader: AvroSchema | None = None
-        if self._schema is not None and not self._schema.references:
-            self._reader = load_texts(self._schema.schema_str)
+        self._online = online
+        self._contracts = contracts
+        self._schemas = Schemas(form)
+        if schema is not None and not schema.references:
+            _run_dry(self._schemas.load(schema))
 
-    def plan(self, frame: bytes, ctx: SerializationContext | None) -> Flow[ReadPlan]:
-        """The plan for the schema id of a frame.
+    def plan(self, schema_id: SchemaId, skip: int, ctx: SerializationContext | None) -> Flow[ReadPlan]:
+        """The plan for what names the schema of a frame.
+
+        Args:
+            schema_id: the facts.
+            skip: how many bytes they take in front of the payload.
+            ctx: topic and field.
 
         Raises:
-            SerializationError: not a frame, an unknown id, the registry can't be reached, or a schema can't be used.
+            SerializationError: an unknown id, the registry can't be reached, or a schema can't be used.
         """
-        schema_id = schema_id_of(frame)
+        form = self._form
         try:
-            written = yield Ask("get_schema", (schema_id,))
-            writer = yield from _load(written)
-            reader = yield from self._read_with(ctx, writer)
+            written = (yield from _written(schema_id)) if self._online else None
+            ruled = self._contracts is not None and any(
+                schema is not None and schema.rule_set is not None for schema in (written, self._schema)
+            )
+            writer = None
+            if written is not None and (form.needs_writer or ruled or self._latest):
+                writer = yield from self._schemas.load(written)
+            target, reader, subject = yield from self._read_with(ctx, writer, ruled)
+            hooks = None
+            if self._contracts is not None and (ruled or self._latest):
+                hooks = yield from self._contracts.reading(subject, written, target, (writer, reader))
         except SchemaRegistryError as error:
-            raise _registry_error("the schema is not available", error).located(None, None, schema_id) from error
+            raise _registry_error("the schema is not available", error).located(None, None, schema_id.id) from error
         except SerializationError as error:
-            raise error.located(None, None, schema_id) from error.__cause__
-        decode = decoder(writer, reader, skip=PREFIX_BYTES, return_record_name=self._return_record_name)
+            raise error.located(None, None, schema_id.id) from error.__cause__
+        migrated = hooks is not None and hooks.migrate is not None
+        bare = 0 if hooks is not None and hooks.payload is not None else skip
+        decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes)
         stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
-        return ReadPlan(schema_id, decode, stale_at_s)
+        return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip)
 
-    def _read_with(self, ctx: SerializationContext | None, writer: AvroSchema) -> Flow[AvroSchema | None]:
-        if self._reader is None and self._schema is not None:
-            self._reader = yield from _load(self._schema)
-        if self._reader is not None or not self._options.use_latest:
-            return self._reader
-        subject = self._options.strategy(ctx, writer.name)
-        registered = yield Ask("get_latest_version", (subject,))
-        return (yield from _load(registered.schema))
+    def _read_with(
+        self, ctx: SerializationContext | None, writer: Any, ruled: bool
+    ) -> Flow[tuple[Schema | None, Any, str | None]]:
+        """The schema to read with (None: the writer's), parsed, and the subject if it was needed."""
+        if not self._latest and not ruled:
+            return self._schema, None if self._schema is None else (yield from self._schemas.load(self._schema)), None
+        subject = yield from subject_of(self._strategy, ctx, None if writer is None else self._form.name(writer))
+        schema = self._schema
+        if self._latest:
+            if self._options.metadata is not None:
+                arguments: tuple[Any, ...] = (subject, dict(self._options.metadata), True)
+                schema = (yield Ask("get_latest_with_metadata", arguments)).schema
+            else:
+                schema = (yield Ask("get_latest_version", (subject,))).schema
+        return schema, None if schema is None else (yield from self._schemas.load(schema)), subject
 
 
-def as_schema(schema: str | Schema | RegisteredSchema | None) -> Schema | None:
+def _written(schema_id: SchemaId) -> Flow[Schema]:
+    schema: Schema
+    if schema_id.id is not None:
+        schema = yield Ask("get_schema", (schema_id.id,))
+    else:
+        schema = yield Ask("get_schema_by_guid", (str(schema_id.guid),))
+    return schema
+
+
+def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str = "AVRO") -> Schema | None:
     """What a user may give as a schema, as a `Schema`.
 
     Raises:
@@ -213,24 +358,14 @@ def as_schema(schema: str | Schema | RegisteredSchema | None) -> Schema | None:
     if isinstance(schema, RegisteredSchema):
         return schema.schema
     if isinstance(schema, str):
-        return Schema(schema, "AVRO")
+        return Schema(schema, schema_type)
     raise TypeError(f"a schema is a str or a Schema, not {type(schema).__name__}")
 
 
-def _load(schema: Schema) -> Flow[AvroSchema]:
-    """Parses a schema; what it refers to is fetched."""
-    if schema.schema_type != "AVRO":
-        raise SerializationError(f"the schema is {schema.schema_type}, Avro is needed")
-    walk = closure(schema)
-    try:
-        reference = next(walk)
-        while True:
-            registered = yield Ask("get_version", (reference.subject, reference.version, True))
-            reference = walk.send(registered.schema)
-    except StopIteration as stop:
-        return load_texts(schema.schema_str, [found.schema_str for _, found in stop.value])
-    except InvalidSchemaError as error:
-        raise SerializationError(error.error_message) from error
+def _run_dry(flow: Flow[Any]) -> None:
+    """Runs a flow that asks nothing."""
+    for ask in flow:
+        raise AssertionError(f"nothing is asked here, not {ask}")
 
 
 def _registry_error(what: str, error: SchemaRegistryError) -> SerializationError:

@@ -1,26 +1,49 @@
-"""Under which subject a schema is registered: the three standard strategies.
+"""Under which subject a schema is registered: the standard strategies.
 
-Must not know of registries. Source: Confluent's documentation, "Subject name strategy".
+Must not know how a registry is reached (the associated one is a flow). Source: Confluent's documentation, "Subject
+name strategy"; `AssociatedNameStrategy` of `confluent_kafka.schema_registry.serde`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
-from serdes.context import SerializationContext
+from registry import SchemaRegistryError
+from serdes.asks import Ask, Flow
+from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 
 __all__ = [
+    "FALLBACK_TYPE",
+    "KAFKA_CLUSTER_ID",
     "STRATEGIES",
+    "AssociatedNameStrategy",
     "SubjectNameStrategy",
+    "SubjectNameStrategyType",
     "record_subject_name_strategy",
+    "reference_subject_name_strategy",
+    "subject_of",
     "topic_record_subject_name_strategy",
     "topic_subject_name_strategy",
 ]
 
+KAFKA_CLUSTER_ID: Final = "subject.name.strategy.kafka.cluster.id"
+FALLBACK_TYPE: Final = "subject.name.strategy.fallback.type"
+ANY_CLUSTER: Final = "-"
 SubjectNameStrategy: TypeAlias = Callable[[SerializationContext | None, str | None], str | None]
 """Context and full name of the record (None if the schema has no name) → subject."""
+
+
+class SubjectNameStrategyType(enum.StrEnum):
+    """Names for `subject.name.strategy.type` and the fallback of ASSOCIATED (where NONE may stand too)."""
+
+    TOPIC = "TOPIC"
+    RECORD = "RECORD"
+    TOPIC_RECORD = "TOPIC_RECORD"
+    ASSOCIATED = "ASSOCIATED"
+    NONE = "NONE"
 
 
 def topic_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str:
@@ -50,11 +73,87 @@ def record_subject_name_strategy(ctx: SerializationContext | None, record_name: 
     return _name(record_name)
 
 
+def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref: Any) -> str:
+    """The subject of an imported Protobuf file: its name, as the import statement has it.
+
+    Args:
+        ctx: not used.
+        schema_ref: what is imported; its `name` counts.
+    """
+    return str(schema_ref.name)
+
+
 STRATEGIES: dict[str, SubjectNameStrategy] = {
     "TOPIC": topic_subject_name_strategy,
     "TOPIC_RECORD": topic_record_subject_name_strategy,
     "RECORD": record_subject_name_strategy,
 }
+
+
+class AssociatedNameStrategy:
+    """The subject that the registry associates with a topic; without one, a fallback decides.
+
+    Args:
+        conf: `subject.name.strategy.kafka.cluster.id` (the namespace of topics; `-` if missing) and
+            `subject.name.strategy.fallback.type` (TOPIC, RECORD, TOPIC_RECORD, or NONE: then it is an error).
+
+    Raises:
+        ValueError: an unknown fallback.
+    """
+
+    def __init__(self, conf: Mapping[str, Any] | None = None) -> None:
+        given = conf or {}
+        fallback = str(given.get(FALLBACK_TYPE, "TOPIC")).upper()
+        if fallback != "NONE" and fallback not in STRATEGIES:
+            known = ", ".join((*STRATEGIES, "NONE"))
+            raise ValueError(f"{FALLBACK_TYPE} {given[FALLBACK_TYPE]!r} is not supported: {known}")
+        self._fallback = STRATEGIES.get(fallback)
+        cluster = given.get(KAFKA_CLUSTER_ID)
+        self._cluster: Callable[[], str] = lambda: str(cluster or ANY_CLUSTER)
+        self._named = bool(cluster)
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id; used at look-ups, if the properties have no id."""
+        if not self._named:
+            self._cluster = resolver
+
+    def subject(self, ctx: SerializationContext | None, record_name: str | None) -> Flow[str]:
+        """The subject.
+
+        Raises:
+            SerializationError: several subjects, or none and no fallback, or the cluster's id can't be found.
+            SchemaRegistryError: the registry refuses (404 is the same as no association).
+        """
+        place = _context(ctx)
+        try:
+            cluster = self._cluster()
+        except Exception as error:
+            raise SerializationError(f"the Kafka cluster's id can't be found; set {KAFKA_CLUSTER_ID}") from error
+        kind = "key" if place.field == MessageField.KEY else "value"
+        try:
+            found = yield Ask(
+                "get_associations_by_resource_name", (place.topic, cluster or ANY_CLUSTER, "topic", [kind])
+            )
+        except SchemaRegistryError as error:
+            if error.http_status_code != 404:
+                raise
+            found = []
+        if len(found) > 1:
+            raise SerializationError(f"topic {place.topic!r} has several associated subjects")
+        if found:
+            return str(found[0].subject)
+        if self._fallback is None:
+            raise SerializationError(f"topic {place.topic!r} has no associated subject")
+        return self._fallback(ctx, record_name) or ""
+
+
+def subject_of(
+    strategy: SubjectNameStrategy | AssociatedNameStrategy, ctx: SerializationContext | None, name: str | None
+) -> Flow[str | None]:
+    """The subject a strategy chooses; only the associated one asks the registry."""
+    if isinstance(strategy, AssociatedNameStrategy):
+        return (yield from strategy.subject(ctx, name))
+    return strategy(ctx, name)
 
 
 def _context(ctx: SerializationContext | None) -> SerializationContext:

@@ -69,7 +69,7 @@ def test_the_registry_is_asked_once_per_topic_and_field(client: Counting) -> Non
             for _ in range(5):
                 context = SerializationContext(topic, field)
                 deserialize(serialize({"id": "x", "n": 1}, context), context)
-    assert client.calls.count("register_schema") == 4
+    assert client.calls.count("register_schema_full_response") == 4
     assert client.calls.count("get_schema") == 1
 
 
@@ -85,7 +85,7 @@ def test_reader_schema_evolves_both_ids(client: Counting) -> None:
 
 def test_latest_is_asked_again_after_its_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("serdes.blocking.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("serdes.calls.time.monotonic", lambda: now[0])
     conf = {"auto.register.schemas": False, "use.latest.version": True}
     with Counting(f"mock://{request.node.nodeid}", **{"cache.latest.ttl.sec": 10}) as client:
         client.register_schema("orders-value", Schema(ORDER))

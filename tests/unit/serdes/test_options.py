@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from serdes import record_subject_name_strategy, topic_record_subject_name_strategy, topic_subject_name_strategy
-from serdes.options import ReadOptions, WriteOptions, check_callable
+from serdes.options import JSON, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions, check_callable
+from serdes.subject import AssociatedNameStrategy, reference_subject_name_strategy
 
 
 def test_defaults() -> None:
-    assert WriteOptions.parse(None, True) == WriteOptions(True, False, None, False, topic_subject_name_strategy)
-    assert ReadOptions.parse({}) == ReadOptions(False, topic_subject_name_strategy)
+    own = {"validate.strict": False, "validate.strict.allow.default": False}
+    assert WriteOptions.parse(None, True) == WriteOptions(own=own)
+    assert ReadOptions.parse({}) == ReadOptions()
 
 
 def test_strategies_by_type_and_callable() -> None:
@@ -33,15 +35,18 @@ def test_strategies_by_type_and_callable() -> None:
         ({"normalize.schemas": 1}, "must be a boolean"),
         ({"use.schema.id": "5", "auto.register.schemas": False}, "must be an int"),
         ({"use.latest.version": True}, "cannot enable both use.latest.version and auto.register"),
-        ({"use.schema.id": 5}, "cannot enable both use.schema.id and auto.register"),
         (
             {"use.schema.id": 5, "use.latest.version": True, "auto.register.schemas": False},
             "both use.latest.version and use.schema.id",
         ),
         ({"subject.name.strategy": "topic"}, "must be callable"),
-        ({"subject.name.strategy.type": "ASSOCIATED"}, "'ASSOCIATED' is not supported: TOPIC"),
-        ({"use.latest.with.metadata": {"a": "b"}}, "not supported yet"),
-        ({"schema.id.serializer": print}, "not supported yet"),
+        ({"subject.name.strategy.type": "NONE"}, "'NONE' is not supported: TOPIC, TOPIC_RECORD, RECORD, ASSOCIATED"),
+        ({"subject.name.strategy.conf": 5}, "must be a dict"),
+        ({"subject.name.strategy.conf": {"subject.name.strategy.fallback.type": "X"}}, "'X' is not supported"),
+        ({"use.latest.with.metadata": "a"}, "must be a dict"),
+        ({"schema.id.serializer": "prefix"}, "must be callable"),
+        ({"validation.rules.execution": "AFTER_DOMAIN_RULES"}, "rules inside schemas are not run"),
+        ({"validate": True}, "unknown property 'validate'"),
     ],
 )
 def test_refused(conf: dict[str, Any], text: str) -> None:
@@ -49,8 +54,20 @@ def test_refused(conf: dict[str, Any], text: str) -> None:
         WriteOptions.parse(conf, True)
 
 
-def test_what_is_not_supported_may_be_none() -> None:
-    assert WriteOptions.parse({"use.latest.with.metadata": None}, True) == WriteOptions()
+def test_associated_and_what_belongs_to_formats() -> None:
+    made = WriteOptions.parse(
+        {"subject.name.strategy.type": "associated", "use.latest.with.metadata": {"a": "b"}}, False
+    )
+    assert isinstance(made.strategy, AssociatedNameStrategy)
+    assert (made.metadata, made.chosen_by_registry, made.moves) == ({"a": "b"}, True, True)
+    assert WriteOptions.parse({"validate": False}, True, JSON).own == {"validate": False}
+    conf = {"message.type": "a.B", "skip.known.types": False}
+    own = WriteOptions.parse(conf, True, PROTOBUF_WRITE).own
+    assert (own["message.type"], own["skip.known.types"], own["use.deprecated.format"]) == ("a.B", False, False)
+    assert own["reference.subject.name.strategy"] is reference_subject_name_strategy
+    with pytest.raises(ValueError, match=r"message\.type must be a str"):
+        ReadOptions.parse({"message.type": 5}, PROTOBUF_READ)
+    assert WriteOptions.parse({"validation.rules.execution": "DISABLED"}, True).auto_register
 
 
 def test_a_reader_has_no_writers_options() -> None:

@@ -8,8 +8,12 @@ import pytest
 
 from registry import RegisteredSchema, ResponseError, Schema, SchemaReference, SchemaRegistryError, TransportError
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.framing import frame_prefix
+from serdes.avro_format import AvroFormat
+from serdes.framing import PREFIX_BYTES, frame_prefix
+from serdes.options import ReadOptions, WriteOptions
 from serdes.plan import Ask, Flow, ReadPlanner, WritePlanner, as_schema, latest_ttl_s
+from serdes.schema_id import SchemaId
+from serdes.subject import topic_subject_name_strategy
 
 ORDER = '{"type":"record","name":"shop.Order","fields":[{"name":"a","type":"int"}]}'
 WIDER = (
@@ -50,7 +54,9 @@ def writer(
     ttl_s: float | None = None,
     now: Callable[[], float] = lambda: 0.0,
 ) -> WritePlanner:
-    return WritePlanner(schema, conf, ttl_s, now)
+    given = as_schema(schema)
+    options = WriteOptions.parse(conf, given is not None)
+    return WritePlanner(AvroFormat(), given, options, options.strategy or topic_subject_name_strategy, ttl_s, now)
 
 
 def reader(
@@ -59,13 +65,19 @@ def reader(
     ttl_s: float | None = None,
     now: Callable[[], float] = lambda: 0.0,
 ) -> ReadPlanner:
-    return ReadPlanner(schema, conf, False, ttl_s, now)
+    options = ReadOptions.parse(conf)
+    strategy = options.strategy or topic_subject_name_strategy
+    return ReadPlanner(AvroFormat(), as_schema(schema), options, strategy, ttl_s, now)
+
+
+FIVE = SchemaId("AVRO", 5)
+MADE = RegisteredSchema(5, Schema(ORDER), "orders-value", 1)
 
 
 def test_auto_register() -> None:
-    registry = Registry(register_schema=5)
+    registry = Registry(register_schema_full_response=MADE)
     plan = registry.run(writer({"normalize.schemas": True}).plan(CONTEXT))
-    assert registry.asked == [("register_schema", "orders-value", Schema(ORDER), True)]
+    assert registry.asked == [("register_schema_full_response", "orders-value", Schema(ORDER), True)]
     assert plan.schema_id == 5
     assert plan.encode({"a": 1}) == frame_prefix(5) + b"\x02"
     assert plan.stale_at_s is None
@@ -97,13 +109,13 @@ def test_use_schema_id() -> None:
 
 @pytest.mark.parametrize(("kind", "subject"), [("RECORD", "shop.Order"), ("TOPIC_RECORD", "orders-shop.Order")])
 def test_strategies_know_the_records_name(kind: str, subject: str) -> None:
-    registry = Registry(register_schema=5)
+    registry = Registry(register_schema_full_response=MADE)
     registry.run(writer({"subject.name.strategy.type": kind}).plan(CONTEXT))
     assert registry.asked[0][1] == subject
 
 
 def test_own_strategy() -> None:
-    registry = Registry(register_schema=5)
+    registry = Registry(register_schema_full_response=MADE)
     conf = {"subject.name.strategy": lambda ctx, name: f"{ctx.topic}/{ctx.field}/{name}"}
     registry.run(writer(conf).plan(CONTEXT))
     assert registry.asked[0][1] == "orders/value/shop.Order"
@@ -116,7 +128,9 @@ def test_references_are_fetched_users_after_used() -> None:
     )
     c = Schema('{"type":"enum","name":"x.C","symbols":["A"]}')
     table = {"b": RegisteredSchema(1, b, "b", 2), "c": RegisteredSchema(2, c, "c", 3)}
-    registry = Registry(get_version=lambda subject, version, deleted: table[subject], register_schema=5)
+    registry = Registry(
+        get_version=lambda subject, version, deleted: table[subject], register_schema_full_response=MADE
+    )
     schema = Schema('{"type":"array","items":"x.B"}', references=[SchemaReference("x.B", "b", 2)])
     plan = registry.run(writer(schema=schema).plan(CONTEXT))
     assert registry.asked[:2] == [("get_version", "b", 2, True), ("get_version", "c", 3, True)]
@@ -129,7 +143,7 @@ def test_references_are_fetched_users_after_used() -> None:
 )
 def test_registry_errors(error: SchemaRegistryError, away: bool) -> None:
     with pytest.raises(SerializationError, match="subject 'orders-value' is not available: ") as caught:
-        Registry(register_schema=error).run(writer().plan(CONTEXT))
+        Registry(register_schema_full_response=error).run(writer().plan(CONTEXT))
     assert caught.value.retriable is away
     assert caught.value.__cause__ is error
 
@@ -145,7 +159,7 @@ def test_read_with_the_writers_schema() -> None:
     registry = Registry(get_schema=Schema(ORDER))
     planner = reader()
     frame = frame_prefix(5) + b"\x02"
-    plan = registry.run(planner.plan(frame, CONTEXT))
+    plan = registry.run(planner.plan(FIVE, PREFIX_BYTES, CONTEXT))
     assert registry.asked == [("get_schema", 5)]
     assert plan.decode(frame) == {"a": 1}
     assert (plan.schema_id, plan.stale_at_s, planner.per_place) == (5, None, False)
@@ -153,7 +167,9 @@ def test_read_with_the_writers_schema() -> None:
 
 def test_read_with_a_schema() -> None:
     frame = frame_prefix(5) + b"\x02"
-    plan = Registry(get_schema=Schema(ORDER)).run(reader(WIDER, {"use.latest.version": True}).plan(frame, CONTEXT))
+    plan = Registry(get_schema=Schema(ORDER)).run(
+        reader(WIDER, {"use.latest.version": True}).plan(FIVE, PREFIX_BYTES, CONTEXT)
+    )
     assert plan.decode(frame) == {"a": 1, "b": 9}
 
 
@@ -161,7 +177,7 @@ def test_read_with_the_latest() -> None:
     registry = Registry(get_schema=Schema(ORDER), get_latest_version=RegisteredSchema(7, Schema(WIDER), "s", 2))
     planner = reader(None, {"use.latest.version": True}, ttl_s=5, now=lambda: 10.0)
     frame = frame_prefix(5) + b"\x02"
-    plan = registry.run(planner.plan(frame, CONTEXT))
+    plan = registry.run(planner.plan(FIVE, PREFIX_BYTES, CONTEXT))
     assert registry.asked == [("get_schema", 5), ("get_latest_version", "orders-value")]
     assert plan.decode(frame) == {"a": 1, "b": 9}
     assert (plan.stale_at_s, planner.per_place) == (15.0, True)
@@ -178,13 +194,8 @@ def test_read_with_the_latest() -> None:
 )
 def test_schemas_that_can_not_be_had(answer: Any, text: str, away: bool) -> None:
     with pytest.raises(SerializationError, match=text) as caught:
-        Registry(get_schema=answer).run(reader().plan(frame_prefix(5) + b"x", CONTEXT))
+        Registry(get_schema=answer).run(reader().plan(FIVE, PREFIX_BYTES, CONTEXT))
     assert (caught.value.schema_id, caught.value.retriable) == (5, away)
-
-
-def test_not_a_frame() -> None:
-    with pytest.raises(SerializationError, match="magic byte"):
-        Registry().run(reader().plan(b"hello", CONTEXT))
 
 
 def test_as_schema() -> None:

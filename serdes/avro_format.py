@@ -1,0 +1,57 @@
+"""Avro as a format of serializers.
+
+Must not know of registries or frames: `serdes.avro_codec` encodes and decodes.
+"""
+
+from __future__ import annotations
+
+from registry import Schema
+from serdes.asks import Flow
+from serdes.avro_codec import AvroSchema, decoder, encoder, load_texts
+from serdes.context import SerializationContext
+from serdes.formats import Decode, Encode, Referenced
+from serdes.options import WriteOptions
+
+__all__ = ["AvroFormat"]
+
+
+class AvroFormat:
+    """Avro; see `serdes.formats.Format`.
+
+    Args:
+        strict: a record must have exactly the schema's fields.
+        allow_default: as `strict`, but fields with a default may be missing.
+        return_record_name: records in unions come as `(name, record)`.
+    """
+
+    schema_type = "AVRO"
+    needs_writer = True
+
+    def __init__(self, strict: bool = False, allow_default: bool = False, return_record_name: bool = False) -> None:
+        self._strict = strict
+        self._allow_default = allow_default
+        self._return_record_name = return_record_name
+
+    def parse(self, schema: Schema, referenced: Referenced) -> AvroSchema:
+        """Parses a schema."""
+        return load_texts(schema.schema_str, [found.schema_str for _, found in referenced])
+
+    def name(self, parsed: AvroSchema) -> str | None:
+        """The full name of a named type."""
+        return parsed.name
+
+    def indexes(self, parsed: AvroSchema) -> None:
+        """Avro's frames have none."""
+
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+        """The schema as it is."""
+        yield from ()
+        return schema
+
+    def encoder(self, parsed: AvroSchema, prefix: bytes) -> Encode:
+        """See `serdes.avro_codec.encoder`."""
+        return encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
+
+    def decoder(self, writer: AvroSchema, reader: AvroSchema | None, skip: int, indexes: list[int] | None) -> Decode:
+        """See `serdes.avro_codec.decoder`."""
+        return decoder(writer, reader, skip=skip, return_record_name=self._return_record_name)

@@ -1,0 +1,195 @@
+"""What serializers of all formats do per call, but for waiting: plans found, values encoded, frames opened.
+
+Must not know of threads or event loops (`serdes.blocking` and `serdes.aio` drive the flows) nor of formats. The hot
+path is one dictionary look-up and the codec: no lock, no I/O, no registry.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from typing import Any
+
+from registry import Schema
+from serdes.asks import Flow
+from serdes.context import SerializationContext, place
+from serdes.errors import SerializationError
+from serdes.formats import Contracts, Format
+from serdes.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
+from serdes.options import ReadOptions, WriteOptions, check_callable
+from serdes.plan import ReadPlan, ReadPlanner, WritePlan, WritePlanner, default_strategy, latest_ttl_s
+from serdes.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
+
+__all__ = ["Reading", "Writing"]
+
+Convert = Callable[[Any, Any], Any]
+
+
+class Writing:
+    """A serializer without its way to wait."""
+
+    _to_dict: Convert | None
+
+    def _set_up(
+        self,
+        client: Any,
+        form: Format,
+        schema: Schema | None,
+        options: WriteOptions,
+        to_dict: Convert | None = None,
+        contracts: Contracts | None = None,
+    ) -> None:
+        check_callable(to_dict, "to_dict")
+        strategy = options.strategy or default_strategy(client)
+        self._client = client
+        self._strategy = strategy
+        self._to_dict = to_dict
+        self._plans: dict[tuple[str | None, str | None], WritePlan] = {}
+        self._planner = WritePlanner(form, schema, options, strategy, latest_ttl_s(client), time.monotonic, contracts)
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        if hasattr(self._strategy, "set_cluster_id_resolver"):
+            self._strategy.set_cluster_id_resolver(resolver)
+
+    def _known(self, ctx: SerializationContext | None) -> WritePlan | None:
+        """The plan for a context, None if it has to be made."""
+        plan = self._plans.get((None, None) if ctx is None else (ctx.topic, ctx.field))
+        if plan is None or (plan.stale_at_s is not None and time.monotonic() >= plan.stale_at_s):
+            return None
+        return plan
+
+    def _prepare(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
+        try:
+            plan = yield from self._planner.plan(ctx)
+        except SerializationError as error:
+            error.located(*place(ctx))
+            raise
+        self._plans[(None, None) if ctx is None else (ctx.topic, ctx.field)] = plan
+        return plan
+
+    def _write(self, plan: WritePlan, obj: Any, ctx: SerializationContext | None) -> bytes:
+        try:
+            value = obj if self._to_dict is None else self._to_dict(obj, ctx)
+            if plan.before is not None:
+                value = plan.before(value, ctx)
+            payload = plan.encode(value)
+            return payload if plan.finish is None else plan.finish(payload, ctx)
+        except SerializationError as error:
+            error.located(*place(ctx), plan.schema_id)
+            raise
+
+
+class Reading:
+    """A deserializer without its way to wait."""
+
+    _from_dict: Convert | None
+
+    def _set_up(
+        self,
+        client: Any,
+        form: Format,
+        schema: Schema | None,
+        options: ReadOptions,
+        from_dict: Convert | None = None,
+        contracts: Contracts | None = None,
+    ) -> None:
+        check_callable(from_dict, "from_dict")
+        strategy = options.strategy or default_strategy(client)
+        online = client is not None
+        self._client = client
+        self._strategy = strategy
+        self._from_dict = from_dict
+        self._plans: dict[Any, ReadPlan] = {}
+        self._planner = ReadPlanner(
+            form, schema, options, strategy, latest_ttl_s(client), time.monotonic, online, contracts
+        )
+        self._schema_type = form.schema_type
+        self._with_path = form.schema_type == "PROTOBUF"
+        self._zigzag = not options.own.get("use.deprecated.format", False)
+        self._dual = options.open is dual_schema_id_deserializer
+        self._open = None if self._dual or options.open is prefix_schema_id_deserializer else options.open
+        self._per_place = self._planner.per_place
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        if hasattr(self._strategy, "set_cluster_id_resolver"):
+            self._strategy.set_cluster_id_resolver(resolver)
+
+    def _split(self, value: bytes, ctx: SerializationContext | None) -> tuple[Any, bytes]:
+        """What names the schema, as a key of plans, and the frame to decode.
+
+        Raises:
+            SerializationError: not a frame.
+        """
+        if self._open is not None:
+            named, value = self._open_with(self._open, value, ctx)
+        else:
+            header = header_of(ctx) if self._dual and ctx is not None and ctx.headers else None
+            if header is not None:
+                named = (header,)
+            elif self._with_path:
+                start = GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES
+                named = value[: start + 1]
+                if named[start:] != b"\x00" and len(named) > start:
+                    named = value[: unpack_indexes(value, start, self._zigzag)[1]]
+            else:
+                named = value[: GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES]
+        return ((named, *place(ctx)) if self._per_place else named), value
+
+    def _open_with(
+        self, function: Callable[..., Any], value: bytes, ctx: SerializationContext | None
+    ) -> tuple[Any, bytes]:
+        """Asks a user's function; what it finds is made the bytes of a header."""
+        schema_id = SchemaId(self._schema_type, zigzag=self._zigzag)
+        payload = function(value, ctx, schema_id)
+        header = schema_id.id_to_bytes() if schema_id.id is not None else schema_id.guid_to_bytes()
+        return (header,), payload.read() if isinstance(payload, io.BytesIO) else bytes(payload)
+
+    def _known(self, key: Any) -> ReadPlan | None:
+        """The plan for what names the schema, None if it has to be made."""
+        plan = self._plans.get(key)
+        if plan is None or (plan.stale_at_s is not None and time.monotonic() >= plan.stale_at_s):
+            return None
+        return plan
+
+    def _prepare(self, key: Any, ctx: SerializationContext | None) -> Flow[ReadPlan]:
+        named = key[0] if self._per_place else key
+        schema_id = SchemaId(self._schema_type, zigzag=self._zigzag)
+        try:
+            if isinstance(named, tuple):
+                schema_id.read(named[0])
+                skip = 0
+            else:
+                skip = schema_id.read(named)
+            plan = yield from self._planner.plan(schema_id, skip, ctx)
+        except SerializationError as error:
+            error.located(*place(ctx))
+            raise
+        self._plans[key] = plan
+        return plan
+
+    def _read(self, plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:
+        hooks = plan.hooks
+        try:
+            if hooks is None:
+                value = plan.decode(frame)
+            else:
+                value = _hooked(plan, frame, ctx)
+        except SerializationError as error:
+            error.located(*place(ctx), plan.schema_id)
+            raise
+        return value if self._from_dict is None else self._from_dict(value, ctx)
+
+
+def _hooked(plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:
+    hooks = plan.hooks
+    assert hooks is not None
+    if hooks.payload is None:
+        value = plan.decode(frame)
+    else:
+        value = plan.decode(hooks.payload(frame[plan.skip :], ctx, frame))
+    if hooks.migrate is not None:
+        value = hooks.migrate(value, ctx, frame)
+    return value if hooks.value is None else hooks.value(value, ctx, frame)

@@ -1,0 +1,124 @@
+"""What a schema format gives to serializers: parsing, encoders and decoders. Avro, JSON and Protobuf are three of it.
+
+Must not know of registries, threads or event loops: everything here is pure, and what it makes is kept in plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from registry import Schema, SchemaReference
+from serdes.asks import Flow
+from serdes.context import SerializationContext
+from serdes.options import WriteOptions
+
+__all__ = ["Contracts", "Decode", "Encode", "Format", "ReadHooks", "Referenced", "WriteHooks"]
+
+Encode: TypeAlias = Callable[[Any], bytes]
+"""Value → what was asked to be put in front, and the payload."""
+Decode: TypeAlias = Callable[[bytes], Any]
+"""Frame → value; what stands in front of the payload is left out."""
+Referenced: TypeAlias = Sequence[tuple[SchemaReference, Schema]]
+"""All schemas that a schema uses, each after those it uses itself."""
+
+
+class Format(Protocol):
+    """A schema format, as one serializer uses it. `parsed` is whatever its `parse` gives.
+
+    Attributes:
+        schema_type: `AVRO`, `JSON` or `PROTOBUF`.
+        needs_writer: whether payloads can't be decoded without the schema they were written with.
+    """
+
+    schema_type: str
+    needs_writer: bool
+
+    def parse(self, schema: Schema, referenced: Referenced) -> Any:
+        """Parses a schema.
+
+        Raises:
+            SerializationError: it is not valid.
+        """
+        ...
+
+    def name(self, parsed: Any) -> str | None:
+        """What strategies take as the record's name, None if the schema has none."""
+        ...
+
+    def indexes(self, parsed: Any) -> list[int] | None:
+        """The path of the message type in its file; None for formats without."""
+        ...
+
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+        """The schema to register, with its references; what it refers to is registered before."""
+        ...
+
+    def encoder(self, parsed: Any, prefix: bytes) -> Encode:
+        """A function that encodes values, with `prefix` in front of each."""
+        ...
+
+    def decoder(self, writer: Any, reader: Any, skip: int, indexes: list[int] | None) -> Decode:
+        """A function that decodes payloads.
+
+        Args:
+            writer: what they were written with, None if that is not known.
+            reader: what the values are to be, None for the same.
+            skip: how many bytes stand in front of every payload.
+            indexes: the path of the message type, as the frame has it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHooks:
+    """What a data contract does while a value is written. None for nothing.
+
+    Attributes:
+        value: called with the value before it is encoded.
+        payload: called with the encoded payload, before it is framed.
+        blocking: whether they may wait (for a key service, say): the asyncio shell runs them in a thread.
+    """
+
+    value: Callable[[Any, SerializationContext | None], Any] | None = None
+    payload: Callable[[bytes, SerializationContext | None], bytes] | None = None
+    blocking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHooks:
+    """What a data contract does while a value is read. None for nothing. All are given the whole frame too.
+
+    Attributes:
+        payload: called with the payload before it is decoded.
+        migrate: called with the value as its writer wrote it; makes of it what the reader's schema says.
+        value: called with the value in the end.
+        blocking: whether they may wait (for a key service, say): the asyncio shell runs them in a thread.
+    """
+
+    payload: Callable[[bytes, SerializationContext | None, bytes], bytes] | None = None
+    migrate: Callable[[Any, SerializationContext | None, bytes], Any] | None = None
+    value: Callable[[Any, SerializationContext | None, bytes], Any] | None = None
+    blocking: bool = False
+
+
+class Contracts(Protocol):
+    """Makes hooks of the rules of schemas, once per plan."""
+
+    def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Flow[WriteHooks | None]:
+        """The hooks for values that are written with a schema; None if it has no rules."""
+        ...
+
+    def reading(
+        self, subject: str | None, writer: Schema | None, reader: Schema | None, parsed: tuple[Any, Any]
+    ) -> Flow[ReadHooks | None]:
+        """The hooks for values written with one schema and read with another (None: the same); None for no rules.
+
+        Args:
+            subject: where the schemas are registered.
+            writer: the schema of the frame.
+            reader: the newest version, or the one that was given.
+            parsed: both, as the format parsed them.
+        """
+        ...
