@@ -1,0 +1,114 @@
+"""serdes.encryption.executor: the rules ENCRYPT and ENCRYPT_PAYLOAD."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from typing import Any
+
+import pytest
+
+from registry import RuleKind, RuleMode
+from registry.compat.avro_model import parse
+from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
+from serdes.rules import FieldType, RuleContext, RuleError, RuleRegistry
+from serdes.rules.walk_avro import field_transformer, inline_tags
+from tests.unit.serdes.encryption.test_keys import KEK
+from tests.unit.serdes.rules.samples import context, rule, schema
+
+PERSON = {"name": "Ada", "nick": "A", "age": 36}
+AVRO = parse(schema().schema_str)
+
+
+def on_fields(mode: RuleMode, **params: str) -> RuleContext:
+    chosen = rule(type="ENCRYPT", kind=RuleKind.TRANSFORM, tags=["PII"], params={**KEK, **params})
+    return context(chosen, mode, inline_tags=inline_tags(AVRO), field_transformer=field_transformer(AVRO))
+
+
+def on_payload(mode: RuleMode, **params: str) -> RuleContext:
+    return context(rule(type="ENCRYPT_PAYLOAD", kind=RuleKind.TRANSFORM, params={**KEK, **params}), mode)
+
+
+@pytest.fixture
+def conf() -> dict[str, Any]:
+    return {"url": f"mock://executor-{uuid.uuid4()}"}
+
+
+def ready(executor: Any, conf: dict[str, Any]) -> Any:
+    executor.configure(conf, {"secret": "s"})
+    return executor
+
+
+@pytest.mark.parametrize("params", [{}, {"encrypt.dek.expiry.days": "1"}, {"encrypt.dek.algorithm": "AES256_SIV"}])
+def test_tagged_fields_are_encrypted_and_the_others_are_not(conf: dict[str, Any], params: dict[str, str]) -> None:
+    written = ready(FieldEncryptionExecutor(), conf).transform(on_fields(RuleMode.WRITE, **params), PERSON)
+    assert written["age"] == 36
+    assert "Ada" not in written["name"]
+    raw = base64.b64decode(written["name"], validate=True)
+    assert (raw[:5] == b"\x00\x00\x00\x00\x01") is ("encrypt.dek.expiry.days" in params)
+    reader = ready(FieldEncryptionExecutor(), conf)
+    assert reader.transform(on_fields(RuleMode.READ, **params), written) == PERSON
+    reader.close()
+
+
+def test_payloads_are_encrypted(conf: dict[str, Any]) -> None:
+    executor = ready(EncryptionExecutor(), conf)
+    encrypted = executor.transform(on_payload(RuleMode.WRITE), b"payload")
+    assert b"payload" not in encrypted
+    assert executor.transform(on_payload(RuleMode.READ), encrypted) == b"payload"
+    executor.close()
+    assert executor.transform(on_payload(RuleMode.READ), encrypted) == b"payload"  # connects again
+
+
+def test_null_stays_null(conf: dict[str, Any]) -> None:
+    value = {**PERSON, "nick": None}
+    written = ready(FieldEncryptionExecutor(), conf).transform(on_fields(RuleMode.WRITE), value)
+    assert written["nick"] is None
+
+
+@pytest.mark.parametrize("kind", [FieldType.INT, FieldType.BOOLEAN, FieldType.ENUM])
+def test_only_text_and_bytes_can_be_encrypted(conf: dict[str, Any], kind: FieldType) -> None:
+    executor = ready(EncryptionExecutor(), conf)
+    ctx = on_payload(RuleMode.WRITE)
+    from serdes.encryption.keys import KeySettings
+
+    with pytest.raises(RuleError, match=f"only strings and bytes can be encrypted, this is {kind.name}"):
+        executor.apply(ctx, KeySettings.of(ctx), kind, 1)
+
+
+def test_what_is_not_encrypted_is_told(conf: dict[str, Any]) -> None:
+    executor = ready(FieldEncryptionExecutor(), conf)
+    executor.transform(on_fields(RuleMode.WRITE), PERSON)
+    with pytest.raises(RuleError, match="the field is not encrypted: it is not base64"):
+        executor.transform(on_fields(RuleMode.READ), {**PERSON, "name": "žluť"})
+    with pytest.raises(RuleError, match="has 3 bytes, a nonce and a tag alone have 28"):
+        executor.transform(on_fields(RuleMode.READ), {**PERSON, "name": "QURB"})
+    days = {"encrypt.dek.expiry.days": "1"}
+    with pytest.raises(RuleError, match="does not name the version"):
+        executor.transform(on_fields(RuleMode.READ, **days), {**PERSON, "name": "QURB"})
+
+
+def test_encryption_has_no_meaning_between_versions(conf: dict[str, Any]) -> None:
+    with pytest.raises(RuleError, match="has no meaning in mode UPGRADE"):
+        ready(EncryptionExecutor(), conf).transform(on_payload(RuleMode.UPGRADE), b"x")
+
+
+def test_one_executor_has_one_registry() -> None:
+    executor = EncryptionExecutor()
+    with pytest.raises(RuleError, match="none is configured"):
+        executor.transform(on_payload(RuleMode.WRITE), b"x")
+    executor.configure({"url": "mock://a"}, {"secret": "s"})
+    executor.configure({}, {})
+    executor.configure({"url": "mock://a"}, {"secret": "s", "more": 1})
+    with pytest.raises(RuleError, match="in use with another registry"):
+        executor.configure({"url": "mock://b"}, {})
+    with pytest.raises(RuleError, match="'secret' is set to another value"):
+        executor.configure({"url": "mock://a"}, {"secret": "t"})
+
+
+def test_they_can_be_registered() -> None:
+    EncryptionExecutor.register()
+    FieldEncryptionExecutor.register()
+    found = RuleRegistry.get_global_instance()
+    assert {executor.type() for executor in found.get_executors()} >= {"ENCRYPT", "ENCRYPT_PAYLOAD"}
+    found.clear()

@@ -1,0 +1,233 @@
+"""serdes.encryption.keys: finding, making, rotating and decrypting data keys, against an embedded registry."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from registry import Metadata, ResponseError, RuleKind, RuleMode
+from registry.dek import DekRegistryClient
+from registry.dek_models import Dek, DekAlgorithm
+from serdes.encryption.keys import MS_PER_DAY, KeyRing, KeySettings, context_of
+from serdes.rules import RuleContext, RuleError
+from tests.unit.serdes.rules.samples import context, rule, schema
+
+KEK = {"encrypt.kek.name": "kek", "encrypt.kms.type": "local-kms", "encrypt.kms.key.id": "key"}
+CONF = {"secret": "s"}
+
+
+def asking(mode: RuleMode = RuleMode.WRITE, subject: str = "people-value", **params: str) -> RuleContext:
+    chosen = rule(type="ENCRYPT", kind=RuleKind.TRANSFORM, params={**KEK, **params})
+    return context(chosen, mode, subject=subject)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.ahead_ms = 0
+
+    def __call__(self) -> int:
+        import time
+
+        return time.time_ns() // 1_000_000 + self.ahead_ms
+
+
+@pytest.fixture
+def url() -> str:
+    return f"mock://keys-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[DekRegistryClient]:
+    with DekRegistryClient({"url": url}) as made:
+        yield made
+
+
+def dek(ring: KeyRing, ctx: RuleContext, version: int | None = None) -> Dek:
+    return ring.dek(ctx, KeySettings.of(ctx), version)
+
+
+# --- settings
+
+
+def test_settings_come_from_the_rule_or_the_metadata() -> None:
+    assert KeySettings.of(asking()) == KeySettings("kek", DekAlgorithm.AES256_GCM, 0, "local-kms", "key")
+    named = rule(params={"encrypt.dek.algorithm": "AES256_SIV", "encrypt.dek.expiry.days": "7"})
+    tagged = schema(named, metadata=Metadata(properties={"encrypt.kek.name": "m"}))
+    settings = KeySettings.of(context(named, target=tagged))
+    assert settings == KeySettings("m", DekAlgorithm.AES256_SIV, 7)
+    assert settings.rotates
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"encrypt.kek.name": ""}, r"encrypt\.kek\.name is not set"),
+        ({"encrypt.dek.algorithm": "ROT13"}, "'ROT13' is unknown: AES128_GCM, AES256_GCM, AES256_SIV"),
+        ({"encrypt.dek.expiry.days": "-1"}, "must be a whole number from 0, not '-1'"),
+        ({"encrypt.dek.expiry.days": "x"}, "must be a whole number from 0"),
+    ],
+)
+def test_settings_that_can_not_be_used(params: dict[str, str], text: str) -> None:
+    with pytest.raises(RuleError, match=text):
+        KeySettings.of(asking(**params))
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"), [("s", None), (":.c:s", ".c"), (":.:s", None), (":.c:", ".c"), (":.c", ".c")]
+)
+def test_the_context_in_a_subject(subject: str, expected: str | None) -> None:
+    assert context_of(subject) == expected
+
+
+# --- keys
+
+
+def test_a_writer_makes_both_keys_and_a_reader_finds_them(url: str, client: DekRegistryClient) -> None:
+    written = dek(KeyRing(client, CONF, Clock()), asking())
+    assert (written.version, written.algorithm) == (1, DekAlgorithm.AES256_GCM)
+    assert client.get_kek("kek").kms_key_id == "key"
+    with DekRegistryClient({"url": url}) as other:
+        read = dek(KeyRing(other, CONF, Clock()), asking(RuleMode.READ))
+        assert read.key == written.key
+        assert other.get_dek("kek", "people-value").encrypted_key != written.key
+
+
+def test_what_is_written_in_a_context_has_its_keys_there(client: DekRegistryClient) -> None:
+    dek(KeyRing(client, CONF, Clock()), asking(subject=":.eu:people-value"))
+    assert client.get_kek("kek", context=".eu").name == "kek"
+    with pytest.raises(ResponseError):
+        client.get_kek("kek")
+
+
+def test_each_subject_and_algorithm_has_its_key(client: DekRegistryClient) -> None:
+    ring = KeyRing(client, CONF, Clock())
+    keys = {
+        dek(ring, asking(subject=subject, **{"encrypt.dek.algorithm": algorithm})).key
+        for subject in ("a", "b")
+        for algorithm in DekAlgorithm
+    }
+    assert len(keys) == 6
+
+
+def test_a_reader_makes_nothing(client: DekRegistryClient) -> None:
+    ring = KeyRing(client, CONF, Clock())
+    with pytest.raises(RuleError, match=r"no key-encryption key 'kek'$"):
+        dek(ring, asking(RuleMode.READ))
+    client.register_kek("kek", "local-kms", "key")
+    with pytest.raises(RuleError, match="no data key of 'kek' for subject 'people-value', version 1"):
+        dek(ring, asking(RuleMode.READ))
+
+
+def test_a_kek_is_made_only_if_it_is_known_where(client: DekRegistryClient) -> None:
+    with pytest.raises(RuleError, match=r"to make it encrypt\.kms\.type and encrypt\.kms\.key\.id must be set"):
+        dek(KeyRing(client, CONF, Clock()), asking(**{"encrypt.kms.key.id": ""}))
+
+
+@pytest.mark.parametrize("name", ["encrypt.kms.type", "encrypt.kms.key.id"])
+def test_a_rule_that_contradicts_the_registry_is_told(client: DekRegistryClient, name: str) -> None:
+    ring = KeyRing(client, CONF, Clock())
+    dek(ring, asking())
+    with pytest.raises(RuleError, match=f"has {name} '.*', the rule says 'other'"):
+        dek(ring, asking(**{name: "other"}))
+
+
+def test_keys_rotate_and_old_ones_are_still_found(url: str) -> None:
+    days = {"encrypt.dek.expiry.days": "1"}
+    clock = Clock()
+    with DekRegistryClient({"url": url}) as client:
+        ring = KeyRing(client, CONF, clock)
+        first = dek(ring, asking(**days))
+        assert dek(ring, asking(**days)).version == 1
+        clock.ahead_ms = 2 * MS_PER_DAY
+        second = dek(ring, asking(**days))
+        assert (first.version, second.version) == (1, 2)
+        assert first.key != second.key
+    with DekRegistryClient({"url": url}) as other:
+        ring = KeyRing(other, CONF, clock)
+        assert dek(ring, asking(RuleMode.READ, **days), 1).key == first.key
+        assert dek(ring, asking(RuleMode.READ, **days), 2).key == second.key
+        with pytest.raises(RuleError, match="version 3"):
+            dek(ring, asking(RuleMode.READ, **days), 3)
+
+
+def test_of_two_writers_both_use_the_first_one_s_key(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with DekRegistryClient({"url": url}) as one, DekRegistryClient({"url": url}) as two:
+        first = dek(KeyRing(one, CONF, Clock()), asking())
+        find = KeyRing._find
+        blind = iter([None])  # the second looked before the first had registered
+
+        def late(self: KeyRing, *args: Any) -> Any:
+            return next(blind) if self is ring and not seen.append(1) and len(seen) == 1 else find(self, *args)
+
+        seen: list[int] = []
+        monkeypatch.setattr(KeyRing, "_find", late)
+        ring = KeyRing(two, CONF, Clock())
+        assert dek(ring, asking()).key == first.key
+        assert len(seen) == 2
+
+
+def test_a_rotation_that_fails_leaves_the_old_key_in_use(
+    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    days, clock = {"encrypt.dek.expiry.days": "1"}, Clock()
+    ring = KeyRing(client, CONF, clock)
+    first = dek(ring, asking(**days))
+    clock.ahead_ms = 2 * MS_PER_DAY
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ResponseError(500, 50001, "broken")
+
+    monkeypatch.setattr(client, "register_dek", refuse)
+    assert dek(ring, asking(**days)).key == first.key
+    assert "the old one is used on" in caplog.text
+    with pytest.raises(RuleError, match="can't be registered"):
+        dek(ring, asking(subject="other", **days))
+
+
+def test_a_service_is_asked_once(client: DekRegistryClient, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from serdes.encryption.local import LocalKmsClient
+
+    dek(KeyRing(client, CONF, Clock()), asking())
+    asked: list[bytes] = []
+    decrypt = LocalKmsClient.decrypt
+    monkeypatch.setattr(LocalKmsClient, "decrypt", lambda self, data: asked.append(data) or decrypt(self, data))
+    with DekRegistryClient({"url": url}) as other:
+        ring = KeyRing(other, CONF, Clock())
+        keys = {dek(ring, asking(RuleMode.READ)).key for _ in range(5)}
+    assert len(keys) == len(asked) == 1
+
+
+def test_alternate_keys_are_tried_in_turn(client: DekRegistryClient) -> None:
+    from serdes.encryption import register_kms_driver, reset_kms_drivers
+    from serdes.encryption.local import LocalKmsClient
+
+    class ByKey:
+        def get_key_url_prefix(self) -> str:
+            return "local-kms://"
+
+        def new_kms_client(self, conf: Any, key_url: str) -> LocalKmsClient:
+            if key_url.endswith("gone"):
+                raise RuleError("the key is gone")
+            return LocalKmsClient(key_url)
+
+    register_kms_driver(ByKey())
+    try:
+        client.register_kek(
+            "kek", "local-kms", "gone", kms_props={"encrypt.alternate.kms.key.ids": " also-gone, there"}
+        )
+        ctx = asking(**{"encrypt.kms.key.id": "gone"})
+        assert dek(KeyRing(client, CONF, Clock()), ctx).key
+        client.register_kek("none", "local-kms", "gone")
+        with pytest.raises(RuleError, match="encrypt of a data key of 'none' failed: the key is gone"):
+            dek(KeyRing(client, CONF, Clock()), asking(**{"encrypt.kek.name": "none", "encrypt.kms.key.id": "gone"}))
+    finally:
+        reset_kms_drivers()
+
+
+def test_secrets_do_not_show(client: DekRegistryClient) -> None:
+    found = dek(KeyRing(client, CONF, Clock()), asking())
+    assert found.key_material is not None
+    assert found.key_material not in repr(found)
