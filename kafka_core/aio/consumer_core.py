@@ -587,12 +587,17 @@ class ConsumerCore:
         key = (partition.topic, partition.partition)
         committed = self.settings.read_committed
         low, high = await asyncio.gather(
-            self.rpc.list_offsets({key: EARLIEST_TIMESTAMP}, read_committed=committed, timeout_s=timeout_s),
-            self.rpc.list_offsets({key: LATEST_TIMESTAMP}, read_committed=committed, timeout_s=timeout_s),
+            *(
+                self.rpc.list_offsets(
+                    {key: timestamp}, read_committed=committed, timeout_s=timeout_s, missing_is_final=True
+                )
+                for timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP)
+            )
         )
         for answer in (low, high):
-            if answer[key].error_code:
-                raise KafkaException(KafkaError.from_code(answer[key].error_code))
+            if code := answer[key].error_code:
+                text = f"{partition.topic}[{partition.partition}]: {KafkaError.from_code(code).str()}"
+                raise KafkaException(KafkaError(code, text))
         return low[key].offset, high[key].offset
 
     def cached_watermarks(self, partition: TopicPartition) -> tuple[int, int]:
@@ -607,7 +612,9 @@ class ConsumerCore:
         items = checked(partitions)
         await self.start()
         wanted = {(item.topic, item.partition): item.offset for item in items}
-        found = await self.rpc.list_offsets(wanted, read_committed=self.settings.read_committed, timeout_s=timeout_s)
+        found = await self.rpc.list_offsets(
+            wanted, read_committed=self.settings.read_committed, timeout_s=timeout_s, missing_is_final=True
+        )
         answers = offsets.to_partitions({key: found[key] for key in wanted})
         for item in answers:
             item.offset = OFFSET_END if item.offset < 0 and item.error is None else item.offset

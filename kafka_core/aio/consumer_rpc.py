@@ -161,14 +161,27 @@ class ConsumerRpc:
     # ---- offsets by time
 
     async def list_offsets(
-        self, wanted: Mapping[Key, int], *, read_committed: bool, timeout_s: float | None = None
+        self,
+        wanted: Mapping[Key, int],
+        *,
+        read_committed: bool,
+        timeout_s: float | None = None,
+        missing_is_final: bool = False,
     ) -> Commits:
-        """Offsets by timestamp in ms (-2 earliest, -1 latest), from the partitions' leaders; errors per partition."""
+        """Offsets by timestamp in ms (-2 earliest, -1 latest), from the partitions' leaders; errors per partition.
+
+        Args:
+            missing_is_final: a topic or partition that fresh metadata does not know is an error, not waited for.
+        """
         found: Commits = {}
 
         async def attempt() -> tuple[Commits, int]:
             missing = {key: timestamp for key, timestamp in wanted.items() if key not in found}
             await self.know({topic for topic, _ in missing})
+            if missing_is_final and (unknown := self._unknown(missing)):
+                await self._client.refresh_metadata({topic for topic, _ in unknown})  # what we have may be old
+                found.update({key: Committed(-1, error_code=code) for key, code in self._unknown(missing).items()})
+                missing = {key: timestamp for key, timestamp in missing.items() if key not in found}
             view = self._client.metadata
             nodes: dict[int, dict[Key, int]] = {}
             for key, timestamp in missing.items():
@@ -189,6 +202,17 @@ class ConsumerRpc:
             return found, again or (0 if len(found) == len(wanted) else self._missing_code(wanted, found))
 
         return await self._persist(attempt, timeout_s, "looking offsets up")
+
+    def _unknown(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """Those of which the metadata says that they are not there, with the error."""
+        found: dict[Key, int] = {}
+        for key in keys:
+            topic = self._client.metadata.topics.get(key[0])
+            if topic is None or topic.error_code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                found[key] = KafkaError.UNKNOWN_TOPIC_OR_PART
+            elif topic.error_code == 0 and key[1] not in topic.partitions:
+                found[key] = KafkaError._UNKNOWN_PARTITION
+        return found
 
     def _missing_code(self, wanted: Iterable[Key], found: Collection[Key]) -> int:
         view = self._client.metadata

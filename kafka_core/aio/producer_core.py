@@ -251,8 +251,13 @@ class ProducerCore:
 
     def _set_count(self, topic: str, count: int) -> None:
         if self._topics.get(topic) != count:
-            self._topics[topic] = count
-            self.accumulator.set_partition_count(topic, count)
+            try:
+                self.accumulator.set_partition_count(topic, count)
+            except MemoryError:
+                logger.error("no memory for the batches of %s; its records wait", topic)
+                self._loop.call_later(self._backoff.delay_s(3), self._watch.look_up, topic)
+            else:
+                self._topics[topic] = count
 
     def _use_view(self, view: ClusterView) -> None:
         """There is new metadata: more partitions, other leaders, topics that are gone."""

@@ -39,6 +39,12 @@ _FORKED: Final = (
 )
 
 
+_NOBODY_HOLDS_IT: Final = (
+    "a record was given to a producer that nobody holds any more, and is not delivered: keep the producer in a "
+    "variable and call flush() or close() at the end"
+)
+
+
 class _Listener:
     """What the loop tells, passed on to the report queue; knows no Producer, so that one can be dropped."""
 
@@ -102,7 +108,7 @@ class Producer:
         self._closing = threading.Lock()
         self._closed = False
         self._bind_compiled()
-        self._lost = weakref.finalize(self, tell_lost, accumulator, os.getpid())
+        self._lost = weakref.finalize(self, _dropped, accumulator, self._thread, os.getpid())
         _PRODUCERS.add(self)
 
     def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
@@ -447,16 +453,28 @@ def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:
         nonlocal drain
         thread = thread_ref()
         if thread is None:
+            logger.warning(_NOBODY_HOLDS_IT)
             return
         if drain is None:
             producer = producer_ref()
             if producer is None:
+                logger.warning(_NOBODY_HOLDS_IT)
                 return
             thread.submit(producer._core.start())
             drain = producer._core.drain
         thread.post(drain)
 
     return wake
+
+
+def _dropped(accumulator: Accumulator, thread: LoopThread, pid: int) -> None:
+    """For a producer that nobody holds any more, or that is still there at exit.
+
+    One that was never used may yet get a record: in `Producer(conf).produce(…)` the compiled method is looked up, then
+    the producer goes, then the method is called. As in confluent_kafka that is no error; `wake` says what it leads to.
+    """
+    if accumulator.queued_records or thread.running:
+        tell_lost(accumulator, pid)
 
 
 _PRODUCERS: "weakref.WeakSet[Producer]" = weakref.WeakSet()

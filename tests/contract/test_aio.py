@@ -274,7 +274,8 @@ def test_two_members_share_and_a_coroutine_may_be_told(cluster: Cluster) -> None
         try:
             await reader.commit(asynchronous=False)
         except KafkaException as error:
-            assert error.code == KafkaError._NO_OFFSET  # nothing new since the last time
+            if error.code != KafkaError._NO_OFFSET:  # nothing new since the last time
+                raise
         told.append(("revoke", len(partitions)))
 
     async def work() -> None:

@@ -330,6 +330,30 @@ def test_partitions_come_and_go_incrementally(cluster: Cluster) -> None:
 # ---- offsets
 
 
+def test_offsets_of_what_is_not_there_are_refused_at_once(cluster: Cluster) -> None:
+    topic = cluster.topic(2)
+    missing = unique("missing")
+    with consumer(cluster, allow_auto_create_topics=False) as reader:
+        for name, number, code in (
+            (missing, 0, KafkaError.UNKNOWN_TOPIC_OR_PART),
+            (topic, 2, KafkaError._UNKNOWN_PARTITION),
+        ):
+            with pytest.raises(KafkaException) as caught:
+                reader.get_watermark_offsets(TopicPartition(name, number), LIMIT_S)
+            assert caught.value.code == code
+            assert f"{name}[{number}]" in str(caught.value)
+        asked = [TopicPartition(missing, 0, 1), TopicPartition(topic, 0, 1), TopicPartition(topic, 2, 1)]
+        found = reader.offsets_for_times(asked, LIMIT_S)
+        assert [item.error and item.error.code() for item in found] == [
+            KafkaError.UNKNOWN_TOPIC_OR_PART,
+            None,
+            KafkaError._UNKNOWN_PARTITION,
+        ]
+        cluster.admin.create_partitions([NewPartitions(topic, 3)])[topic].result(LIMIT_S)
+        wait_for(lambda: len(cluster.admin.list_topics(topic, LIMIT_S).topics[topic].partitions) == 3, "it has grown")
+        assert reader.get_watermark_offsets(TopicPartition(topic, 2), LIMIT_S) == (0, 0)
+
+
 def test_watermarks(cluster: Cluster) -> None:
     topic = cluster.topic()
     with consumer(cluster) as reader:

@@ -449,7 +449,9 @@ def test_an_unknown_topic_is_named_by_the_consumer_and_the_administrator(cluster
         assert "not-there" in event.error().str()
         assert event.topic() == "not-there"
         with pytest.raises(KafkaException) as caught:
-            reader.get_watermark_offsets(TopicPartition("not-there", 0), 1.0)
+            reader.get_watermark_offsets(TopicPartition("not-there", 0), LIMIT_S)
+        assert caught.value.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+        assert "not-there[0]" in str(caught.value)
         assert "Unknown topic or partition" in str(caught.value)
     with AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
         error = admin.delete_topics(["not-there"])["not-there"].exception(LIMIT_S)

@@ -754,6 +754,8 @@ cdef class Accumulator:
         """The topic has `count` partitions: its waiting records move into batches, in order."""
         cdef TopicState state = self.topics.get(topic)
         cdef list waiting
+        cdef Py_ssize_t moved
+        cdef int before
         if count < 1:
             raise ValueError(f"{topic} can't have {count} partitions")
         if state is None:
@@ -761,12 +763,20 @@ cdef class Accumulator:
         # A replayed record may open a batch, and that may let another thread run (see `append`): while records move,
         # new ones wait behind them, so that nothing produced meanwhile can overtake them.
         state.moving = True
+        before = state.count
         try:
             while state.waiting:
                 waiting = state.waiting
                 state.waiting = []
-                for record, size, _ in waiting:
-                    self.replay(state, record, size, count)
+                moved = 0
+                try:
+                    for record, size, _ in waiting:
+                        self.replay(state, record, size, count)
+                        moved += 1
+                except BaseException:  # out of memory, say: the rest waits on, in its place, for the next try
+                    state.waiting[:0] = waiting[moved:]
+                    state.count = before
+                    raise
             state.count = count
         finally:
             state.moving = False
@@ -799,17 +809,24 @@ cdef class Accumulator:
         cdef const uint8_t* value_data
         cdef Py_ssize_t added
         cdef bytes headers
-        cdef Batch batch = make_batch(state.name, -1, EVERYTHING, FIRST_ROOM, waiting[0][2])
-        for record, size, _ in waiting:
-            value_size = point(record[0], &value_data, "value")
-            key_size = point(record[1], &key_data, "key")
-            headers = record[5]
-            added = batch.append(record[4], key_data, key_size, value_data, value_size,
-                                 <const uint8_t*>PyBytes_AS_STRING(headers), PyBytes_GET_SIZE(headers), EVERYTHING)
-            if added < 0:
-                raise MemoryError()
-            batch.note(record[3])
-            self.queued_bytes += added - <Py_ssize_t>size
+        cdef Py_ssize_t grown = 0
+        cdef Batch batch
+        try:
+            batch = make_batch(state.name, -1, EVERYTHING, FIRST_ROOM, waiting[0][2])
+            for record, size, _ in waiting:
+                value_size = point(record[0], &value_data, "value")
+                key_size = point(record[1], &key_data, "key")
+                headers = record[5]
+                added = batch.append(record[4], key_data, key_size, value_data, value_size,
+                                     <const uint8_t*>PyBytes_AS_STRING(headers), PyBytes_GET_SIZE(headers), EVERYTHING)
+                if added < 0:
+                    raise MemoryError()
+                batch.note(record[3])
+                grown += added - <Py_ssize_t>size
+        except BaseException:
+            state.waiting[:0] = waiting  # nothing was gathered
+            raise
+        self.queued_bytes += grown
         return batch
 
     def take_ready(self, double now_s, double linger_s, bint force=False):

@@ -349,13 +349,20 @@ class Accumulator:
             raise ValueError(f"{topic} can't have {count} partitions")
         with self._lock:
             state = self._topic(topic)
-            state.count = count
+            before, state.count = state.count, count
             state.moving = True  # what is produced meanwhile waits, too, and so overtakes nothing
             try:
                 while state.waiting:
                     waiting, state.waiting = state.waiting, []
-                    for record in waiting:
-                        self._replay(state, record)
+                    moved = 0
+                    try:
+                        for record in waiting:
+                            self._replay(state, record)
+                            moved += 1
+                    except BaseException:  # out of memory, say: the rest waits on, in its place, for the next try
+                        state.waiting[:0] = waiting[moved:]
+                        state.count = before
+                        raise
             finally:
                 state.moving = False
 
@@ -375,10 +382,17 @@ class Accumulator:
 
     def _gather(self, state: TopicState) -> Batch:
         waiting, state.waiting = state.waiting, []
-        batch = Batch(state.name, -1, _EVERYTHING, waiting[0].since_s)
-        for record in waiting:
-            added = batch.append(record.key, record.value, record.callback, record.timestamp_ms, record.header_section)
-            self.queued_bytes += added - record.size_bytes
+        grown = 0
+        try:
+            batch = Batch(state.name, -1, _EVERYTHING, waiting[0].since_s)
+            for record in waiting:
+                section = record.header_section
+                added = batch.append(record.key, record.value, record.callback, record.timestamp_ms, section)
+                grown += added - record.size_bytes
+        except BaseException:
+            state.waiting[:0] = waiting  # nothing was gathered
+            raise
+        self.queued_bytes += grown
         return batch
 
     def take_ready(self, now_s: float, linger_s: float, force: bool = False) -> tuple[list[Batch], float | None]:

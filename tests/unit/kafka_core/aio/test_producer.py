@@ -262,6 +262,32 @@ async def test_a_look_up_that_breaks_fails_its_records_instead_of_leaving_them(m
 
 
 @on_loop
+async def test_records_that_wait_for_their_topic_outlive_a_want_of_memory(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = FakeCluster()
+    async with producing(cluster) as producer:
+        accumulator = producer._core.accumulator
+        tries: list[int] = []
+
+        class Scarce:
+            """The accumulator, with no memory for batches at the first time."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(accumulator, name)
+
+            def set_partition_count(self, topic: str, count: int) -> None:
+                tries.append(count)
+                if len(tries) == 1:
+                    raise MemoryError
+                accumulator.set_partition_count(topic, count)
+
+        producer._core.accumulator = Scarce()  # type: ignore[assignment]
+        message = await (await producer.produce("events", b"v"))
+        assert message.value() == b"v"
+        assert len(tries) == 2
+    assert "no memory for the batches of events" in caplog.text
+
+
+@on_loop
 async def test_a_topic_that_is_deleted_fails_its_records_after_a_while() -> None:
     cluster = FakeCluster()
     async with producing(cluster, topic_metadata_propagation_max_ms=20) as producer:

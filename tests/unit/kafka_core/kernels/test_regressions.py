@@ -402,3 +402,45 @@ def test_a_message_in_a_broken_cycle_may_still_be_asked(kernels: ModuleType) -> 
     del message
     gc.collect()
     assert asked == [(b"k", None, 1)]
+
+
+class Failing:
+    """A clock that fails once, at the n-th look: stands for memory that is not there when a batch is made."""
+
+    def __init__(self) -> None:
+        self.left = -1
+
+    def __call__(self) -> float:
+        self.left -= 1
+        if self.left == 0:
+            raise MemoryError
+        return 1.0
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_records_that_wait_outlive_a_want_of_memory_when_their_topic_is_found(kernels: ModuleType, at: int) -> None:
+    clock = Failing()
+    memory = accumulator(kernels, monotonic=clock, batch_max_records=2)
+    for number in range(8):
+        memory.produce("t", b"%d" % number)
+    before = memory.queued_records, memory.queued_bytes
+    clock.left = at
+    with pytest.raises(MemoryError):
+        memory.set_partition_count("t", 1)
+    assert memory.queued_records == before[0]
+    memory.produce("t", b"8")  # goes behind those that still wait
+    memory.set_partition_count("t", 1)
+    found = values(memory)
+    assert [value for _, batch in found for value in batch] == [b"%d" % number for number in range(9)]
+    assert memory.queued_records == 9
+
+
+def test_the_records_of_a_topic_that_failed_count_as_long_as_their_batch(kernels: ModuleType) -> None:
+    memory = accumulator(kernels)
+    reports: list[Any] = []
+    for number in range(3):
+        memory.produce("t", b"%d" % number, on_delivery=reports.append)
+    batch = memory.fail_topic("t")
+    assert batch.count == 3
+    memory.settle(batch.count, batch.size_bytes)
+    assert (memory.queued_records, memory.queued_bytes) == (0, 0)

@@ -461,6 +461,24 @@ def test_a_dropped_producer_says_what_was_lost_and_ends_its_thread(caplog: pytes
         produce("events", b"b")
 
 
+def test_a_producer_that_nobody_holds_takes_a_record_and_says_what_becomes_of_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING, "kafka_core.producer"):
+        OfflineProducer(FakeCluster(), {}).produce("events", b"a")
+        gc.collect()
+    assert [record.getMessage()[:48] for record in caplog.records] == [
+        "a record was given to a producer that nobody hol"
+    ]
+
+
+def test_a_producer_that_was_not_used_is_dropped_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kafka_core.producer"):
+        OfflineProducer(FakeCluster(), {})
+        gc.collect()
+    assert caplog.text == ""
+
+
 def test_a_producer_without_use_leaves_no_thread(make: Make) -> None:
     before = threading.active_count()
     producer = make()
