@@ -28,7 +28,7 @@ CLIENT = (
         "",
     ),
     ("Security: Kerberos (GSSAPI), OIDC token fetching, PKCS#12 key stores", "no", "refused with a sentence"),
-    ("`set_sasl_credentials` at run time", "no", "make a new client, or use OAUTHBEARER's callback"),
+    ("`set_sasl_credentials` at run time", "yes", "for the connections made from then on"),
     ("Compression: none, gzip, snappy, lz4, zstd; reading message sets v0 and v1", "yes", ""),
     (
         "Interceptors, metrics",

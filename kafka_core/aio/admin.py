@@ -92,6 +92,10 @@ class AIOAdminClient:
         """Closes all connections, within `timeout_s`; calls that wait fail."""
         await self.client.close(timeout_s)
 
+    async def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are."""
+        self.client.set_sasl_credentials(username, password)
+
     async def __aenter__(self) -> Self:
         await self._router.start()
         return self

@@ -324,6 +324,15 @@ class AdminClient:
             event()
             served += 1
 
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are.
+
+        Raises:
+            StateError: closed, or forked.
+        """
+        self._thread.check()
+        self._core.client.set_sasl_credentials(username, password)
+
     def close(self, timeout: float = 5.0) -> None:
         """Closes connections and stops the thread, within about `timeout` seconds; futures that wait fail.
 

@@ -119,6 +119,14 @@ def test_the_right_password_set_later_delivers_what_waited(secure_cluster: Clust
     assert [item.value() for item in reports.delivered] == [b"patient"]
 
 
+def test_an_administrator_gets_in_with_the_right_password_set_later(secure_cluster: Cluster) -> None:
+    with AdminClient(login(secure_cluster, "SCRAM-SHA-256", "wrong")) as admin:
+        with pytest.raises(AuthError):
+            admin.list_topics(timeout=SHORT_S)
+        admin.set_sasl_credentials(USER, PASSWORD)
+        assert admin.list_topics(timeout=LIMIT_S).brokers
+
+
 def test_a_login_where_none_is_asked_for(secure_cluster: Cluster) -> None:
     conf = {**login(secure_cluster, "PLAIN"), "bootstrap.servers": secure_cluster.servers}
     said = refused(conf)

@@ -222,6 +222,18 @@ cdef class Message:
         """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
         return None if self._rare is None else self._rare[2]
 
+    def deserialized_key(self):
+        """The same as `key()`: for code that says which of the two it means."""
+        return self.key()
+
+    def deserialized_value(self):
+        """The same as `value()`: what a deserializer left there, else the bytes."""
+        return self.value()
+
+    def delivery_count(self):
+        """How often a share group was given the record; None, for there are no share groups here."""
+        return None
+
     cdef bint watch(self) except -1:
         """An object of the application may refer back to this message: cycles must be found from now on."""
         if not PyObject_GC_IsTracked(self):

@@ -117,6 +117,18 @@ class Message:
         """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
         return self._latency
 
+    def deserialized_key(self) -> Any:
+        """The same as `key()`: for code that says which of the two it means."""
+        return self.key()
+
+    def deserialized_value(self) -> Any:
+        """The same as `value()`: what a deserializer left there, else the bytes."""
+        return self.value()
+
+    def delivery_count(self) -> int | None:
+        """How often a share group was given the record; None, for there are no share groups here."""
+        return None
+
     def set_key(self, key: Any) -> None:
         """Puts another object in place of the key (deserializers do)."""
         self._key = key

@@ -121,3 +121,11 @@ def test_pickles(kernels: ModuleType) -> None:
         again = pickle.loads(pickle.dumps(message))
         assert type(again) is selected.Message  # whatever kernels the reading process has
         assert plain(again) == plain(message)
+
+
+def test_deserialized_is_what_set_left_there(kernels: ModuleType) -> None:
+    message = kernels.Message("t", key=b"k", value=b"v")
+    assert (message.deserialized_key(), message.deserialized_value(), message.delivery_count()) == (b"k", b"v", None)
+    message.set_key(1)
+    message.set_value({"a": 1})
+    assert (message.deserialized_key(), message.deserialized_value()) == (1, {"a": 1})
