@@ -6,6 +6,7 @@ Must not judge anything. The file itself and the rules that pair files across si
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,12 +29,14 @@ class Old:
     """One earlier version.
 
     Attributes:
-        label: how to call it in a sentence, e.g. `main:schemas/order.avsc`.
+        label: where it is, e.g. `main:schemas/order.avsc`.
         schema: the schema.
+        name: how to call it in a sentence, if that can be shorter than the label.
     """
 
     label: str
     schema: Schema
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,7 @@ class GitBaseline(TreeBaseline):
         return f"{revision}:{self._folder}/{path}" if self._folder else f"{revision}:{path}"
 
     def _at(self, path: str, transitive: bool) -> tuple[Old, ...]:
-        last = self._old(path)
+        last = dataclasses.replace(self._old(path), name=f"the version in {self._revision}")
         if not transitive:
             return (last,)
         found: list[Old] = []
@@ -221,7 +224,9 @@ class GitBaseline(TreeBaseline):
                 key = _closure_texts(side, path)
                 if key and key not in texts and key != _closure_texts(self.old, path):
                     texts.add(key)
-                    found.append(Old(self._where(commit[:10], path), side.schema(path)))
+                    found.append(
+                        Old(self._where(commit[:10], path), side.schema(path), f"the version in {commit[:10]}")
+                    )
         return (*found, last)
 
     @cached_property

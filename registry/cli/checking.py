@@ -228,13 +228,19 @@ class Checker:
     @staticmethod
     def _finding(document: Document, history: History, difference: Difference, forward: bool) -> Finding:
         old = history.versions[(difference.version or 1) - 1]
-        message = NUMBERED.sub(lambda match: history.versions[int(match[1]) - 1].label, difference.message)
+        message = NUMBERED.sub(lambda match: _name(history, match), difference.message)
         if document.schema_type == "PROTOBUF":
             line, column = proto_place(document.text, difference.path, difference.message)
         else:
             reader = _value(old.schema) if forward else None
             line, column = json_place(document.text, document.value, difference.path, reader)
         return Finding(difference.kind, message, difference.path, line, column, old.label)
+
+
+def _name(history: History, match: re.Match[str]) -> str:
+    """How to call the version that the engine has a number for."""
+    old = history.versions[int(match[1]) - 1]
+    return old.name or old.label
 
 
 def _value(schema: Schema) -> Any:

@@ -41,6 +41,7 @@ def test_an_incompatible_change_is_shown_with_its_line(repo: Path) -> None:
     assert result.exit_code == 1
     assert "INCOMPATIBLE schemas/order.avsc" in result.stdout
     assert "schemas/order.avsc:9:5 READER_FIELD_MISSING_DEFAULT_VALUE" in result.stdout
+    assert "can't read data of the version in HEAD" in " ".join(result.stdout.split())
     assert "1 incompatible, 1 ok" in result.stdout
     assert result.stderr == ""
 
