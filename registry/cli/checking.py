@@ -246,6 +246,6 @@ def _name(history: History, match: re.Match[str]) -> str:
 def _value(schema: Schema) -> Any:
     """The JSON value of a registered schema, None if it has none (Protobuf; Avro's bare names)."""
     try:
-        return parse_json(schema.schema_str)
+        return parse_json(schema.schema_str, schema.schema_type == "AVRO")
     except Unusable:
         return None

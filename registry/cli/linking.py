@@ -20,9 +20,10 @@ from registry.cli.files import Tree
 from registry.cli.findings import Unusable
 from registry.cli.positions import Lines
 from registry.cli.versions import numbered
+from registry.compat import documents
 from registry.models import Schema, SchemaReference
 
-__all__ = ["Collection", "Document", "parse_json", "proto_imports"]
+__all__ = ["Collection", "Document", "blank_comments", "parse_json", "proto_imports"]
 
 PROTO_NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|("[^"\\\n]*(?:\\.[^"\\\n]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\')', re.DOTALL
@@ -49,25 +50,35 @@ class Document:
     value: Any
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, comments: bool = False) -> Any:
     """A JSON text as a value.
 
+    Args:
+        text: the text.
+        comments: whether comments are passed over, as Java's Avro parser does.
+
     Raises:
-        Unusable: it is not JSON; with line and column.
+        Unusable: it is not JSON, or nested too deep for a registry; with line and column.
     """
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise Unusable(f"not JSON: {error.msg}", error.lineno, error.colno, "NOT_JSON") from error
-    except (RecursionError, ValueError) as error:
-        deep = isinstance(error, RecursionError)
-        raise Unusable("JSON is nested too deep" if deep else f"not JSON: {error}", kind="NOT_JSON") from error
+        return documents.loads(text)
+    except ValueError as error:
+        if comments and ("//" in text or "/*" in text):
+            return parse_json(blank_comments(text))
+        if isinstance(error, json.JSONDecodeError):
+            raise Unusable(f"not JSON: {error.msg}", error.lineno, error.colno, "NOT_JSON") from error
+        raise Unusable(f"not JSON: {error}", kind="NOT_JSON") from error
+
+
+def blank_comments(text: str) -> str:
+    """The text with `//` and `/* */` comments as blanks: all that is left keeps its place."""
+    return PROTO_NOISE.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def proto_imports(text: str) -> list[tuple[str, int]]:
     """The paths a .proto file imports, each with its offset; comments and other strings are passed over."""
     found = []
-    clean = PROTO_NOISE.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+    clean = blank_comments(text)
     at = 0
     while match := PROTO_IMPORT.search(clean, at):
         found.append((match["path"], match.start("path")))
@@ -100,7 +111,7 @@ class Collection:
         found = self._documents.get(path)
         if found is None:
             text, kind = self.tree.read(path), self._type_of(path)
-            found = Document(path, text, kind, None if kind == "PROTOBUF" else parse_json(text))
+            found = Document(path, text, kind, None if kind == "PROTOBUF" else parse_json(text, kind == "AVRO"))
             self._documents[path] = found
         return found
 

@@ -1,7 +1,7 @@
 """Where things are in the text of a JSON document: JSON pointer → line and column.
 
-Must not know of schemas. Only documents that `json` accepts are scanned, so the scanner need not find errors; it has
-no recursion and takes time in proportion to the text.
+Must not know of schemas. Only documents that a parser has accepted are scanned, so the scanner need not find errors; it
+passes over comments, has no recursion and takes time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 __all__ = ["Lines", "Positions", "locate", "pointer_parts"]
 
-TOKEN = re.compile(r'[{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|[{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class Lines:
@@ -85,7 +85,7 @@ def _scanned(text: str) -> _Node:
     member: _Node | None = None  # whose name was read and whose value comes next
     for match in TOKEN.finditer(text):
         token = match.group()
-        if token in (",", ":"):
+        if token in (",", ":") or token.startswith(("//", "/*")):
             continue
         if token in ("}", "]"):
             open_nodes.pop()

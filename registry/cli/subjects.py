@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from registry.cli.avro_names import avro_names
 from registry.cli.files import matches
 from registry.cli.findings import Unusable
-from registry.cli.linking import PROTO_NOISE, Document
+from registry.cli.linking import Document, blank_comments
 from registry.cli.versions import numbered, split
 
 __all__ = ["Namer", "own_name"]
@@ -31,7 +31,7 @@ def own_name(document: Document) -> str | None:
     if document.schema_type == "JSON":
         title = document.value.get("title") if isinstance(document.value, dict) else None
         return title if isinstance(title, str) and title else None
-    clean = PROTO_NOISE.sub(lambda match: match[1] or " ", document.text)
+    clean = blank_comments(document.text)
     message, package = PROTO_MESSAGE.search(clean), PROTO_PACKAGE.search(clean)
     if message is None:
         return None

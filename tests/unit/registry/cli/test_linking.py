@@ -195,9 +195,28 @@ def test_types_may_be_set_by_pattern(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "line", "column"),
-    [('{"a": 1,}', 1, 9), ('{\n  "a" 1}', 2, 7), ("[" * 200_000, 1, 1), ("1" * 5000, 1, 1)],
+    [('{"a": NaN}', 1, 1), ('{"a": 1,}', 1, 9), ('{\n  "a" 1}', 2, 7), ("[" * 200_000, 1, 1), ("1" * 5000, 1, 1)],
 )
 def test_what_is_not_json_has_a_place(text: str, line: int, column: int) -> None:
     with pytest.raises(Unusable) as caught:
         parse_json(text)
     assert (caught.value.kind, caught.value.line, caught.value.column) == ("NOT_JSON", line, column)
+
+
+def test_avro_may_have_comments_and_json_schema_may_not(tmp_path: Path) -> None:
+    text = '{"type": "array", // of money\n "items": "Money" /* x */, "doc": "// no"}'
+    write(tmp_path, {"a.avsc": text, "a.json": text, "money.avsc": record("Money"), "b.avsc": '"int" //\n,'})
+    side = collection(tmp_path)
+    assert targets(side, "a.avsc") == {"Money": "money.avsc"}
+    assert side.document("a.avsc").value["doc"] == "// no"
+    with pytest.raises(Unusable, match="not JSON"):
+        side.document("a.json")
+    with pytest.raises(Unusable) as caught:
+        side.document("b.avsc")
+    assert (caught.value.line, caught.value.column) == (2, 1)
+
+
+def test_nesting_is_bounded_as_in_a_registry(tmp_path: Path) -> None:
+    assert parse_json("[" * 1000 + "]" * 1000)
+    with pytest.raises(Unusable, match="nested deeper than 1000"):
+        parse_json("[" * 1001 + "]" * 1001)

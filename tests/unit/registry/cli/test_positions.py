@@ -90,3 +90,9 @@ def test_pointers_are_split(pointer: str, parts: list[str]) -> None:
 def test_offsets_are_lines_and_columns_from_one() -> None:
     lines = Lines("ab\n\nc")
     assert [lines.place(offset) for offset in range(5)] == [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)]
+
+
+def test_comments_are_passed_over() -> None:
+    text = '{ // "x": 1 {\n /* [ \n */ "a": "//no", "b": 2}'
+    assert dict(Positions(text).walk()).keys() == {(), ("a",), ("b",)}
+    assert locate(text, ["a"]) == (3, 5)
