@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 __all__ = ["Deserializer", "Headers", "MessageField", "SerializationContext", "Serializer", "place"]
 
@@ -35,11 +35,13 @@ class SerializationContext:
         topic: the topic it goes to or comes from.
         field: key or value.
         headers: the message's headers.
+        key: for a value, the message's key before it was serialized (when reading: its bytes), if that is known.
     """
 
     topic: str
     field: MessageField
     headers: Headers | None = None
+    key: Any = None
 
 
 def place(ctx: SerializationContext | None) -> tuple[str | None, str | None]:

@@ -5,7 +5,6 @@ Must not know of formats or rule languages. Source: the order and the actions of
 
 from __future__ import annotations
 
-import contextvars
 import enum
 import logging
 import threading
@@ -23,7 +22,6 @@ __all__ = ["RULE_NAME_HEADER", "Phase", "RuleEngine", "has_rules"]
 RULE_NAME_HEADER: Final = "__rule.name"
 """Header of a dead letter that names the rule that failed: that rule is left out when the letter is read again."""
 log = logging.getLogger("serdes")
-_original_key: contextvars.ContextVar[Any] = contextvars.ContextVar("serdes_original_key", default=None)
 SAME_WAY = {
     RuleMode.WRITEREAD: (RuleMode.WRITE, RuleMode.READ),
     RuleMode.UPDOWN: (RuleMode.UPGRADE, RuleMode.DOWNGRADE),
@@ -151,7 +149,7 @@ class RuleEngine:
                 rules,
                 inline_tags,
                 field_transformer,
-                whole if is_key else _original_key.get(),
+                whole if is_key else ser_ctx.key,
                 None if is_key else whole,
                 None if owner.rule_set is None else owner.rule_set.enable_at,
             )
@@ -251,8 +249,3 @@ def _comes_from_its_dead_letter(ctx: RuleContext) -> bool:
         return False
     last = named[-1]
     return (last.encode() if isinstance(last, str) else last) == ctx.rule.name.encode()
-
-
-def note_key(key: Any) -> None:
-    """Remembers the key of the message at hand, for what is done with its value; None forgets it."""
-    _original_key.set(key)

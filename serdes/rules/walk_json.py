@@ -27,24 +27,25 @@ TYPES: Final = {
 }
 LEAVES: Final = (FieldType.ENUM, FieldType.STRING, FieldType.INT, FieldType.DOUBLE, FieldType.BOOLEAN)
 
-Lookup = Callable[[str, str], tuple[Any, str]]
-"""Base URI and `$ref` → the schema it names, and that schema's base URI."""
-Validity = Callable[[Any, str, Any], bool]
-"""Schema, its base URI and value → whether the value is valid."""
+Lookup = Callable[[Any, str], tuple[Any, Any]]
+"""Base (what references are relative to) and `$ref` → the schema it names, and that schema's base."""
+Validity = Callable[[Any, Any, Any], bool]
+"""Schema, its base and value → whether the value is valid."""
 
 
-def field_transformer(schema: Any, lookup: Lookup, is_valid: Validity) -> FieldTransformer:
+def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity) -> FieldTransformer:
     """How a transform is applied to values of a schema.
 
     Args:
         schema: the JSON Schema, parsed.
+        base: what its references are relative to.
         lookup: resolves references.
         is_valid: chooses among alternatives.
     """
     walk = _Walk(lookup, is_valid)
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:
-        return walk.value(ctx, transform, schema, "", "$", message, 0)
+        return walk.value(ctx, transform, schema, base, "$", message, 0)
 
     return apply
 
@@ -57,7 +58,7 @@ class _Walk:
         self._is_valid = is_valid
 
     def value(
-        self, ctx: RuleContext, transform: FieldTransform, schema: Any, base: str, path: str, value: Any, depth: int
+        self, ctx: RuleContext, transform: FieldTransform, schema: Any, base: Any, path: str, value: Any, depth: int
     ) -> Any:
         """Walks a value; what no schema speaks of, and null, stays as it is."""
         if value is None or not isinstance(schema, dict) or depth > MAX_DEPTH:
@@ -80,7 +81,7 @@ class _Walk:
             return transform(ctx, entered, value)
         return value
 
-    def _parts(self, schema: Mapping[str, Any], base: str, value: Any) -> list[Any]:
+    def _parts(self, schema: Mapping[str, Any], base: Any, value: Any) -> list[Any]:
         """The subschemas of a combined schema that a value is walked by."""
         parts = list(schema.get("allOf") or ())
         for name, first_only in (("oneOf", True), ("anyOf", False)):
@@ -99,7 +100,7 @@ class _Walk:
         ctx: RuleContext,
         transform: FieldTransform,
         schema: Mapping[str, Any],
-        base: str,
+        base: Any,
         path: str,
         value: dict[str, Any],
         depth: int,

@@ -10,7 +10,6 @@ import pytest
 from registry import Rule, RuleKind, RuleMode, RuleSet, Schema
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.rules import Phase, RuleAction, RuleContext, RuleEngine, RuleExecutor, RuleOverride, RuleRegistry, has_rules
-from serdes.rules.engine import note_key
 from tests.unit.serdes.rules.samples import ctx, rule, schema
 
 T, C = RuleKind.TRANSFORM, RuleKind.CONDITION
@@ -196,14 +195,13 @@ def test_the_rule_that_made_a_dead_letter_is_left_out_for_it(headers: Any, expec
 
 def test_executors_know_the_whole_message_and_its_key() -> None:
     parts = Parts()
-    note_key("the key")
-    parts.run(RuleMode.WRITE, append("a"), append("b"))
+    keyed = SerializationContext("people", MessageField.VALUE, None, "the key")
+    parts.run(RuleMode.WRITE, append("a"), append("b"), where=keyed)
     assert [(seen.original_key, seen.original_value) for seen in parts.append.seen] == [("the key", "m")] * 2
     parts.run(RuleMode.READ, append("a", RuleMode.READ), original=b"bytes")
     assert parts.append.seen[-1].original_value == b"bytes"
     parts.run(RuleMode.WRITE, append("a"), message="k", where=ctx(MessageField.KEY))
     assert (parts.append.seen[-1].original_key, parts.append.seen[-1].original_value) == ("k", None)
-    note_key(None)
 
 
 def test_executors_are_configured_and_closed() -> None:

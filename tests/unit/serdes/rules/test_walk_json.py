@@ -23,6 +23,7 @@ def apply_to(schema: Any, value: Any, transform: Any, **changes: Any) -> Any:
     ctx = context(rule(**{"kind": RuleKind.TRANSFORM, **changes}))
     walk = field_transformer(
         schema,
+        None,
         lambda base, name: (DEFINITIONS[name], base),
         lambda part, base, item: Draft202012Validator(part).is_valid(item),
     )

@@ -65,7 +65,7 @@ def descriptor(package: str = "walk") -> Any:
 
 
 PERSON = descriptor()
-Person = message_factory.GetMessageClass(PERSON)
+Person: Any = message_factory.GetMessageClass(PERSON)
 
 
 def walked(message: Any, registered: Any = PERSON, **changes: Any) -> tuple[Any, list[tuple[str, str]]]:

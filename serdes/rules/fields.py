@@ -1,0 +1,146 @@
+"""What rules must know of a format: how a value's fields are walked, and its plain form.
+
+Must not know of rules' languages. One class for each format, chosen by what the format parsed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from serdes.errors import SerializationError
+from serdes.formats import Format
+from serdes.rules import walk_avro, walk_json
+from serdes.rules.model import FieldTransformer
+
+__all__ = ["Fields", "of"]
+
+
+class Fields(Protocol):
+    """The fields of values of one schema.
+
+    Attributes:
+        tags: full name of a field → tags written in the schema; None where the walk knows them.
+        transformer: applies a transform to every field of a value.
+    """
+
+    tags: Mapping[str, Iterable[str]] | None
+    transformer: FieldTransformer
+
+    def plain(self, value: Any) -> Any:
+        """A value of the user's as rules see it."""
+        ...
+
+    def as_json(self, value: Any) -> Any:
+        """A decoded value as migration rules see it."""
+        ...
+
+    def from_json(self, value: Any) -> Any:
+        """What migration rules made, as a value of this schema."""
+        ...
+
+
+def of(form: Format, parsed: Any) -> Fields:
+    """The fields of a parsed schema."""
+    if form.schema_type == "AVRO":
+        return _Avro(parsed)
+    return _Json(parsed) if form.schema_type == "JSON" else _Protobuf(form, parsed)
+
+
+class _Same:
+    """Values that need no other form."""
+
+    def as_json(self, value: Any) -> Any:
+        return value
+
+    def from_json(self, value: Any) -> Any:
+        return value
+
+
+class _Avro(_Same):
+    def __init__(self, parsed: Any) -> None:
+        self.tags: Mapping[str, Iterable[str]] | None = walk_avro.inline_tags(parsed.model)
+        self.transformer = walk_avro.field_transformer(parsed.model)
+
+    def plain(self, value: Any) -> Any:
+        return plain(value)
+
+
+class _Json(_Same):
+    def __init__(self, parsed: Any) -> None:
+        from serdes.json_codec import validator_of
+
+        self.tags: Mapping[str, Iterable[str]] | None = None
+        validator = validator_of(parsed)
+        self.transformer = walk_json.field_transformer(
+            parsed.document,
+            validator._resolver,
+            lambda base, ref: _resolved(base, ref),
+            lambda part, base, value: validator.evolve(schema=part, _resolver=base).is_valid(value),
+        )
+
+    def plain(self, value: Any) -> Any:
+        return plain(value)
+
+
+def _resolved(resolver: Any, ref: str) -> tuple[Any, Any]:
+    import referencing.exceptions
+
+    try:
+        found = resolver.lookup(ref)
+    except referencing.exceptions.Unresolvable as error:
+        raise SerializationError(f"the JSON Schema refers to {ref!r}, which it has no reference for") from error
+    return found.contents, found.resolver
+
+
+class _Protobuf:
+    def __init__(self, form: Any, parsed: Any) -> None:
+        from serdes.rules import walk_protobuf
+
+        self._form = form
+        self._parsed = parsed
+        self.tags: Mapping[str, Iterable[str]] | None = None
+
+        def apply(ctx: Any, transform: Any, message: Any) -> Any:
+            registered = parsed.named(message.DESCRIPTOR.full_name).DESCRIPTOR
+            return walk_protobuf.field_transformer(registered)(ctx, transform, message)
+
+        self.transformer: FieldTransformer = apply
+
+    def plain(self, value: Any) -> Any:
+        return self.from_json(value) if isinstance(value, Mapping) else value
+
+    def as_json(self, value: Any) -> Any:
+        from google.protobuf import json_format
+
+        return json_format.MessageToDict(value, preserving_proto_field_name=True)
+
+    def from_json(self, value: Any) -> Any:
+        from google.protobuf import json_format
+
+        kind = self._form.message_class(self._parsed)
+        try:
+            return json_format.ParseDict(value, kind())
+        except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
+            name = kind.DESCRIPTOR.full_name
+            raise SerializationError(f"the dict does not fit message type {name}: {error}") from error
+
+
+def plain(value: Any) -> Any:
+    """Objects (dataclasses, attrs, pydantic) as dicts, inside dicts and lists too; anything else as it is."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        return (value[0], plain(value[1]))
+    if isinstance(value, type):
+        return value
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if hasattr(value, "__attrs_attrs__"):
+        return {field.name: plain(getattr(value, field.name)) for field in value.__attrs_attrs__}
+    if hasattr(type(value), "model_fields"):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    return value

@@ -1,0 +1,271 @@
+"""serdes.rules.contracts and fields: rules inside serializers of all formats, against an embedded registry."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from registry import (
+    AsyncSchemaRegistryClient,
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleSet,
+    Schema,
+    SchemaRegistryClient,
+    ServerConfig,
+)
+from serdes import MessageField, SerializationContext, SerializationError
+from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from serdes.json_schema import JSONDeserializer, JSONSerializer
+from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
+from serdes.rules import DlqAction, RuleRegistry
+from tests.unit.serdes.rules.samples import rule
+
+CTX = SerializationContext("people", MessageField.VALUE)
+LATEST = {"use.latest.version": True, "auto.register.schemas": False}
+ENCRYPT = {"encrypt.kek.name": "kek", "encrypt.kms.type": "local-kms", "encrypt.kms.key.id": "key"}
+SECRET = {"secret": "s"}
+T = RuleKind.TRANSFORM
+
+
+def avro(*fields: dict[str, Any]) -> str:
+    return json.dumps({"type": "record", "name": "Person", "namespace": "t", "fields": list(fields)})
+
+
+NAME = {"name": "name", "type": "string", "confluent:tags": ["PII"]}
+AGE = {"name": "age", "type": "int", "default": 0}
+AVRO = avro(NAME, AGE)
+JSON = json.dumps(
+    {
+        "title": "Person",
+        "type": "object",
+        "properties": {"name": {"type": "string", "confluent:tags": ["PII"]}, "age": {"$ref": "#/$defs/age"}},
+        "$defs": {"age": {"type": "integer"}},
+    }
+)
+PROTO = """
+syntax = "proto3";
+package t;
+import "confluent/meta.proto";
+message Person {
+  string name = 1 [(confluent.field_meta) = { tags: "PII" }];
+  int32 age = 2;
+}
+"""
+ADA = {"name": "Ada", "age": 36}
+
+
+@dataclasses.dataclass
+class Person:
+    name: str
+    age: int = 0
+
+
+@pytest.fixture
+def url() -> str:
+    return f"mock://contracts-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": url, "cache.latest.ttl.sec": 0.001}) as made:
+        yield made
+
+
+def contract(*domain: Rule, encoding: Any = (), migration: Any = ()) -> RuleSet:
+    return RuleSet(domain_rules=list(domain), encoding_rules=list(encoding), migration_rules=list(migration))
+
+
+def encrypting() -> Rule:
+    return rule("enc", "ENCRYPT", kind=T, mode=RuleMode.WRITEREAD, tags=["PII"], params=ENCRYPT)
+
+
+def serdes_of(kind: str, client: Any, **more: Any) -> tuple[Any, Any, Any]:
+    """Serializer, deserializer, and what makes a dict of what the latter gives."""
+    if kind == "AVRO":
+        return AvroSerializer(client, conf=LATEST, **more), AvroDeserializer(client, **more), dict
+    if kind == "JSON":
+        return (
+            JSONSerializer(None, client, conf=LATEST, **more),
+            JSONDeserializer(None, schema_registry_client=client, **more),
+            dict,
+        )
+    own = {"message.type": "t.Person"}
+    writer = ProtobufSerializer(None, client, {**LATEST, **own}, **more)
+    reader = ProtobufDeserializer(None, own, client, **more)
+    return writer, reader, lambda message: {"name": message.name, "age": message.age}
+
+
+SCHEMAS = {"AVRO": AVRO, "JSON": JSON, "PROTOBUF": PROTO}
+KINDS = pytest.mark.parametrize("kind", SCHEMAS)
+
+
+def register(client: SchemaRegistryClient, kind: str, rules: RuleSet, text: str = "") -> int:
+    return client.register_schema("people-value", Schema(text or SCHEMAS[kind], kind, rule_set=rules))
+
+
+@KINDS
+def test_tagged_fields_are_encrypted_on_their_way(client: SchemaRegistryClient, kind: str) -> None:
+    register(client, kind, contract(encrypting()))
+    write, read, plain = serdes_of(kind, client, rule_conf=SECRET)
+    frame = write(ADA, CTX)
+    assert b"Ada" not in frame
+    assert plain(read(frame, CTX)) == ADA
+
+
+@KINDS
+def test_a_reader_without_the_secret_is_refused(client: SchemaRegistryClient, url: str, kind: str) -> None:
+    register(client, kind, contract(encrypting()))
+    frame = serdes_of(kind, client, rule_conf=SECRET)[0](ADA, CTX)
+    with SchemaRegistryClient({"url": url}) as other:
+        _, read, _ = serdes_of(kind, other, rule_conf={"secret": "other"})
+        with pytest.raises(SerializationError, match=r"rule 'enc' failed \(READ\)") as caught:
+            read(frame, CTX)
+    assert (caught.value.topic, caught.value.field) == ("people", "value")
+
+
+@KINDS
+def test_payloads_are_encrypted(client: SchemaRegistryClient, kind: str) -> None:
+    payload = rule("all", "ENCRYPT_PAYLOAD", kind=T, mode=RuleMode.WRITEREAD, params=ENCRYPT)
+    schema_id = register(client, kind, contract(encoding=[payload]))
+    write, read, plain = serdes_of(kind, client, rule_conf=SECRET)
+    frame = write(ADA, CTX)
+    assert frame[:5] == b"\x00" + schema_id.to_bytes(4, "big")
+    assert b"Ada" not in frame
+    assert plain(read(frame, CTX)) == ADA
+
+
+@KINDS
+def test_conditions_and_transforms(client: SchemaRegistryClient, kind: str) -> None:
+    adult = rule("adult", "CEL", expr="message.age > 17", doc="only adults")
+    shout = rule("shout", "CEL_FIELD", kind=T, expr="typeName == 'STRING' ; value + '!'")
+    lower = rule("read", "CEL_FIELD", kind=T, mode=RuleMode.READ, expr="name == 'age' ; value + 1")
+    register(client, kind, contract(adult, shout, lower))
+    write, read, plain = serdes_of(kind, client)
+    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada!", "age": 37}
+    with pytest.raises(SerializationError, match=r"rule 'adult' failed \(WRITE\): only adults"):
+        write({"name": "Bob", "age": 5}, CTX)
+
+
+@KINDS
+def test_a_whole_message_may_be_made_anew(client: SchemaRegistryClient, kind: str) -> None:
+    older = rule("older", "CEL", kind=T, expr="{'name': message.name, 'age': message.age + 1}")
+    register(client, kind, contract(older))
+    write, read, plain = serdes_of(kind, client)
+    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada", "age": 37}
+
+
+def test_objects_are_seen_as_dicts(client: SchemaRegistryClient) -> None:
+    register(client, "AVRO", contract(rule("adult", "CEL", expr="message.age > 17"), encrypting()))
+    write, read, _ = serdes_of("AVRO", client, rule_conf=SECRET)
+    assert read(write(Person("Ada", 36), CTX), CTX) == ADA
+    with pytest.raises(SerializationError, match="rule 'adult' failed"):
+        write(Person("Bob", 5), CTX)
+
+
+def test_the_rules_of_a_given_schema_run_too(client: SchemaRegistryClient) -> None:
+    """A schema with rules that is registered by the serializer must not write in clear what is to be encrypted."""
+    given = Schema(AVRO, rule_set=contract(encrypting()))
+    frame = AvroSerializer(client, given, rule_conf=SECRET)(ADA, CTX)
+    assert b"Ada" not in frame
+
+
+def test_values_of_other_versions_are_migrated(client: SchemaRegistryClient) -> None:
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    merge = "$merge([$sift($, function($v, $k) {$k != '%s'}), {'%s': $.'%s'}])"
+    both = [
+        rule("up", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr=merge % ("name", "title", "name")),
+        rule("down", "JSONATA", kind=T, mode=RuleMode.DOWNGRADE, expr=merge % ("title", "name", "title")),
+    ]
+    old = Schema(AVRO)
+    middle = Schema(avro({**NAME, "name": "title"}, AGE), rule_set=contract(migration=both))
+    newest = Schema(avro({**NAME, "name": "title"}, AGE, {"name": "more", "type": "int", "default": 1}))
+    frame = AvroSerializer(client, old)(ADA, CTX)
+    for schema in (middle, newest):
+        client.register_schema("people-value", schema)
+    client.clear_caches()
+    read = AvroDeserializer(client, conf={"use.latest.version": True})
+    assert read(frame, CTX) == {"title": "Ada", "age": 36}
+    # and back: a consumer of the first version reads what the newest wrote
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    newer = AvroSerializer(client, newest, conf={"auto.register.schemas": False})(
+        {"title": "Bob", "age": 1, "more": 2}, CTX
+    )
+    pinned = Schema(AVRO, rule_set=None)
+    again = client.register_schema("people-value", Schema(AVRO.replace('"int"', '"int"'), rule_set=contract()))
+    assert again
+    client.clear_caches()
+    assert AvroDeserializer(client, pinned)(frame, CTX) == ADA
+    assert newer[:1] == b"\x00"
+
+
+def test_a_migration_of_protobuf_and_json(client: SchemaRegistryClient) -> None:
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    up = rule("up", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr="{'name': $.name & '!', 'age': $.age}")
+    for kind, changed in (("JSON", JSON.replace("Person", "Human")), ("PROTOBUF", PROTO.replace("age = 2", "age = 3"))):
+        subject = SerializationContext(f"people-{kind}", MessageField.VALUE)
+        name = f"people-{kind}-value"
+        client.set_config(name, ServerConfig(compatibility="NONE"))
+        client.register_schema(name, Schema(SCHEMAS[kind], kind))
+        write, _, plain = serdes_of(kind, client)
+        frame = write(ADA, subject)
+        client.register_schema(name, Schema(changed, kind, rule_set=contract(migration=[up])))
+        client.clear_caches()
+        if kind == "JSON":
+            read: Any = JSONDeserializer(None, schema_registry_client=client, conf={"use.latest.version": True})
+        else:
+            conf = {"use.latest.version": True, "message.type": "t.Person"}
+            read = ProtobufDeserializer(None, conf, client)
+        assert plain(read(frame, subject)) == {"name": "Ada!", "age": 36}
+
+
+def test_a_dead_letter_has_key_and_value(client: SchemaRegistryClient) -> None:
+    sent: list[Any] = []
+
+    class Outbox:
+        def produce(self, topic: str, value: bytes, key: bytes, **rest: Any) -> None:
+            sent.append((topic, key, json.loads(value)))
+
+        def poll(self, timeout: float) -> None:
+            return
+
+    rules = RuleRegistry()
+    rules.register_action(DlqAction({"dlq.topic": "dead", "producer": Outbox()}))
+    register(client, "AVRO", contract(rule("adult", "CEL", expr="message.age > 17", on_failure="DLQ"), encrypting()))
+    write, _, _ = serdes_of("AVRO", client, rule_conf=SECRET, rule_registry=rules)
+    where = SerializationContext("people", MessageField.VALUE, key="k")
+    with pytest.raises(SerializationError, match="the message went to 'dead'"):
+        write({"name": "Bob", "age": 5}, where)
+    assert sent == [("dead", b"k", {"name": "<REDACTED>", "age": 5})]
+
+
+def test_asyncio_serializers_run_rules_too(client: SchemaRegistryClient, url: str) -> None:
+    register(client, "AVRO", contract(encrypting(), rule("adult", "CEL", expr="message.age > 17")))
+
+    async def work() -> None:
+        async with AsyncSchemaRegistryClient({"url": url}) as own:
+            write = AsyncAvroSerializer(own, conf=LATEST, rule_conf=SECRET)
+            read = AsyncAvroDeserializer(own, rule_conf=SECRET)
+            frame = await write(ADA, CTX)
+            assert frame is not None
+            assert b"Ada" not in frame
+            assert await read(frame, CTX) == ADA
+            with pytest.raises(SerializationError, match="rule 'adult' failed"):
+                await write({"name": "Bob", "age": 5}, CTX)
+
+    asyncio.run(work())
+
+
+def test_schemas_without_rules_cost_no_engine(client: SchemaRegistryClient) -> None:
+    write = AvroSerializer(client, AVRO)
+    read = AvroDeserializer(client)
+    assert read(write(ADA, CTX), CTX) == ADA
+    for one in (write, read):
+        assert one._planner._contracts._made is None
