@@ -1,0 +1,105 @@
+"""JSON Schema for `verdict`: parses, names all differences that are in the way, gives the canonical text.
+
+Must not know of levels or registries. Source: Confluent's `JsonSchema` and `SchemaDiff`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from registry.compat.difference import Difference, Roles
+from registry.compat.documents import loads
+from registry.compat.formats import Referenced
+from registry.compat.json_canonical import json_text
+from registry.compat.json_classic import ClassicReader
+from registry.compat.json_compare import Comparison
+from registry.compat.json_kinds import JsonKind, sentence
+from registry.compat.json_model import Node, ObjectNode
+from registry.compat.json_modern import ModernReader
+from registry.compat.json_refs import Draft, References, draft_of
+from registry.errors import InvalidSchemaError
+from registry.models import Schema
+
+__all__ = ["JsonSchema", "canonical", "differences", "parse"]
+
+RESERVED = "confluent:reserved"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JsonSchema:
+    """A schema ready to be compared.
+
+    Attributes:
+        root: the node of the whole document.
+        draft: its dialect.
+        reserved: names its metadata reserves.
+    """
+
+    root: Node
+    draft: Draft
+    reserved: frozenset[str] = frozenset()
+
+
+def parse(schema: Schema, referenced: Referenced) -> JsonSchema:
+    """The schema with what it refers to.
+
+    Cost: linear in the documents; nothing in it depends on Python's stack.
+
+    Raises:
+        InvalidSchemaError: not JSON, not a schema the registry takes, or a reference leads nowhere.
+    """
+    document = _document(schema.schema_str, "the schema")
+    draft = draft_of(document)
+    others = {reference.name: _document(found.schema_str, reference.name) for reference, found in referenced}
+    references = References(document, draft, others)
+    reader = (ModernReader if draft.modern else ClassicReader)(references, draft)
+    properties = schema.metadata.properties if schema.metadata is not None else None
+    reserved = (properties or {}).get(RESERVED, "").split(",")
+    return JsonSchema(reader.document(document), draft, frozenset(filter(None, map(str.strip, reserved))))
+
+
+def differences(
+    reader: JsonSchema, writer: JsonSchema, roles: Roles | None = None, policy: str = "STRICT"
+) -> list[Difference]:
+    """Everything that is in the way; empty if all data that `writer` accepts is accepted by `reader`.
+
+    Args:
+        reader: reads; the registry calls it the update.
+        writer: has written; the registry calls it the original.
+        roles: how messages call the two.
+        policy: `STRICT`, or `LENIENT`, which allows some changes of what is not named.
+
+    Raises:
+        InvalidSchemaError: comparing them would take too long.
+    """
+    roles = roles or Roles()
+    return [*_reserved(reader, writer, roles), *Comparison(roles, policy).run(writer.root, reader.root)]
+
+
+def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
+    """The text a registry stores and compares.
+
+    Raises:
+        InvalidSchemaError: see `parse`.
+    """
+    parse(schema, referenced)
+    return json_text(_document(schema.schema_str, "the schema"), normalize)
+
+
+def _reserved(reader: JsonSchema, writer: JsonSchema, roles: Roles) -> list[Difference]:
+    """What the metadata has against it: names that are no longer reserved, or are used."""
+    found = [(JsonKind.RESERVED_PROPERTY_REMOVED, name, name) for name in sorted(writer.reserved - reader.reserved)]
+    if isinstance(reader.root, ObjectNode):
+        used = sorted(reader.reserved & reader.root.properties.keys())
+        found += [(JsonKind.RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY, f"#/properties/{name}", name) for name in used]
+    return [
+        Difference(kind.value, where, sentence(kind, where, roles, {"name": repr(name)})) for kind, where, name in found
+    ]
+
+
+def _document(text: str, name: str) -> Any:
+    try:
+        return loads(text, exact=True)
+    except ValueError as error:
+        raise InvalidSchemaError.local(f"{name} is not JSON: {error}") from error

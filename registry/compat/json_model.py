@@ -1,0 +1,318 @@
+"""The parts a JSON Schema consists of, as Confluent's registry sees them: one node for each schema object.
+
+Must not know how nodes are read from a document or compared. Source: the schema classes of everit's json-schema, the
+library whose model Confluent's registry compares (`SchemaTranslator` brings 2019-09 and 2020-12 to the same model).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final, TypeAlias, TypeVar
+
+__all__ = [
+    "ANYTHING",
+    "NODES",
+    "ArrayNode",
+    "CombinedNode",
+    "ConstNode",
+    "Criterion",
+    "EnumNode",
+    "Interner",
+    "Kind",
+    "Node",
+    "NotNode",
+    "Number",
+    "NumberNode",
+    "ObjectNode",
+    "ReferenceNode",
+    "StringNode",
+    "merged",
+]
+
+Number: TypeAlias = int | Decimal
+
+
+class Kind(enum.Enum):
+    """What a schema says of values, as far as the comparison tells kinds apart; the value is for people."""
+
+    EMPTY = "anything"
+    TRUE = "any value"
+    FALSE = "nothing"
+    BOOLEAN = "boolean"
+    NULL = "null"
+    STRING = "string"
+    NUMBER = "number"
+    ARRAY = "array"
+    OBJECT = "object"
+    ENUM = "enum"
+    CONST = "const"
+    NOT = "not"
+    CONDITIONAL = "if/then/else"
+    COMBINED = "combination"
+    REFERENCE = "reference to a reference"
+
+
+ANYTHING: Final = frozenset({Kind.EMPTY, Kind.TRUE})
+
+
+class Criterion(enum.Enum):
+    """How many branches of a combination have to hold; the value is the keyword."""
+
+    ALL = "allOf"
+    ANY = "anyOf"
+    ONE = "oneOf"
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A schema.
+
+    Attributes:
+        kind: decides, with a few exceptions, whether two schemas can be compatible at all.
+        has_default: whether the schema gives a default that is not null.
+        is_bytes: whether `connect.type` is `bytes`: Kafka Connect writes such numbers in two ways.
+        key: equal for nodes of one document that the registry would print alike; set by the reader of the document.
+    """
+
+    kind: Kind
+    has_default: bool = False
+    is_bytes: bool = False
+    key: int = -1
+
+    def children(self) -> Iterator[Node]:
+        """The nodes inside this one, not through references."""
+        return iter(())
+
+
+@dataclass(slots=True, eq=False)
+class StringNode(Node):
+    """A schema of strings."""
+
+    kind: Kind = Kind.STRING
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class NumberNode(Node):
+    """A schema of numbers."""
+
+    kind: Kind = Kind.NUMBER
+    integer: bool = False
+    minimum: Number | None = None
+    maximum: Number | None = None
+    exclusive_minimum: Number | None = None
+    exclusive_maximum: Number | None = None
+    multiple_of: Number | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ArrayNode(Node):
+    """A schema of arrays.
+
+    Attributes:
+        every: of every item.
+        first: of the first items, one each.
+        more: whether there may be items after those of `first`.
+        rest: of the items after those of `first`.
+    """
+
+    kind: Kind = Kind.ARRAY
+    every: Node | None = None
+    first: tuple[Node, ...] = ()
+    more: bool = True
+    rest: Node | None = None
+    contains: Node | None = None
+    unevaluated: Node | None = None
+    min_items: Number | None = None
+    max_items: Number | None = None
+    min_contains: Number | None = None
+    max_contains: Number | None = None
+    unique: bool = False
+
+    def children(self) -> Iterator[Node]:
+        yield from self.first
+        yield from (node for node in (self.every, self.rest, self.contains, self.unevaluated) if node is not None)
+
+
+@dataclass(slots=True, eq=False)
+class ObjectNode(Node):
+    """A schema of objects.
+
+    Attributes:
+        more: whether there may be properties that are not named.
+        rest: of the properties that are not named.
+        needs: property → properties that must be there with it.
+        needs_schema: property → schema the object must meet if it is there.
+    """
+
+    kind: Kind = Kind.OBJECT
+    properties: Mapping[str, Node] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    patterns: Mapping[str, Node] = field(default_factory=dict)
+    more: bool = True
+    rest: Node | None = None
+    unevaluated: Node | None = None
+    names: Node | None = None
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs_schema: Mapping[str, Node] = field(default_factory=dict)
+    min_properties: Number | None = None
+    max_properties: Number | None = None
+
+    def children(self) -> Iterator[Node]:
+        yield from self.properties.values()
+        yield from self.patterns.values()
+        yield from self.needs_schema.values()
+        yield from (node for node in (self.rest, self.unevaluated, self.names) if node is not None)
+
+
+@dataclass(slots=True, eq=False)
+class EnumNode(Node):
+    """A list of values.
+
+    Attributes:
+        values: each as text that differs where Java's values do (`1` is not `1.0`).
+    """
+
+    kind: Kind = Kind.ENUM
+    values: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class ConstNode(Node):
+    """One value, as text (see `EnumNode`)."""
+
+    kind: Kind = Kind.CONST
+    value: str = "null"
+
+
+@dataclass(slots=True, eq=False)
+class NotNode(Node):
+    """What must not hold."""
+
+    kind: Kind = Kind.NOT
+    inner: Node = field(default_factory=lambda: Node(Kind.EMPTY))
+
+    def children(self) -> Iterator[Node]:
+        yield self.inner
+
+
+@dataclass(slots=True, eq=False)
+class CombinedNode(Node):
+    """Several schemas at once.
+
+    Attributes:
+        made: written by no one, but made by the registry from keywords side by side; 2019-09 and later only.
+    """
+
+    kind: Kind = Kind.COMBINED
+    criterion: Criterion = Criterion.ALL
+    branches: tuple[Node, ...] = ()
+    made: bool = False
+
+    def children(self) -> Iterator[Node]:
+        yield from self.branches
+
+
+@dataclass(slots=True, eq=False)
+class ReferenceNode(Node):
+    """A `$ref`; its target is set once all of the document is read."""
+
+    kind: Kind = Kind.REFERENCE
+    ref: str = ""
+    target: Node | None = None
+
+    @property
+    def referred(self) -> Node:
+        """What the reference stands for; it may be a reference again."""
+        assert self.target is not None
+        return self.target
+
+
+NODES: Final = {node().kind: node for node in (StringNode, NumberNode, ArrayNode, ObjectNode)}
+"""The classes whose keywords, spread over a schema, make one node."""
+
+Some = TypeVar("Some", bound=Node)
+
+
+def merged(one: Some, other: Some) -> Some:
+    """A node with what both say, as the registry merges them: lists and members add up, else `other` wins."""
+    changes: dict[str, Any] = {}
+    for item in dataclasses.fields(other):
+        mine, new = getattr(one, item.name), getattr(other, item.name)
+        if item.name in ("kind", "key") or new is None or new == item.default:
+            continue
+        if isinstance(new, Mapping):
+            new = {**mine, **new}
+        elif isinstance(new, tuple):
+            new = mine + new
+        changes[item.name] = new
+    return dataclasses.replace(one, **changes)
+
+
+class Interner:
+    """Gives equal things equal numbers: JSON values, and nodes made of parts that have their numbers already."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self._seen: dict[int, tuple[Any, int]] = {}
+
+    def number(self, parts: Any) -> int:
+        """The number of a hashable value."""
+        return self._numbers.setdefault(parts, len(self._numbers))
+
+    def value(self, value: Any) -> int:
+        """The number of a JSON value; members of objects in any order. Cost: linear, once for each list and object."""
+        if not isinstance(value, (dict, list)):
+            return self.number((type(value).__name__, str(value)))
+        todo = [value]
+        while todo:
+            item = todo[-1]
+            inner = [part for part in (item.values() if isinstance(item, dict) else item) if self._unseen(part)]
+            todo += inner
+            if not inner:
+                todo.pop()
+                self._seen[id(item)] = item, self._container(item)
+        return self._seen[id(value)][1]
+
+    def _unseen(self, value: Any) -> bool:
+        return isinstance(value, (dict, list)) and id(value) not in self._seen
+
+    def _container(self, value: Any) -> int:
+        if isinstance(value, dict):
+            return self.number(("object", frozenset((name, self.value(item)) for name, item in value.items())))
+        return self.number(("array", tuple(self.value(item) for item in value)))
+
+    def node(self, node: Node, extras: Mapping[str, Any]) -> int:
+        """The number of a node whose children have theirs.
+
+        Args:
+            node: the node.
+            extras: what its schema object says beyond it: title, unknown keywords, …
+        """
+        said = frozenset((name, self.value(value)) for name, value in extras.items()) if extras else None
+        return self.number((type(node), said, *(_part(getattr(node, name)) for name in _names(type(node)))))
+
+
+def _names(node: type[Node]) -> tuple[str, ...]:
+    if node not in _NAMES:
+        _NAMES[node] = tuple(item.name for item in dataclasses.fields(node) if item.name not in ("key", "target"))
+    return _NAMES[node]
+
+
+_NAMES: Final[dict[type[Node], tuple[str, ...]]] = {}
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, Node):
+        return value.key
+    if isinstance(value, Mapping):
+        return frozenset((name, _part(item)) for name, item in value.items())
+    if isinstance(value, tuple):
+        return tuple(_part(item) for item in value)
+    return (type(value).__name__, str(value)) if isinstance(value, Decimal) else value
