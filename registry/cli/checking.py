@@ -32,6 +32,7 @@ __all__ = ["Checker", "Levels", "invalid", "validate"]
 
 NUMBERED = re.compile(r"registered schema (\d+)")
 PLACE = re.compile(r"(?<![\w.])(?:line )?(\d+)(?::|, column |,? col(?:umn)? )(\d+)")
+OTHER_FILE = re.compile(r"(\S+\.proto): ")
 THREADS = 8
 
 
@@ -67,10 +68,15 @@ class Levels:
 
 def invalid(document: Document, error: InvalidSchemaError) -> Unusable:
     """The parser's error with its place: as the parser says it, or where the name stands that it quotes."""
-    text = error.error_message
-    match = PLACE.search(text)
-    line, column = (int(match[1]), int(match[2])) if match else find_name(document.text, text)
-    return Unusable(text.removeprefix("the new schema: "), line, column, "INVALID_SCHEMA")
+    text = error.error_message.removeprefix("the new schema: ")
+    other, match = OTHER_FILE.match(text), PLACE.search(text)
+    if other is not None:  # the error is in a file that this one imports
+        line, column = find_name(document.text, f"'{other[1]}'")
+    elif match is not None:
+        line, column = int(match[1]), int(match[2])
+    else:
+        line, column = find_name(document.text, text)
+    return Unusable(text, line, column, "INVALID_SCHEMA")
 
 
 def validate(document: Document, schema: Schema, resolve: Resolver) -> None:

@@ -179,14 +179,15 @@ def test_whose_level_counts(levels: Levels, subject: str, theirs: str | None, ex
 @pytest.mark.parametrize(
     ("message", "place"),
     [
-        ("the new schema: order.proto:3:7: expected ';'", (3, 7)),
+        ("the new schema: line 3, column 7: Expected ';'.", (3, 7)),
+        ("total.proto: line 2, column 5: oops", (2, 11)),
         ("line 2, column 5: oops", (2, 5)),
         ("field 'total' is odd", (2, 11)),
         ("no idea", (1, 1)),
     ],
 )
 def test_invalid_schemas_have_a_place(message: str, place: tuple[int, int]) -> None:
-    document = Document("a", '{\n "name": "total"}', "AVRO", None)
+    document = Document("a", '{\n "name": "total.proto"}', "AVRO", None)
     found = invalid(document, InvalidSchemaError.local(message))
     assert (found.line, found.column) == place
     assert not found.message.startswith("the new schema")

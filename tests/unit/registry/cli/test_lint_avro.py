@@ -56,3 +56,8 @@ def test_a_clean_schema_has_no_complaints() -> None:
 
 def test_a_name_with_dots_has_a_namespace() -> None:
     assert "avro-namespace" not in {item.rule for item in complaints({**BAD, "name": "shop.Order"}, "snake")}
+
+
+def test_types_in_types_are_looked_at() -> None:
+    nested = {"type": {"type": "fixed", "name": "bad_name", "size": 1}}
+    assert [item.steps for item in complaints(nested, "snake")] == [("type", "name")]

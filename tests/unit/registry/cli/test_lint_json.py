@@ -56,3 +56,14 @@ def test_names_of_definitions_are_free() -> None:
         "json-title",
         "json-description",
     }
+
+
+def test_a_property_called_like_a_keyword_is_a_property() -> None:
+    schema = {
+        "properties": {"default": {"properties": {"badName": {}}}, "enum": {"items": {"properties": {"x-y": {}}}}}
+    }
+    found = [item.steps for item in complaints(schema, "snake") if item.rule == "json-property-name"]
+    assert found == [
+        ("properties", "default", "properties", "badName"),
+        ("properties", "enum", "items", "properties", "x-y"),
+    ]
