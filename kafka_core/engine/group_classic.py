@@ -193,6 +193,8 @@ class Membership:
         """Whether nobody wants the answer of a request any more."""
         if isinstance(request, JoinGroupRequest):
             return self.state is not State.JOINING
+        if isinstance(request, HeartbeatRequest):  # one that hangs must not keep us from leaving
+            return self.state in (State.LEAVING, State.EXPELLED)
         return isinstance(request, SyncGroupRequest) and self.state is not State.SYNCING
 
     def next_step(self, now_s: float, last_poll_s: float) -> Step:

@@ -345,6 +345,15 @@ def test_leaving_while_a_join_waits_goes_another_way() -> None:
     assert rig.member.generation == -1
 
 
+def test_a_heartbeat_that_hangs_is_given_up_when_the_member_leaves() -> None:
+    rig = Rig().stable()
+    rig.now_s += 3
+    request = rig.send(HeartbeatRequest)
+    assert not rig.member.outdated(request)
+    rig.member.unsubscribe()
+    assert rig.member.outdated(request)
+
+
 def test_subscribing_while_leaving_joins_afterwards() -> None:
     rig = Rig().stable()
     rig.member.unsubscribe()
