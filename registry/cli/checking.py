@@ -143,9 +143,9 @@ class Checker:
         ]
 
     def _subjects(self, paths: Sequence[str]) -> dict[str, str | Unusable]:
-        """The subject of every file; files that share one are in error, but for versions in one folder."""
+        """The subject of every file; in a registry, files that share one are in error (versions of one folder may)."""
         found: dict[str, str | Unusable] = {}
-        owners: dict[str, set[str]] = {}
+        owners: dict[str, dict[str, list[str]]] = {}
         for path in paths:
             try:
                 subject = self._namer.subject(path, lambda path=path: self._new.document(path))  # type: ignore[misc]
@@ -154,15 +154,21 @@ class Checker:
                 continue
             found[path] = subject
             version = numbered(path)
-            owners.setdefault(subject, set()).add(path if version is None else "/".join(version.key))
-        for path, name in found.items():
-            if isinstance(name, str) and len(owners[name]) > 1:
-                others = ", ".join(
-                    self._shown(other) for other, same in found.items() if same == name and other != path
-                )
-                text = f"subject {name} belongs to other files too: {others}; give them subjects of their own"
-                found[path] = Unusable(text, kind="DUPLICATE_SUBJECT")
+            group = path if version is None else "/".join(version.key)
+            owners.setdefault(subject, {}).setdefault(group, []).append(path)
+        if isinstance(self._baseline, RegistryBaseline):
+            for subject, groups in owners.items():
+                if len(groups) > 1:
+                    found |= self._shared(subject, [path for group in groups.values() for path in group])
         return found
+
+    def _shared(self, subject: str, paths: Sequence[str]) -> dict[str, Unusable]:
+        def error(path: str) -> Unusable:
+            others = ", ".join(self._shown(other) for other in paths if other != path)
+            text = f"subject {subject} belongs to other files too: {others}; give them subjects of their own"
+            return Unusable(text, kind="DUPLICATE_SUBJECT")
+
+        return {path: error(path) for path in paths}
 
     def _one(self, path: str, subject: str | Unusable) -> FileResult:
         name = None

@@ -58,7 +58,23 @@ def json_place(text: str, value: Any, pointer: str, reader: Any = None) -> tuple
         reader: the document the path leads into, if that is not the file.
     """
     steps = pointer_parts(pointer)
-    return locate(text, steps if reader is None else carried(steps, reader, value))
+    return locate(text, _indexed(steps, value) if reader is None else carried(_indexed(steps, reader), reader, value))
+
+
+def _indexed(steps: Sequence[str], value: Any) -> list[str]:
+    """The steps with the position of a text in a list in place of the text: `/required/id` is `/required/0`."""
+    found: list[str] = []
+    for step in steps:
+        if isinstance(value, list) and step in value:
+            step = str(value.index(step))
+        found.append(step)
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = (
+                value[int(step)] if isinstance(value, list) and step.isdecimal() and int(step) < len(value) else None
+            )
+    return found
 
 
 def _proto_entries(text: str) -> dict[tuple[str, ...], int]:
@@ -77,17 +93,20 @@ def _proto_entries(text: str) -> dict[tuple[str, ...], int]:
 def proto_place(text: str, pointer: str, message: str = "") -> tuple[int, int]:
     """Line and column of a path of names (a field may be its number) in a .proto file.
 
-    A path that the file does not have is searched by its last names, then by the names a message quotes.
+    A path that the file does not have is searched by its last names, then where one of them is used (it is declared
+    in an imported file), then by the names a message quotes.
     """
     entries = _proto_entries(text)
-    steps = tuple(part for step in pointer_parts(pointer) for part in step.split(".") if part)
+    names = steps = tuple(part for step in pointer_parts(pointer) for part in step.split(".") if part)
     lines = Lines(text)
     while steps:
         ends = [key for key in entries if key[-len(steps) :] == steps or _ends_alike(key, steps)]
         if ends:
             return lines.place(entries[min(ends, key=len)])
         steps = steps[:-1]
-    return find_name(text, message)
+    uses = (re.search(rf"\b{re.escape(name)}\b", text) for name in reversed(names) if not name.isdecimal())
+    use = next((found for found in uses if found is not None), None)
+    return find_name(text, message) if use is None else lines.place(use.start())
 
 
 def _ends_alike(key: tuple[str, ...], steps: tuple[str, ...]) -> bool:

@@ -10,7 +10,9 @@ from registry.cli.baseline import TreeBaseline
 from registry.cli.checking import Checker, Levels, invalid
 from registry.cli.findings import FileResult, Severity, Status
 from registry.cli.linking import Document
+from registry.cli.registry_baseline import RegistryBaseline
 from registry.cli.subjects import Namer
+from registry.client import SchemaRegistryClient
 from registry.errors import InvalidSchemaError
 from tests.unit.registry.cli.helpers import collection, record, write
 
@@ -131,13 +133,27 @@ def test_all_versions_are_judged_when_the_level_asks_for_it(tmp_path: Path) -> N
     assert [finding.against for finding in found.findings] == ["old/o/v1.avsc", "old/o/v2.avsc", "old/o/v3.avsc"]
 
 
-def test_files_of_one_subject_are_refused_together(tmp_path: Path) -> None:
-    found = check(tmp_path, {}, {"a/o.avsc": '"int"', "b/o.avsc": '"int"', "c.avsc": '"int"', "d.avsc": "{"})
+def test_files_of_one_subject_are_refused_together_by_a_registry(tmp_path: Path) -> None:
+    files = {
+        "a/o.avsc": '"int"',
+        "b/o.avsc": '"int"',
+        "c.avsc": '"int"',
+        "d.avsc": "{",
+        "v/v1.avsc": "1",
+        "v/v2.avsc": "1",
+    }
+    assert check(tmp_path, {}, files)["a/o.avsc"].status is Status.NEW
+    side = collection(tmp_path / "new")
+    with SchemaRegistryClient({"url": "mock://test_checking"}) as client:
+        checker = Checker(side, RegistryBaseline(side, client), Namer(), DEFAULT, str)
+        found = {result.path: result for result in checker.run(sorted(files))}
     assert [found[path].findings[0].kind for path in ("a/o.avsc", "b/o.avsc")] == ["DUPLICATE_SUBJECT"] * 2
-    assert "b/o.avsc" in found["a/o.avsc"].findings[0].message
+    assert "too: b/o.avsc;" in found["a/o.avsc"].findings[0].message
+    assert "too: a/o.avsc;" in found["b/o.avsc"].findings[0].message
     assert found["c.avsc"].status is Status.NEW
-    versions = check(tmp_path / "v", {}, {"o/v1.avsc": '"int"', "o/v2.avsc": '"int"'})
-    assert {result.status for result in versions.values()} == {Status.NEW, Status.OK}
+    assert {kind for path in ("v/v1.avsc", "v/v2.avsc") for kind in [item.kind for item in found[path].findings]} == {
+        "INVALID_SCHEMA"
+    }
 
 
 def test_deleted_files_may_fail_the_run(tmp_path: Path) -> None:

@@ -37,6 +37,17 @@ def test_a_path_into_the_old_schema_is_carried_over() -> None:
     assert json_place(json.dumps(NEW, indent=2), NEW, "/fields/0/type", OLD) == (14, 7)
 
 
+def test_a_text_in_a_list_is_found_by_itself() -> None:
+    schema = {"required": ["id", "0", "note"], "enum": [{"a": ["x"]}]}
+    text = json.dumps(schema, indent=1)
+    assert json_place(text, schema, "#/required/note") == (5, 3)
+    assert json_place(text, schema, "#/required/0") == (4, 3)
+    assert json_place(text, schema, "#/enum/0/a/x") == (10, 5)
+    assert json_place(text, schema, "#/required/gone") == (2, 2)
+    new = {"title": "x", "required": ["note"]}
+    assert json_place(json.dumps(new, indent=1), new, "#/required/note", schema) == (4, 3)
+
+
 PROTO = """syntax = "proto3";
 package shop.v1;
 
@@ -74,6 +85,10 @@ message Order {
 )
 def test_paths_of_protobuf_are_names_and_numbers(pointer: str, line: int) -> None:
     assert proto_place(PROTO, pointer)[0] == line
+
+
+def test_a_type_of_another_file_is_where_it_is_used() -> None:
+    assert proto_place("message A {\n  shop.v1.Money m = 1;\n}", "#/Money/1") == (2, 11)
 
 
 def test_without_a_path_the_quoted_name_is_searched() -> None:
