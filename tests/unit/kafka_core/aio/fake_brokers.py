@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
-from kafka_core.errors import KafkaException
+from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import REQUESTS
 from kafka_core.protocol.versions import BrokerVersions, negotiate
 
@@ -66,6 +66,10 @@ class FakeBrokers:
         self.invalidated: list[str | None] = []
         self.refreshed: list[list[str] | None] = []
         self.hinted: list[Any] = []
+        self.tracked: set[str] = set()
+        self.closed = False
+        self.metadata_listeners: list[Callable[[ClusterView], None]] = []
+        self.error_listeners: list[Callable[[KafkaError], None]] = []
 
     def asked(self, request: type[Any]) -> list[Any]:
         """The requests of that class so far."""
@@ -80,6 +84,21 @@ class FakeBrokers:
         self.handlers[request] = lambda *_: left.pop(0) if len(left) > 1 else left[0]
 
     # ---- ClusterClient
+
+    async def start(self) -> None:
+        return
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        self.closed = True
+
+    def on_metadata(self, listener: Callable[[ClusterView], None]) -> None:
+        self.metadata_listeners.append(listener)
+
+    def on_error(self, listener: Callable[[KafkaError], None]) -> None:
+        self.error_listeners.append(listener)
+
+    def track_topics(self, topics: Iterable[str]) -> None:
+        self.tracked = set(topics)
 
     async def connection(self, node_id: int, lane: object = None) -> FakeConnection:
         await asyncio.sleep(0)
@@ -124,3 +143,5 @@ class FakeBrokers:
             topics[name] = TopicView(name, partitions=partitions)
         brokers = {node: BrokerAddress(node, f"host{node}", 9092) for node in (1, 2, 9)}
         self.metadata = replace(self.metadata, brokers=brokers, topics=topics)
+        for listener in self.metadata_listeners:
+            listener(self.metadata)
