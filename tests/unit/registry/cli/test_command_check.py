@@ -261,3 +261,56 @@ def test_a_folder_of_everything_bad_is_reported_file_by_file(tmp_path: Path) -> 
         "out.json": ["UNRESOLVED_REFERENCE"],
         "pipe.avsc": ["UNUSABLE_FILE"],
     }
+
+
+# --- the other formats
+
+PROTO = """syntax = "proto3";
+package shop;
+import "common/money.proto";
+
+message Order {
+  string id = 1;
+  Money total = 2;
+}
+"""
+
+
+def test_json_schema_and_protobuf_with_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = {"type": "object", "properties": {"id": {"type": "integer"}, "m": {"$ref": "common/money.json"}}}
+    repository(
+        tmp_path,
+        {
+            "order.json": order,
+            "common/money.json": {"type": "object", "properties": {"cents": {"type": "integer"}}},
+            "order.proto": PROTO,
+            "common/money.proto": 'syntax = "proto3";\npackage shop;\nmessage Money {\n  int64 cents = 1;\n}\n',
+            "broken.proto": 'syntax = "proto3";\nmessage B {}\n',
+        },
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run("check", ".", "--against", "main").stdout == "5 schema files: 5 ok\n"
+    write(tmp_path, {"order.json": json.dumps(order, indent=1).replace("integer", "string")})
+    write(
+        tmp_path, {"order.proto": PROTO.replace("string id", "bool id"), "broken.proto": 'syntax = "proto3";\n\noops'}
+    )
+    write(
+        tmp_path, {"common/money.proto": 'syntax = "proto3";\npackage shop;\nmessage Money {\n  string cents = 1;\n}\n'}
+    )
+    found = {item["path"]: item for item in run_json("check", ".", "--against", "main")["files"]}
+    places = {path: [(entry["kind"], entry["line"]) for entry in item["findings"]] for path, item in found.items()}
+    assert places.pop("order.json") == [("TYPE_CHANGED", 4)]
+    assert places.pop("broken.proto") == [("INVALID_SCHEMA", 3)]
+    assert ("FIELD_SCALAR_KIND_CHANGED", 4) in places.pop("common/money.proto")
+    order_places = places.pop("order.proto")
+    assert ("FIELD_SCALAR_KIND_CHANGED", 6) in order_places
+    assert {line for _, line in order_places} == {6, 7}
+    assert places == {"common/money.json": []}
+
+
+def test_the_policy_for_json_schema_is_a_setting(tmp_path: Path) -> None:
+    write(tmp_path / "old", {"o.json": {"type": "object", "properties": {"a": {}}}})
+    write(tmp_path / "new", {"o.json": {"type": "object", "properties": {"a": {}, "b": {"type": "string"}}}})
+    arguments = ["check", tmp_path / "new", "--against-folder", tmp_path / "old"]
+    assert run(*arguments, "--policy", "strict").exit_code == 1
+    assert run(*arguments, "--policy", "lenient").exit_code == 0
