@@ -7,7 +7,7 @@ node, and several nodes are a made-up `allOf`. Beside a `$ref` nothing else coun
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any, Final
 
 from registry.compat.documents import dumps
@@ -32,13 +32,15 @@ __all__ = ["ClassicReader"]
 
 Some = Generator[tuple[Any, Place], Node, list[Node]]
 
-OBJECT_KEYWORDS: Final = (
-    *("properties", "required", "minProperties", "maxProperties", "dependencies", "patternProperties"),
-    "additionalProperties",
-)
-ARRAY_KEYWORDS: Final = "items", "additionalItems", "minItems", "maxItems", "uniqueItems"
-NUMBER_KEYWORDS: Final = "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"
-STRING_KEYWORDS: Final = "minLength", "maxLength", "pattern", "format"
+OBJECT_KEYWORDS: Final = frozenset(
+    ("properties", "required", "minProperties", "maxProperties", "dependencies", "patternProperties")
+) | {"additionalProperties"}
+ARRAY_KEYWORDS: Final = frozenset(("items", "additionalItems", "minItems", "maxItems", "uniqueItems"))
+NUMBER_KEYWORDS: Final = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
+STRING_KEYWORDS: Final = frozenset(("minLength", "maxLength", "pattern", "format"))
+NEWER_OBJECT_KEYWORDS: Final = OBJECT_KEYWORDS | {"propertyNames"}
+NEWER_ARRAY_KEYWORDS: Final = ARRAY_KEYWORDS | {"contains"}
+CRITERIA: Final = {criterion.value: criterion for criterion in Criterion}
 CONDITIONAL_KEYWORDS: Final = "if", "then", "else"
 SIMPLE_TYPES: Final = {"boolean": Kind.BOOLEAN, "null": Kind.NULL}
 
@@ -56,17 +58,21 @@ class ClassicReader(Reader):
         else:
             found = yield from self._groups(rest, place)
         if len(found) > 1:
-            found = [CombinedNode(branches=tuple(self.keyed(node, {}) for node in found))]
+            found = [CombinedNode(branches=tuple(found))]
         node = found[0] if found else Node(Kind.EMPTY)
         self._common(node, schema, rest, place)
-        return self.keyed(node, rest)
+        return self.done(node, rest)
 
     def _common(self, node: Node, schema: Mapping[str, Any], rest: Mapping[str, Any], place: Place) -> None:
         """What every schema can say, whatever its kind."""
         for keyword in (place.draft.id_keyword, "title", "description"):
             if keyword in rest:
                 self.text(schema, keyword, place)
-        node.has_default = rest.get("default") is not None
+        if place.draft is Draft.DRAFT_7:
+            for keyword in ("readOnly", "writeOnly"):
+                if keyword in rest:
+                    self.flag(schema, keyword, place)
+        node.has_default = rest.get("default") is not None and node.kind is not Kind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
         if isinstance(node, ArrayNode):
             # the registry looks for these two where the loader keeps what it does not know
@@ -79,19 +85,19 @@ class ClassicReader(Reader):
             values = self.array(rest, "enum", place)
             found.append(EnumNode(values=frozenset(map(dumps_sorted, values))))
             del rest["enum"]
-        for criterion in Criterion:
-            if criterion.value in rest:
-                schemas = self.array(rest, criterion.value, place)
-                branches = yield from self.in_order(schemas, place / criterion.value)
-                found.append(CombinedNode(criterion=criterion, branches=branches))
-                del rest[criterion.value]
+        for keyword, criterion in CRITERIA.items():
+            if keyword in rest:
+                branches = yield from self.in_order(self.array(rest, keyword, place), place / keyword)
+                found.append(self.done(CombinedNode(criterion=criterion, branches=branches), {}))
+                del rest[keyword]
         if "not" in rest:
             found.append(NotNode(inner=(yield rest.pop("not"), place / "not")))
         if "const" in rest and place.draft is not Draft.DRAFT_4:
             found.append(ConstNode(value=dumps_sorted(rest.pop("const"))))
         if "type" in rest:
             found.append((yield from self._types(rest, place)))
-        found += yield from self._sniffed(rest, place)
+        if rest:
+            found += yield from self._sniffed(rest, place)
         return found
 
     def _types(self, rest: dict[str, Any], place: Place) -> Reading:
@@ -103,8 +109,8 @@ class ClassicReader(Reader):
             branches: list[Node] = []
             for name in said:
                 branch = yield from self._typed_node(name, rest, place, taken)
-                branches.append(self.keyed(branch, {}))
-            node = CombinedNode(criterion=Criterion.ANY, branches=tuple(branches))
+                branches.append(branch)
+            node = self.done(CombinedNode(criterion=Criterion.ANY, branches=tuple(branches)), {})
         else:
             raise self.invalid(place / "type", f"expected a string or an array, not {text_of(said)}")
         _drop(rest, taken)
@@ -118,10 +124,10 @@ class ClassicReader(Reader):
             taken.update(STRING_KEYWORDS)
             return self._string_node(rest, place)
         if name == "array":
-            taken.update(_keywords(ARRAY_KEYWORDS, "contains", place))
+            taken |= _of_arrays(place)
             return (yield from self._array_node(rest, place))
         if name == "object":
-            taken.update(_keywords(OBJECT_KEYWORDS, "propertyNames", place))
+            taken |= _of_objects(place)
             return (yield from self._object_node(rest, place))
         if isinstance(name, str) and name in SIMPLE_TYPES:
             return Node(SIMPLE_TYPES[name])
@@ -130,18 +136,16 @@ class ClassicReader(Reader):
     def _sniffed(self, rest: dict[str, Any], place: Place) -> Some:
         """Nodes of what is left, by the types its keywords are for."""
         found: list[Node] = []
-        keywords = tuple(_keywords(ARRAY_KEYWORDS, "contains", place))
-        if any(keyword in rest for keyword in keywords):
+        if not _of_arrays(place).isdisjoint(rest):
             found.append((yield from self._array_node(rest, place)))
-            _drop(rest, keywords)
-        keywords = tuple(_keywords(OBJECT_KEYWORDS, "propertyNames", place))
-        if any(keyword in rest for keyword in keywords):
+            _drop(rest, _of_arrays(place))
+        if not _of_objects(place).isdisjoint(rest):
             found.append((yield from self._object_node(rest, place)))
-            _drop(rest, keywords)
-        if any(keyword in rest for keyword in NUMBER_KEYWORDS):
+            _drop(rest, _of_objects(place))
+        if not NUMBER_KEYWORDS.isdisjoint(rest):
             found.append(self._number_node(rest, place, False))
             _drop(rest, NUMBER_KEYWORDS)
-        if any(keyword in rest for keyword in STRING_KEYWORDS):
+        if not STRING_KEYWORDS.isdisjoint(rest):
             found.append(self._string_node(rest, place))
             _drop(rest, STRING_KEYWORDS)
         if place.draft is Draft.DRAFT_7 and any(keyword in rest for keyword in CONDITIONAL_KEYWORDS):
@@ -200,7 +204,9 @@ class ClassicReader(Reader):
         if isinstance(items, list):
             node.first = yield from self.in_order(items, place / "items")
         elif "items" in rest:
+            self._no_flag(items, place / "items")
             node.every = yield items, place / "items"
+            node.more = True  # what comes after the first items can't be meant
         if "contains" in rest and place.draft is not Draft.DRAFT_4:
             node.contains = yield rest["contains"], place / "contains"
         return node
@@ -233,11 +239,17 @@ class ClassicReader(Reader):
             yield from self._dependencies(node, self.members(rest, "dependencies", place), place / "dependencies")
         return node
 
+    def _no_flag(self, schema: Any, place: Place) -> None:
+        """Draft-04 has no schemas true and false; the registry minds only in some places."""
+        if isinstance(schema, bool) and place.draft is Draft.DRAFT_4:
+            raise self.invalid(place, f"expected an object or an array, not {text_of(schema)}")
+
     def _dependencies(self, node: ObjectNode, said: dict[str, Any], place: Place) -> Generator[tuple[Any, Place], Node]:
         needs: dict[str, tuple[str, ...]] = {}
         schemas: dict[str, Node] = {}
         for name, value in said.items():
             if not isinstance(value, list):
+                self._no_flag(value, place / name)
                 schemas[name] = yield value, place / name
             elif value:
                 needs[name] = self.strings(said, name, place)
@@ -267,10 +279,12 @@ def _sorted(value: Any) -> Any:
     return result[0]
 
 
-def _keywords(keywords: Iterable[str], newer: str, place: Place) -> Iterator[str]:
-    yield from keywords
-    if place.draft is not Draft.DRAFT_4:
-        yield newer
+def _of_arrays(place: Place) -> frozenset[str]:
+    return ARRAY_KEYWORDS if place.draft is Draft.DRAFT_4 else NEWER_ARRAY_KEYWORDS
+
+
+def _of_objects(place: Place) -> frozenset[str]:
+    return OBJECT_KEYWORDS if place.draft is Draft.DRAFT_4 else NEWER_OBJECT_KEYWORDS
 
 
 def _drop(rest: dict[str, Any], keywords: Iterable[str]) -> None:

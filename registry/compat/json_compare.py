@@ -7,6 +7,7 @@ recursive schemas start from "compatible" and are repeated until nothing changes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from registry.compat.difference import Difference, Roles
@@ -16,6 +17,7 @@ from registry.compat.json_model import (
     ANYTHING,
     ArrayNode,
     CombinedNode,
+    ConstNode,
     Kind,
     Node,
     NotNode,
@@ -33,6 +35,9 @@ MAX_STEPS: Final = 1_500_000
 """Comparisons that need more steps (a pair, or a question about one) are refused."""
 MAX_PATH: Final = 200
 """Paths with more steps are cut in the middle."""
+
+FIRST_PROPERTIES: Final = 8
+"""So many properties of an object are looked at before its rule is begun."""
 
 NESTING: Final = frozenset({Kind.OBJECT, Kind.ARRAY, Kind.NOT})
 VALUES: Final = frozenset({Kind.STRING, Kind.NUMBER, Kind.ENUM, Kind.CONST})
@@ -196,7 +201,9 @@ class Comparison:
     def _begin(self, pair: Pair) -> bool | Rule:
         """The verdict on a pair if it needs no other pairs, else its rule."""
         original, update = pair
-        self._spend()
+        self._spend(1 + len(original.properties) // 8 if isinstance(original, ObjectNode) else 1)
+        if _values_differ(original, update):
+            return False
         if Kind.COMBINED in (original.kind, update.kind) or (original.kind is update.kind and original.kind in NESTING):
             return self._rule(original, update)
         if original.kind is not update.kind:
@@ -223,8 +230,8 @@ class Comparison:
         else:
             yield from values(original, update)
 
-    def _spend(self) -> None:
-        self._steps += 1
+    def _spend(self, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > MAX_STEPS:
             raise InvalidSchemaError.local(f"comparing the schemas takes more than {MAX_STEPS} steps")
 
@@ -237,6 +244,16 @@ class Comparison:
 def _referred(node: Node) -> Node:
     """What a reference leads to, one step; the registry leaves references to references as they are."""
     return node.referred if isinstance(node, ReferenceNode) else node
+
+
+def _values_differ(original: Node, update: Node) -> bool:
+    """Whether a property keeps two objects apart by its value alone: found at once, without the pairs inside."""
+    if isinstance(original, ObjectNode) and isinstance(update, ObjectNode):
+        for name, old in islice(original.properties.items(), FIRST_PROPERTIES):
+            new = update.properties.get(name)
+            if isinstance(old, ConstNode) and isinstance(new, ConstNode) and old.value != new.value:
+                return True
+    return False
 
 
 def _fits_anyway(original: Node, update: Node) -> bool:

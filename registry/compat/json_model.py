@@ -73,14 +73,17 @@ class Node:
 
     Attributes:
         kind: decides, with a few exceptions, whether two schemas can be compatible at all.
-        has_default: whether the schema gives a default that is not null.
+        has_default: whether the schema gives a default that is not null; never for a `$ref`, as the registry has it.
         is_bytes: whether `connect.type` is `bytes`: Kafka Connect writes such numbers in two ways.
-        key: equal for nodes of one document that the registry would print alike; set by the reader of the document.
+        extras: what the schema object says beyond its node: title, unknown keywords, …
+        key: equal for nodes of one document that the registry would print alike; only the branches of combinations,
+            and what is inside them, have one.
     """
 
     kind: Kind
     has_default: bool = False
     is_bytes: bool = False
+    extras: Mapping[str, Any] | None = None
     key: int = -1
 
     def children(self) -> Iterator[Node]:
@@ -245,7 +248,7 @@ def merged(one: Some, other: Some) -> Some:
     changes: dict[str, Any] = {}
     for item in dataclasses.fields(other):
         mine, new = getattr(one, item.name), getattr(other, item.name)
-        if item.name in ("kind", "key") or new is None or new == item.default:
+        if item.name in ("kind", "key", "extras") or new is None or new == item.default:
             continue
         if isinstance(new, Mapping):
             new = {**mine, **new}
@@ -288,23 +291,26 @@ class Interner:
             return self.number(("object", frozenset((name, self.value(item)) for name, item in value.items())))
         return self.number(("array", tuple(self.value(item) for item in value)))
 
-    def node(self, node: Node, extras: Mapping[str, Any]) -> int:
-        """The number of a node whose children have theirs.
-
-        Args:
-            node: the node.
-            extras: what its schema object says beyond it: title, unknown keywords, …
-        """
-        said = frozenset((name, self.value(value)) for name, value in extras.items()) if extras else None
-        return self.number((type(node), said, *(_part(getattr(node, name)) for name in _names(type(node)))))
+    def node(self, node: Node) -> None:
+        """Gives a node and all inside it their keys."""
+        todo = [node]
+        while todo:
+            item = todo[-1]
+            inner = [child for child in item.children() if child.key < 0]
+            todo += inner
+            if not inner:
+                todo.pop()
+                said = frozenset((name, self.value(value)) for name, value in (item.extras or {}).items())
+                item.key = self.number((type(item), said, *(_part(getattr(item, name)) for name in _names(type(item)))))
 
 
 def _names(node: type[Node]) -> tuple[str, ...]:
     if node not in _NAMES:
-        _NAMES[node] = tuple(item.name for item in dataclasses.fields(node) if item.name not in ("key", "target"))
+        _NAMES[node] = tuple(item.name for item in dataclasses.fields(node) if item.name not in UNPRINTED)
     return _NAMES[node]
 
 
+UNPRINTED: Final = ("extras", "key", "target")
 _NAMES: Final[dict[type[Node], tuple[str, ...]]] = {}
 
 

@@ -69,29 +69,19 @@ class ModernReader(Reader):
         for keyword in ("title", "description"):
             if keyword in schema:
                 self.text(schema, keyword, place)
-        node.has_default = node.has_default or schema.get("default") is not None
+        node.has_default = schema.get("default") is not None and node.kind is not Kind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
-        return self.keyed(node, rest)
+        return self.done(node, rest)
 
     def _final(self, node: Node | None) -> Node:
         if node is None:
             return Node(Kind.EMPTY)
         if _is_made(node, Criterion.ALL) and len(node.branches) < 2:
             node = node.branches[0] if node.branches else Node(Kind.EMPTY)
-        for child in node.children():
-            if child.key < 0:
-                self._key(child)
+        for branch in node.branches if isinstance(node, CombinedNode) else ():
+            if isinstance(branch, CombinedNode) and branch.made:
+                self.done(branch, {})
         return node
-
-    def _key(self, node: Node) -> None:
-        todo = [node]
-        while todo:
-            item = todo[-1]
-            inner = [child for child in item.children() if child.key < 0]
-            todo += inner
-            if not inner:
-                todo.pop()
-                self.keyed(item, {})
 
 
 Parts: TypeAlias = Generator[tuple[Any, Place], Node, Iterable[Node]]
@@ -181,7 +171,7 @@ def _combined(criterion: Criterion) -> StepOf:
         found = yield from reader.in_order(schemas, place / criterion.value)
         # branches that are several nodes side by side come in one by one, as the registry has it
         branches = tuple(part for node in found for part in _flat(node))
-        return [CombinedNode(criterion=criterion, branches=branches)]
+        return [reader.done(CombinedNode(criterion=criterion, branches=branches), {})]
 
     return step
 

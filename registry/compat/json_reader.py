@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from registry.compat.documents import dumps
-from registry.compat.json_model import Interner, Kind, Node, Number, ReferenceNode
+from registry.compat.json_model import CombinedNode, Interner, Kind, Node, Number, ReferenceNode
 from registry.compat.json_refs import Draft, References, Scope
 from registry.errors import InvalidSchemaError
 
@@ -24,24 +24,25 @@ MAX_NUMBER: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a schema stands: for its references, and for messages."""
+    """Where a schema stands: for its references, and for messages; the outermost `step` is the document or a `$ref`."""
 
     scope: Scope
     draft: Draft
     parent: Place | None = None
-    step: str = ""
+    step: str = "#"
 
     def __truediv__(self, step: str) -> Place:
         return Place(self.scope, self.draft, self, step)
 
     def __str__(self) -> str:
         steps: list[str] = []
-        at: Place | None = self
-        while at is not None and at.parent is not None:
+        at = self
+        while at.parent is not None:
             steps.append(at.step.replace("~", "~0").replace("/", "~1"))
             at = at.parent
         steps.reverse()
-        return "#/" + "/".join([*steps[:50], "…", *steps[-50:]] if len(steps) > 100 else steps)
+        shown = [*steps[:50], "…", *steps[-50:]] if len(steps) > 100 else steps
+        return "/".join([at.step, *shown]) if shown else f"{at.step}/"
 
 
 Reading: TypeAlias = Generator[tuple[Any, Place], Node, Node]
@@ -59,9 +60,9 @@ class Reader(ABC):
     def __init__(self, references: References, draft: Draft) -> None:
         self._references = references
         self._draft = draft
-        self._interner = Interner()
         self._nodes: dict[int, Node] = {}
         self._open: list[tuple[ReferenceNode, Any, Scope]] = []
+        self._combined: list[CombinedNode] = []
 
     def document(self, document: Any) -> Node:
         """The node of a whole document, its references resolved.
@@ -73,8 +74,12 @@ class Reader(ABC):
         while self._open:
             reference, target, scope = self._open.pop()
             if id(target) not in self._nodes:
-                self._nodes[id(target)] = self._node(target, Place(scope, self._draft) / f"({reference.ref})")
+                self._nodes[id(target)] = self._node(target, Place(scope, self._draft, None, reference.ref))
             reference.target = self._nodes[id(target)]
+        interner = Interner()
+        for combined in self._combined:
+            for branch in combined.branches:
+                interner.node(branch)
         return root
 
     @abstractmethod
@@ -89,9 +94,11 @@ class Reader(ABC):
         self._open.append((node, target, scope))
         return node
 
-    def keyed(self, node: Node, extras: Mapping[str, Any]) -> Node:
-        """Gives a node its key; to be called once nothing of it changes any more."""
-        node.key = self._interner.node(node, extras)
+    def done(self, node: Node, extras: Mapping[str, Any]) -> Node:
+        """A node that is complete, with what its schema object says beyond it."""
+        node.extras = extras
+        if isinstance(node, CombinedNode):
+            self._combined.append(node)
         return node
 
     def _node(self, schema: Any, place: Place) -> Node:
@@ -113,7 +120,7 @@ class Reader(ABC):
 
     def _begin(self, schema: Any, place: Place) -> Node | Reading:
         if isinstance(schema, bool):
-            return self.keyed(Node(Kind.TRUE if schema else Kind.FALSE), {})
+            return Node(Kind.TRUE if schema else Kind.FALSE)
         if not isinstance(schema, dict):
             raise self.invalid(place, f"a schema is an object, true or false, not {text_of(schema)}")
         return self.read(schema, Place(self._references.inside(place.scope, schema, place.draft), *_rest(place)))
