@@ -27,7 +27,7 @@ def names(schema: Schema, *referenced: tuple[SchemaReference, Schema]) -> list[s
 
 def reason(text: str, *referenced: tuple[SchemaReference, Schema]) -> str:
     with pytest.raises(InvalidSchemaError) as caught:
-        compile(proto(text), referenced)
+        compile(proto(text), referenced, lenient=False)
     return caught.value.error_message
 
 
@@ -142,6 +142,44 @@ def test_cyclic_imports() -> None:
     one = reference("one.proto", 'syntax = "proto3"; import "two.proto";')
     two = reference("two.proto", 'syntax = "proto3"; import "one.proto";')
     assert "recursively imports itself" in reason('syntax = "proto3"; import "one.proto";', one, two)
+
+
+# --- what only protoc minds
+
+ENTRY = """syntax = "proto3"; message A { repeated tagsEntry tags = 1;
+    message tagsEntry { option map_entry = true; string key = 1; B value = 2; } } message B {}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENTRY,
+        'syntax = "proto3"; import "nowhere.proto"; message A {}',
+        'syntax = "proto3"; option (unknown.option) = {a: 1}; message A { int32 x = 1 [(other) = 1]; }',
+        'syntax = "proto3"; import "entry.proto"; message C { A a = 1; }',
+    ],
+)
+def test_what_a_registry_takes_is_taken(text: str) -> None:
+    pool(proto(text), [reference("entry.proto", ENTRY)])
+    with pytest.raises(InvalidSchemaError):
+        compile(proto(text), [reference("entry.proto", ENTRY)], lenient=False)
+
+
+def test_written_out_map_entries_are_maps() -> None:
+    field = pool(proto(ENTRY)).FindMessageTypeByName("A").fields_by_name["tags"]
+    assert field.message_type.GetOptions().map_entry
+    assert field.message_type.fields_by_name["value"].message_type.full_name == "B"
+
+
+def test_a_needed_import_is_missed_by_its_name() -> None:
+    with pytest.raises(InvalidSchemaError, match=r'import "nowhere.proto": no reference'):
+        compile(proto('syntax = "proto3"; import "nowhere.proto"; message A { Nowhere n = 1; }'))
+
+
+def test_a_reference_may_be_serialized() -> None:
+    encoded = base64.b64encode(compile(BASE[1]).file[-1].SerializeToString()).decode()
+    text = 'syntax = "proto3"; import "base.proto"; message A { b.Base base = 1; }'
+    assert names(proto(text), reference("base.proto", encoded)) == ["base.proto", "default.proto"]
 
 
 # --- what must not happen
