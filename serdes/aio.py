@@ -49,7 +49,7 @@ class AsyncDeserializer(Reading):
         if value is None:
             return None
         key, frame = self._split(value, ctx)
-        plan = self._known(key)
+        plan = self._known(key, ctx)
         if plan is None:
             plan = await drive(self._client, self._prepare(key, ctx))
         if plan.hooks is not None and plan.hooks.blocking:

@@ -7,7 +7,7 @@ Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.av
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry import RegisteredSchema, Schema
 from serdes.aio import AsyncDeserializer, AsyncSerializer
@@ -17,6 +17,9 @@ from serdes.calls import Reading, Writing
 from serdes.context import SerializationContext
 from serdes.options import AVRO_WRITE, ReadOptions, WriteOptions
 from serdes.plan import as_schema
+
+if TYPE_CHECKING:
+    from serdes.rules.registry import RuleRegistry
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
 
@@ -28,11 +31,13 @@ class _AvroWriting(Writing):
         schema_str: str | Schema | RegisteredSchema | None = None,
         to_dict: Callable[[Any, SerializationContext], Any] | None = None,
         conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
     ) -> None:
         schema = as_schema(schema_str)
         options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
         form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
-        self._set_up(schema_registry_client, form, schema, options, to_dict)
+        self._set_up(schema_registry_client, form, schema, options, to_dict, rule_conf, rule_registry)
 
 
 class _AvroReading(Reading):
@@ -43,9 +48,12 @@ class _AvroReading(Reading):
         from_dict: Callable[[Any, SerializationContext], Any] | None = None,
         return_record_name: bool = False,
         conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
     ) -> None:
         form = AvroFormat(return_record_name=return_record_name)
-        self._set_up(schema_registry_client, form, as_schema(schema_str), ReadOptions.parse(conf), from_dict)
+        schema = as_schema(schema_str)
+        self._set_up(schema_registry_client, form, schema, ReadOptions.parse(conf), from_dict, rule_conf, rule_registry)
 
 
 class AvroSerializer(_AvroWriting, BlockingSerializer):
@@ -60,6 +68,8 @@ class AvroSerializer(_AvroWriting, BlockingSerializer):
             `use.latest.with.metadata`, `latest.compatibility.strict`, `subject.name.strategy` (a callable) or
             `subject.name.strategy.type` (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED) with `subject.name.strategy.conf`,
             `schema.id.serializer`, `validate.strict`, `validate.strict.allow.default`.
+        rule_conf: configuration of rule executors.
+        rule_registry: rule executors and actions of one's own.
 
     Raises:
         ValueError: unknown or contradicting properties, or no schema.
@@ -82,6 +92,8 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         conf: `use.latest.version` or `use.latest.with.metadata` (read with that version of the subject, if no schema
             is given), `subject.name.strategy`, `subject.name.strategy.type`, `subject.name.strategy.conf`,
             `schema.id.deserializer`.
+        rule_conf: configuration of rule executors.
+        rule_registry: rule executors and actions of one's own.
 
     Raises:
         ValueError: unknown properties.

@@ -44,7 +44,7 @@ class BlockingDeserializer(Reading):
         if value is None:
             return None
         key, frame = self._split(value, ctx)
-        plan = self._known(key) or drive(self._client, self._prepare(key, ctx))
+        plan = self._known(key, ctx) or drive(self._client, self._prepare(key, ctx))
         return self._read(plan, frame, ctx)
 
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
 from serdes.errors import SerializationError
-from serdes.formats import Contracts, Format
+from serdes.formats import Format
 from serdes.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.options import ReadOptions, WriteOptions, check_callable
 from serdes.plan import ReadPlan, ReadPlanner, WritePlan, WritePlanner, default_strategy, latest_ttl_s
+from serdes.rules.contracts import RuleContracts
+from serdes.rules.registry import RuleRegistry
 from serdes.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
 
 __all__ = ["Reading", "Writing"]
@@ -38,11 +40,14 @@ class Writing:
         schema: Schema | None,
         options: WriteOptions,
         to_dict: Convert | None = None,
-        contracts: Contracts | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
     ) -> None:
         check_callable(to_dict, "to_dict")
         strategy = options.strategy or default_strategy(client)
+        contracts = RuleContracts(client, form, False, rule_conf, rule_registry)
         self._client = client
+        self._contracts = contracts
         self._strategy = strategy
         self._to_dict = to_dict
         self._plans: dict[tuple[str | None, str | None], WritePlan] = {}
@@ -52,6 +57,10 @@ class Writing:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         if hasattr(self._strategy, "set_cluster_id_resolver"):
             self._strategy.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        self._contracts.close()
 
     def _known(self, ctx: SerializationContext | None) -> WritePlan | None:
         """The plan for a context, None if it has to be made."""
@@ -93,12 +102,17 @@ class Reading:
         schema: Schema | None,
         options: ReadOptions,
         from_dict: Convert | None = None,
-        contracts: Contracts | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
     ) -> None:
         check_callable(from_dict, "from_dict")
         strategy = options.strategy or default_strategy(client)
         online = client is not None
+        contracts = None
+        if online:
+            contracts = RuleContracts(client, form, options.moves and schema is None, rule_conf, rule_registry)
         self._client = client
+        self._contracts = contracts
         self._strategy = strategy
         self._from_dict = from_dict
         self._plans: dict[Any, ReadPlan] = {}
@@ -110,12 +124,17 @@ class Reading:
         self._zigzag = not options.own.get("use.deprecated.format", False)
         self._dual = options.open is dual_schema_id_deserializer
         self._open = None if self._dual or options.open is prefix_schema_id_deserializer else options.open
-        self._per_place = self._planner.per_place
+        self._placed = False  # whether there are plans that are good for one topic and field only
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         if hasattr(self._strategy, "set_cluster_id_resolver"):
             self._strategy.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        if self._contracts is not None:
+            self._contracts.close()
 
     def _split(self, value: bytes, ctx: SerializationContext | None) -> tuple[Any, bytes]:
         """What names the schema, as a key of plans, and the frame to decode.
@@ -123,20 +142,24 @@ class Reading:
         Raises:
             SerializationError: not a frame.
         """
-        if self._open is not None:
-            named, value = self._open_with(self._open, value, ctx)
-        else:
-            header = header_of(ctx) if self._dual and ctx is not None and ctx.headers else None
-            if header is not None:
-                named = (header,)
-            elif self._with_path:
-                start = GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES
-                named = value[: start + 1]
-                if named[start:] != b"\x00" and len(named) > start:
-                    named = value[: unpack_indexes(value, start, self._zigzag)[1]]
+        try:
+            if self._open is not None:
+                named, value = self._open_with(self._open, value, ctx)
             else:
-                named = value[: GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES]
-        return ((named, *place(ctx)) if self._per_place else named), value
+                header = header_of(ctx) if self._dual and ctx is not None and ctx.headers else None
+                if header is not None:
+                    named = (header,)
+                elif self._with_path:
+                    start = GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES
+                    named = value[: start + 1]
+                    if named[start:] != b"\x00" and len(named) > start:
+                        named = value[: unpack_indexes(value, start, self._zigzag)[1]]
+                else:
+                    named = value[: GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES]
+        except SerializationError as error:
+            error.located(*place(ctx))
+            raise
+        return named, value
 
     def _open_with(
         self, function: Callable[..., Any], value: bytes, ctx: SerializationContext | None
@@ -147,27 +170,32 @@ class Reading:
         header = schema_id.id_to_bytes() if schema_id.id is not None else schema_id.guid_to_bytes()
         return (header,), payload.read() if isinstance(payload, io.BytesIO) else bytes(payload)
 
-    def _known(self, key: Any) -> ReadPlan | None:
+    def _known(self, key: Any, ctx: SerializationContext | None) -> ReadPlan | None:
         """The plan for what names the schema, None if it has to be made."""
         plan = self._plans.get(key)
+        if plan is None and self._placed:
+            plan = self._plans.get((key, *place(ctx)))
         if plan is None or (plan.stale_at_s is not None and time.monotonic() >= plan.stale_at_s):
             return None
         return plan
 
     def _prepare(self, key: Any, ctx: SerializationContext | None) -> Flow[ReadPlan]:
-        named = key[0] if self._per_place else key
         schema_id = SchemaId(self._schema_type, zigzag=self._zigzag)
         try:
-            if isinstance(named, tuple):
-                schema_id.read(named[0])
+            if isinstance(key, tuple):
+                schema_id.read(key[0])
                 skip = 0
             else:
-                skip = schema_id.read(named)
+                skip = schema_id.read(key)
             plan = yield from self._planner.plan(schema_id, skip, ctx)
         except SerializationError as error:
             error.located(*place(ctx))
             raise
-        self._plans[key] = plan
+        if plan.anywhere:
+            self._plans[key] = plan
+        else:
+            self._placed = True
+            self._plans[(key, *place(ctx))] = plan
         return plan
 
     def _read(self, plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:

@@ -82,7 +82,7 @@ def sentence(error: SerializationError) -> str:
         place.append(error.field)
     if error.schema_id is not None:
         place.append(f"schema id {error.schema_id}")
-    if error.path is not None:
+    if error.path:
         place.append(f"at {error.path}")
     return f"{', '.join(place)}: {error.reason}" if place else error.reason
 

@@ -58,6 +58,7 @@ class ReadPlan:
         stale_at_s: when "latest" has to be asked again (monotonic seconds), None for never.
         hooks: what a data contract does, None for nothing.
         skip: how many bytes stand in front of the payload (hooks get it without them).
+        anywhere: whether it is good for every topic and field.
     """
 
     schema_id: int | None
@@ -65,6 +66,7 @@ class ReadPlan:
     stale_at_s: float | None = None
     hooks: ReadHooks | None = None
     skip: int = 0
+    anywhere: bool = True
 
 
 def latest_ttl_s(client: Any) -> float | None:
@@ -255,9 +257,6 @@ class ReadPlanner:
         online: whether there is a registry.
         contracts: makes hooks of rules, None for no rules.
 
-    Attributes:
-        per_place: whether a plan is good for one topic and field only, not for every frame of its id.
-
     Raises:
         SerializationError: the schema is not valid (with references this shows at first use).
     """
@@ -278,7 +277,6 @@ class ReadPlanner:
         self._options = options
         self._strategy = strategy
         self._latest = options.moves and schema is None and online
-        self.per_place = self._latest or contracts is not None
         self._latest_ttl_s = latest_ttl_s if self._latest else None
         self._clock = clock
         self._online = online
@@ -311,15 +309,15 @@ class ReadPlanner:
             hooks = None
             if self._contracts is not None and (ruled or self._latest):
                 hooks = yield from self._contracts.reading(subject, written, target, (writer, reader))
+            migrated = hooks is not None and hooks.migrate is not None
+            bare = 0 if hooks is not None and hooks.payload is not None else skip
+            decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes)
         except SchemaRegistryError as error:
             raise _registry_error("the schema is not available", error).located(None, None, schema_id.id) from error
         except SerializationError as error:
             raise error.located(None, None, schema_id.id) from error.__cause__
-        migrated = hooks is not None and hooks.migrate is not None
-        bare = 0 if hooks is not None and hooks.payload is not None else skip
-        decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes)
         stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
-        return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip)
+        return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip, not self._latest and hooks is None)
 
     def _read_with(
         self, ctx: SerializationContext | None, writer: Any, ruled: bool

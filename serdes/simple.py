@@ -1,32 +1,44 @@
-"""Serializers without schemas: strings, integers, doubles.
+"""Serializers without schemas: strings, bytes, numbers, UUIDs, and nothing at all.
 
-Must not know of registries. Source: Kafka's StringSerializer, IntegerSerializer and DoubleSerializer (big-endian).
+Must not know of registries. Source: the classes of the same names in Kafka's `org.apache.kafka.common.serialization`
+(numbers big-endian; a UUID as its text; Void for null), whose bytes these are.
 """
 
 from __future__ import annotations
 
 import codecs
+import uuid
 from struct import Struct, error
+from typing import ClassVar, NoReturn
 
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 
 __all__ = [
+    "BytesDeserializer",
+    "BytesSerializer",
     "DoubleDeserializer",
     "DoubleSerializer",
+    "FloatDeserializer",
+    "FloatSerializer",
     "IntegerDeserializer",
     "IntegerSerializer",
+    "LongDeserializer",
+    "LongSerializer",
+    "NullDeserializer",
+    "NullSerializer",
+    "ShortDeserializer",
+    "ShortSerializer",
     "StringDeserializer",
     "StringSerializer",
+    "UUIDDeserializer",
+    "UUIDSerializer",
 ]
 
-INT = Struct(">i")
-DOUBLE = Struct(">d")
 
-
-def _error(reason: str, ctx: SerializationContext | None) -> SerializationError:
+def _fail(reason: str, ctx: SerializationContext | None, cause: Exception | None = None) -> NoReturn:
     made = SerializationError(reason)
-    return made if ctx is None else made.located(ctx.topic, str(ctx.field))
+    raise (made if ctx is None else made.located(ctx.topic, str(ctx.field))) from cause
 
 
 class StringSerializer:
@@ -53,9 +65,9 @@ class StringSerializer:
         try:
             return obj.encode(self.codec)
         except AttributeError as cause:
-            raise _error(f"a str is needed, not {type(obj).__name__}", ctx) from cause
+            _fail(f"a str is needed, not {type(obj).__name__}", ctx, cause)
         except UnicodeError as cause:
-            raise _error(f"the string can't be encoded as {self.codec}", ctx) from cause
+            _fail(f"the string can't be encoded as {self.codec}", ctx, cause)
 
 
 class StringDeserializer:
@@ -82,11 +94,63 @@ class StringDeserializer:
         try:
             return value.decode(self.codec)
         except UnicodeError as cause:
-            raise _error(f"{len(value)} bytes that are not {self.codec} text", ctx) from cause
+            _fail(f"{len(value)} bytes that are not {self.codec} text", ctx, cause)
 
 
-class IntegerSerializer:
-    """int → 4 bytes, big-endian, signed."""
+class BytesSerializer:
+    """bytes → the same bytes."""
+
+    def __call__(self, obj: bytes | None, ctx: SerializationContext | None = None) -> bytes | None:
+        """Passes bytes on.
+
+        Raises:
+            SerializationError: not bytes.
+        """
+        given: object = obj
+        if obj is None or isinstance(given, bytes):
+            return obj
+        if isinstance(given, (bytearray, memoryview)):
+            return bytes(given)
+        _fail(f"bytes are needed, not {type(given).__name__}", ctx)
+
+
+class BytesDeserializer:
+    """bytes → the same bytes."""
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> bytes | None:
+        """Passes bytes on."""
+        return value
+
+
+class NullSerializer:
+    """None → null; anything else is an error."""
+
+    def __call__(self, obj: None, ctx: SerializationContext | None = None) -> None:
+        """Passes None on.
+
+        Raises:
+            SerializationError: there is a value.
+        """
+        found: object = obj
+        if found is not None:
+            _fail(f"None is needed, not {type(found).__name__}", ctx)
+
+
+class NullDeserializer:
+    """null → None; anything else is an error."""
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> None:
+        """Passes None on.
+
+        Raises:
+            SerializationError: there are bytes.
+        """
+        if value is not None:
+            _fail(f"null is needed, not {len(value)} bytes", ctx)
+
+
+class _IntSerializer:
+    FORM: ClassVar[Struct]
 
     def __call__(self, obj: int | None, ctx: SerializationContext | None = None) -> bytes | None:
         """Packs one number.
@@ -97,57 +161,155 @@ class IntegerSerializer:
         if obj is None:
             return None
         try:
-            return INT.pack(obj)
+            return self.FORM.pack(obj)
         except error as cause:
-            raise _error(f"an int of 32 bits is needed: {cause}", ctx) from cause
+            _fail(f"an int of {self.FORM.size * 8} bits is needed: {cause}", ctx, cause)
 
 
-class IntegerDeserializer:
-    """4 bytes, big-endian, signed → int."""
+class _IntDeserializer:
+    FORM: ClassVar[Struct]
+    NAME: ClassVar[str]
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> int | None:
         """Unpacks one number.
 
         Raises:
-            SerializationError: not exactly 4 bytes.
+            SerializationError: another number of bytes.
         """
         if value is None:
             return None
-        if len(value) != INT.size:
-            raise _error(f"an int has {INT.size} bytes, not {len(value)}", ctx)
-        number: int = INT.unpack(value)[0]
+        if len(value) != self.FORM.size:
+            _fail(f"{self.NAME} has {self.FORM.size} bytes, not {len(value)}", ctx)
+        number: int = self.FORM.unpack(value)[0]
         return number
 
 
-class DoubleSerializer:
-    """float → 8 bytes, big-endian."""
+class _FloatSerializer:
+    FORM: ClassVar[Struct]
 
     def __call__(self, obj: float | None, ctx: SerializationContext | None = None) -> bytes | None:
         """Packs one number.
 
         Raises:
-            SerializationError: not a number.
+            SerializationError: not a number, or out of range.
         """
         if obj is None:
             return None
         try:
-            return DOUBLE.pack(obj)
+            return self.FORM.pack(obj)
         except (error, OverflowError) as cause:
-            raise _error(f"a float of 64 bits is needed: {cause}", ctx) from cause
+            _fail(f"a float of {self.FORM.size * 8} bits is needed: {cause}", ctx, cause)
 
 
-class DoubleDeserializer:
-    """8 bytes, big-endian → float."""
+class _FloatDeserializer:
+    FORM: ClassVar[Struct]
+    NAME: ClassVar[str]
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> float | None:
         """Unpacks one number.
 
         Raises:
-            SerializationError: not exactly 8 bytes.
+            SerializationError: another number of bytes.
         """
         if value is None:
             return None
-        if len(value) != DOUBLE.size:
-            raise _error(f"a double has {DOUBLE.size} bytes, not {len(value)}", ctx)
-        number: float = DOUBLE.unpack(value)[0]
+        if len(value) != self.FORM.size:
+            _fail(f"{self.NAME} has {self.FORM.size} bytes, not {len(value)}", ctx)
+        number: float = self.FORM.unpack(value)[0]
         return number
+
+
+class ShortSerializer(_IntSerializer):
+    """int → 2 bytes, big-endian, signed."""
+
+    FORM = Struct(">h")
+
+
+class ShortDeserializer(_IntDeserializer):
+    """2 bytes, big-endian, signed → int."""
+
+    FORM, NAME = ShortSerializer.FORM, "a short"
+
+
+class IntegerSerializer(_IntSerializer):
+    """int → 4 bytes, big-endian, signed."""
+
+    FORM = Struct(">i")
+
+
+class IntegerDeserializer(_IntDeserializer):
+    """4 bytes, big-endian, signed → int."""
+
+    FORM, NAME = IntegerSerializer.FORM, "an int"
+
+
+class LongSerializer(_IntSerializer):
+    """int → 8 bytes, big-endian, signed."""
+
+    FORM = Struct(">q")
+
+
+class LongDeserializer(_IntDeserializer):
+    """8 bytes, big-endian, signed → int."""
+
+    FORM, NAME = LongSerializer.FORM, "a long"
+
+
+class FloatSerializer(_FloatSerializer):
+    """float → 4 bytes, big-endian: the nearest number of 32 bits."""
+
+    FORM = Struct(">f")
+
+
+class FloatDeserializer(_FloatDeserializer):
+    """4 bytes, big-endian → float."""
+
+    FORM, NAME = FloatSerializer.FORM, "a float"
+
+
+class DoubleSerializer(_FloatSerializer):
+    """float → 8 bytes, big-endian."""
+
+    FORM = Struct(">d")
+
+
+class DoubleDeserializer(_FloatDeserializer):
+    """8 bytes, big-endian → float."""
+
+    FORM, NAME = DoubleSerializer.FORM, "a double"
+
+
+class UUIDSerializer:
+    """UUID → its text of 36 characters."""
+
+    def __call__(self, obj: uuid.UUID | None, ctx: SerializationContext | None = None) -> bytes | None:
+        """Writes one UUID.
+
+        Raises:
+            SerializationError: not a UUID.
+        """
+        if obj is None:
+            return None
+        if not isinstance(obj, uuid.UUID):
+            _fail(f"a UUID is needed, not {type(obj).__name__}", ctx)
+        return str(obj).encode()
+
+
+class UUIDDeserializer:
+    """The text of a UUID → UUID."""
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> uuid.UUID | None:
+        """Reads one UUID.
+
+        Raises:
+            SerializationError: the bytes are not the text of a UUID.
+        """
+        if value is None:
+            return None
+        try:
+            text = value.decode("ascii")
+            if len(text) == 36:
+                return uuid.UUID(text)
+        except ValueError as cause:
+            _fail(f"{len(value)} bytes that are not the text of a UUID", ctx, cause)
+        _fail(f"{len(value)} bytes that are not the text of a UUID", ctx)

@@ -162,7 +162,7 @@ def test_read_with_the_writers_schema() -> None:
     plan = registry.run(planner.plan(FIVE, PREFIX_BYTES, CONTEXT))
     assert registry.asked == [("get_schema", 5)]
     assert plan.decode(frame) == {"a": 1}
-    assert (plan.schema_id, plan.stale_at_s, planner.per_place) == (5, None, False)
+    assert (plan.schema_id, plan.stale_at_s, plan.anywhere) == (5, None, True)
 
 
 def test_read_with_a_schema() -> None:
@@ -180,7 +180,7 @@ def test_read_with_the_latest() -> None:
     plan = registry.run(planner.plan(FIVE, PREFIX_BYTES, CONTEXT))
     assert registry.asked == [("get_schema", 5), ("get_latest_version", "orders-value")]
     assert plan.decode(frame) == {"a": 1, "b": 9}
-    assert (plan.stale_at_s, planner.per_place) == (15.0, True)
+    assert (plan.stale_at_s, plan.anywhere) == (15.0, False)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import math
+import uuid
 from typing import Any
 
 import pytest
 
+import serdes
 from serdes import (
     DoubleDeserializer,
     DoubleSerializer,
@@ -81,3 +83,49 @@ def test_unknown_codec() -> None:
         StringSerializer("utf-9")
     with pytest.raises(LookupError):
         StringDeserializer("utf-9")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "data"),
+    [
+        ("Long", -(2**63), b"\x80" + bytes(7)),
+        ("Short", -2, b"\xff\xfe"),
+        ("Float", 1.5, b"\x3f\xc0\x00\x00"),
+        ("Bytes", b"\x00\xff", b"\x00\xff"),
+        ("UUID", uuid.UUID(int=10), b"00000000-0000-0000-0000-00000000000a"),
+        ("Null", None, None),
+    ],
+)
+def test_the_other_types_have_javas_bytes(name: str, value: Any, data: bytes | None) -> None:
+    serialize, deserialize = getattr(serdes, f"{name}Serializer")(), getattr(serdes, f"{name}Deserializer")()
+    assert serialize(value, CONTEXT) == data
+    assert deserialize(data, CONTEXT) == value
+    assert serialize(None, CONTEXT) is None
+    assert deserialize(None, CONTEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("LongSerializer", 2**63, "an int of 64 bits"),
+        ("ShortSerializer", 2**15, "an int of 16 bits"),
+        ("ShortDeserializer", b"1", "a short has 2 bytes, not 1"),
+        ("LongDeserializer", b"1", "a long has 8 bytes, not 1"),
+        ("FloatSerializer", 1e300, "a float of 32 bits"),
+        ("FloatDeserializer", b"1", "a float has 4 bytes, not 1"),
+        ("BytesSerializer", "x", "bytes are needed, not str"),
+        ("UUIDSerializer", "x", "a UUID is needed, not str"),
+        ("UUIDDeserializer", b"x" * 36, "36 bytes that are not the text of a UUID"),
+        ("UUIDDeserializer", b"0" * 32, "32 bytes that are not the text of a UUID"),
+        ("NullSerializer", 5, "None is needed, not int"),
+        ("NullDeserializer", b"", "null is needed, not 0 bytes"),
+    ],
+)
+def test_errors_of_the_other_types(name: str, value: Any, text: str) -> None:
+    with pytest.raises(SerializationError, match=text) as caught:
+        getattr(serdes, name)()(value, CONTEXT)
+    assert caught.value.topic == "orders"
+
+
+def test_any_buffer_is_bytes() -> None:
+    assert serdes.BytesSerializer()(bytearray(b"x")) == b"x"  # type: ignore[arg-type]

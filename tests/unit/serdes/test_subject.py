@@ -1,31 +1,105 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from registry import ResponseError, SchemaRegistryError
 from serdes import (
+    AssociatedNameStrategy,
     MessageField,
     SerializationContext,
     SerializationError,
     record_subject_name_strategy,
+    reference_subject_name_strategy,
     topic_record_subject_name_strategy,
     topic_subject_name_strategy,
 )
+from serdes.asks import Flow
+from serdes.blocking import drive
+from serdes.subject import subject_of
+from tests.unit.serdes.fake import FakeRegistry
 
-VALUE, KEY = (SerializationContext("orders", field) for field in (MessageField.VALUE, MessageField.KEY))
+CONTEXT = SerializationContext("orders", MessageField.KEY)
+FALLBACK = "subject.name.strategy.fallback.type"
+CLUSTER = "subject.name.strategy.kafka.cluster.id"
 
 
-def test_strategies() -> None:
-    assert topic_subject_name_strategy(VALUE, "shop.Order") == "orders-value"
-    assert topic_subject_name_strategy(KEY, None) == "orders-key"
-    assert topic_record_subject_name_strategy(VALUE, "shop.Order") == "orders-shop.Order"
+def test_names() -> None:
+    assert topic_subject_name_strategy(CONTEXT, None) == "orders-key"
+    assert topic_record_subject_name_strategy(CONTEXT, "shop.Order") == "orders-shop.Order"
     assert record_subject_name_strategy(None, "shop.Order") == "shop.Order"
+    assert reference_subject_name_strategy(None, SimpleNamespace(name="a/b.proto")) == "a/b.proto"
 
 
-def test_what_is_missing_is_said() -> None:
-    with pytest.raises(SerializationError, match="SerializationContext is needed"):
-        topic_subject_name_strategy(None, "R")
-    with pytest.raises(SerializationError, match="SerializationContext is needed"):
-        topic_record_subject_name_strategy(None, "R")
-    for strategy in (topic_record_subject_name_strategy, record_subject_name_strategy):
-        with pytest.raises(SerializationError, match="has no name"):
-            strategy(VALUE, None)
+@pytest.mark.parametrize("strategy", [topic_subject_name_strategy, topic_record_subject_name_strategy])
+def test_a_context_is_needed(strategy: Any) -> None:
+    with pytest.raises(SerializationError, match="a SerializationContext is needed"):
+        strategy(None, "shop.Order")
+
+
+@pytest.mark.parametrize("strategy", [record_subject_name_strategy, topic_record_subject_name_strategy])
+def test_a_name_is_needed(strategy: Any) -> None:
+    with pytest.raises(SerializationError, match="the schema has no name"):
+        strategy(CONTEXT, None)
+
+
+def ask(registry: Any, strategy: Any, name: str | None = "shop.Order") -> str | None:
+    flow: Flow[str | None] = subject_of(strategy, CONTEXT, name)
+    return drive(registry, flow)
+
+
+def test_the_associated_subject() -> None:
+    registry = FakeRegistry()
+    registry.associations["orders", "key"] = [SimpleNamespace(subject="mine")]
+    assert ask(registry, AssociatedNameStrategy()) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("fallback", "subject"), [("topic", "orders-key"), ("RECORD", "shop.Order"), ("TOPIC_RECORD", "orders-shop.Order")]
+)
+def test_without_one_a_fallback_decides(fallback: str, subject: str) -> None:
+    assert ask(FakeRegistry(), AssociatedNameStrategy({FALLBACK: fallback})) == subject
+    assert ask(FakeRegistry(), AssociatedNameStrategy()) == "orders-key"
+
+
+def test_none_or_several_are_errors() -> None:
+    registry = FakeRegistry()
+    with pytest.raises(SerializationError, match="'orders' has no associated subject"):
+        ask(registry, AssociatedNameStrategy({FALLBACK: "NONE"}))
+    registry.associations["orders", "key"] = [SimpleNamespace(subject="a"), SimpleNamespace(subject="b")]
+    with pytest.raises(SerializationError, match="several associated subjects"):
+        ask(registry, AssociatedNameStrategy())
+
+
+class Asked(FakeRegistry):
+    def get_associations_by_resource_name(
+        self, name: str, namespace: str, kind: str, types: list[str], *rest: Any
+    ) -> list[Any]:
+        if namespace == "refused":
+            raise ResponseError(403, 40301, "forbidden")
+        return [SimpleNamespace(subject=f"{namespace}/{kind}/{types[0]}")]
+
+
+def test_the_clusters_id_is_the_namespace() -> None:
+    assert ask(Asked(), AssociatedNameStrategy()) == "-/topic/key"
+    named = AssociatedNameStrategy({CLUSTER: "lkc-1"})
+    named.set_cluster_id_resolver(lambda: "other")
+    assert ask(Asked(), named) == "lkc-1/topic/key"
+    resolved = AssociatedNameStrategy()
+    resolved.set_cluster_id_resolver(lambda: "lkc-2")
+    assert ask(Asked(), resolved) == "lkc-2/topic/key"
+    resolved.set_cluster_id_resolver(lambda: str(1 // 0))
+    with pytest.raises(SerializationError, match="the Kafka cluster's id can't be found"):
+        ask(Asked(), resolved)
+
+
+def test_a_refusal_is_an_error() -> None:
+    with pytest.raises(SchemaRegistryError, match="forbidden"):
+        ask(Asked(), AssociatedNameStrategy({CLUSTER: "refused"}))
+
+
+def test_a_fallback_must_be_known() -> None:
+    with pytest.raises(ValueError, match="'ASSOCIATED' is not supported: TOPIC, TOPIC_RECORD, RECORD, NONE"):
+        AssociatedNameStrategy({FALLBACK: "ASSOCIATED"})

@@ -1,0 +1,113 @@
+"""JSON Schema serializers for schema-registry frames, blocking and asyncio.
+
+Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.json_codec`) or calls awaited
+(`serdes.blocking`, `serdes.aio`). Names and arguments are those of `confluent_kafka.schema_registry.json_schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from registry import RegisteredSchema, Schema
+from serdes.aio import AsyncDeserializer, AsyncSerializer
+from serdes.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.calls import Reading, Writing
+from serdes.context import SerializationContext
+from serdes.json_format import JsonFormat
+from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
+from serdes.plan import as_schema
+
+if TYPE_CHECKING:
+    from serdes.rules.registry import RuleRegistry
+
+__all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
+
+
+class _JsonWriting(Writing):
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None,
+        schema_registry_client: Any,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_encode: Callable[[Any], str | bytes] | None = None,
+    ) -> None:
+        check_callable(json_encode, "json_encode")
+        schema = as_schema(schema_str, "JSON")
+        options = WriteOptions.parse(conf, schema is not None, JSON)
+        form = JsonFormat(options.own["validate"], encode_json=json_encode)
+        self._set_up(schema_registry_client, form, schema, options, to_dict, rule_conf, rule_registry)
+
+
+class _JsonReading(Reading):
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        schema_registry_client: Any = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_decode: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        check_callable(json_decode, "json_decode")
+        schema = as_schema(schema_str, "JSON")
+        if schema_registry_client is None and (schema is None or schema.references):
+            what = "no schema is given" if schema is None else "the schema has references"
+            raise ValueError(f"a schema_registry_client is needed: {what}")
+        options = ReadOptions.parse(conf, JSON)
+        form = JsonFormat(options.own["validate"], decode_json=json_decode)
+        self._set_up(schema_registry_client, form, schema, options, from_dict, rule_conf, rule_registry)
+
+
+class JSONSerializer(_JsonWriting, BlockingSerializer):
+    """Values → framed JSON, checked against their schema. Threads may share one.
+
+    Args:
+        schema_str: the schema: text, `Schema` (for references) or `RegisteredSchema`; its `title` is the record's
+            name. None if `use.latest.version`, `use.latest.with.metadata` or `use.schema.id` say which one to use.
+        schema_registry_client: where schemas are registered or looked up, at the first value of a topic.
+        to_dict: `to_dict(obj, ctx)` makes what JSON knows (dicts, lists, …) of the caller's objects.
+        conf: `validate` (default true), and as for `AvroSerializer`: `auto.register.schemas`, `normalize.schemas`,
+            `use.schema.id`, `use.latest.version`, `use.latest.with.metadata`, `latest.compatibility.strict`,
+            `subject.name.strategy`, `subject.name.strategy.type`, `subject.name.strategy.conf`,
+            `schema.id.serializer`.
+        rule_conf: configuration of rule executors.
+        rule_registry: rule executors and actions of one's own.
+        json_encode: makes text or bytes of a value, instead of orjson or json.
+
+    Raises:
+        ValueError: unknown or contradicting properties, or no schema.
+        SerializationError: the schema is not a valid JSON Schema.
+    """
+
+
+class AsyncJSONSerializer(_JsonWriting, AsyncSerializer):
+    """Values → framed JSON, checked against their schema, for tasks of one event loop; see `JSONSerializer`."""
+
+
+class JSONDeserializer(_JsonReading, BlockingDeserializer):
+    """Framed JSON → values, checked against a schema. Threads may share one.
+
+    Args:
+        schema_str: what values are checked against; None for the schema they were written with.
+        from_dict: `from_dict(value, ctx)` makes the caller's objects of what JSON knows.
+        schema_registry_client: where writer schemas are looked up, once per schema. It may be missing if there is a
+            schema without references.
+        conf: `validate` (default true), `use.latest.version` or `use.latest.with.metadata`, `subject.name.strategy`,
+            `subject.name.strategy.type`, `subject.name.strategy.conf`, `schema.id.deserializer`.
+        rule_conf: configuration of rule executors.
+        rule_registry: rule executors and actions of one's own.
+        json_decode: makes a value of bytes, instead of orjson or json.
+
+    Raises:
+        ValueError: unknown properties, or no client where one is needed.
+        SerializationError: the schema is not a valid JSON Schema.
+    """
+
+
+class AsyncJSONDeserializer(_JsonReading, AsyncDeserializer):
+    """Framed JSON → values, checked against a schema, for tasks of one event loop; see `JSONDeserializer`."""

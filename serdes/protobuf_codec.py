@@ -1,0 +1,211 @@
+"""Protobuf messages ↔ bytes: generated classes, or classes built from a schema's descriptors at run time.
+
+Must not know of frames, topics or registries. Source: `google.protobuf`; a message type's path is that of Confluent's
+wire format: its place in the file, then in each enclosing type.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.message import DecodeError, EncodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from registry import InvalidSchemaError, Schema
+from registry.compat import protobuf_parser
+from registry.compat.protobuf_sources import built_in, decoded
+from serdes.errors import SerializationError
+from serdes.formats import Decode, Encode, Referenced
+
+__all__ = ["ProtobufSchema", "decoder", "descriptor_text", "encoder", "index_path", "is_built_in", "load", "of_class"]
+
+BUILT_IN = ("confluent/", "google/protobuf/", "google/type/")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProtobufSchema:
+    """A parsed schema.
+
+    Attributes:
+        file: the descriptor of the file.
+        message: the message class that was chosen, None where the frame says which.
+    """
+
+    file: Any
+    message: type[Message] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The full name of the message type; of the first one in the file where none was chosen."""
+        if self.message is not None:
+            return str(self.message.DESCRIPTOR.full_name)
+        first = next(iter(self.file.message_types_by_name.values()), None)
+        return None if first is None else str(first.full_name)
+
+    def at(self, indexes: list[int]) -> type[Message]:
+        """The class of the message type at a path.
+
+        Raises:
+            SerializationError: there is none.
+        """
+        types: Any = list(self.file.message_types_by_name.values())
+        found: Any = None
+        for index in indexes:
+            if index >= len(types):
+                where = "the schema" if found is None else found.full_name
+                raise SerializationError(f"message type {indexes} is not there: {where} has {len(types)}")
+            found = types[index]
+            types = found.nested_types
+        assert found is not None  # a path has at least one part
+        return GetMessageClass(found)
+
+    def named(self, name: str) -> type[Message]:
+        """The class of a message type by its full name, or its name without the package.
+
+        Raises:
+            SerializationError: there is none.
+        """
+        package = f"{self.file.package}." if self.file.package else ""
+        for full in (name, package + name):
+            try:
+                found = self.file.pool.FindMessageTypeByName(full)
+            except KeyError:
+                continue
+            return GetMessageClass(found)
+        raise SerializationError(f"the schema has no message type {name!r}")
+
+
+def load(schema: Schema, referenced: Referenced = ()) -> ProtobufSchema:
+    """Builds descriptors of a schema with all it imports.
+
+    Raises:
+        SerializationError: it is not a Protobuf schema, or the extra `proto` is needed and missing.
+    """
+    try:
+        files = _files(schema, referenced)
+        return ProtobufSchema(protobuf_parser.pool_of(files).FindFileByName(files.file[-1].name))
+    except InvalidSchemaError as error:
+        raise SerializationError(f"the Protobuf schema is not valid: {error.error_message}") from error
+
+
+def _files(schema: Schema, referenced: Referenced) -> FileDescriptorSet:
+    """The schema's file behind all it imports.
+
+    What Python's serializers register is base64 of descriptors throughout: they are put together as they are, and
+    only built-in files come from the compiler.
+    """
+    main = decoded(schema.schema_str)
+    parts = {reference.name: decoded(found.schema_str) for reference, found in referenced}
+    if main is None or not any(data is not None for data in parts.values()):
+        return protobuf_parser.compile(schema, referenced)
+    files = FileDescriptorSet()
+    present: set[str] = set()
+    for name, data in (*parts.items(), (protobuf_parser.FILE_NAME, main)):
+        if data is None:
+            texts = [(reference, found) for reference, found in referenced if parts[reference.name] is None]
+            own = next(found for reference, found in texts if reference.name == name)
+            added = list(protobuf_parser.compile(own, texts, name).file)
+            added[-1].name = name
+        else:
+            added = _described(data, name, parts)
+        for file in added:
+            if file.name not in present:
+                present.add(file.name)
+                files.file.append(file)
+    return files
+
+
+def _described(data: bytes, name: str, parts: Mapping[str, Any]) -> list[FileDescriptorProto]:
+    """A file from its descriptor, behind the built-in files it imports."""
+    try:
+        own = FileDescriptorProto.FromString(data)
+    except DecodeError as error:
+        raise InvalidSchemaError.local(f"{name}: neither a .proto text nor base64 of a descriptor") from error
+    own.name = name
+    known = [path for path in own.dependency if path not in parts and built_in(path) is not None]
+    text = 'syntax = "proto3";' + "".join(f'import "{path}";' for path in known)
+    return [*protobuf_parser.compile(Schema(text, "PROTOBUF")).file[:-1], own]
+
+
+def of_class(message: type[Message]) -> ProtobufSchema:
+    """The schema of a generated class."""
+    return ProtobufSchema(message.DESCRIPTOR.file, message)
+
+
+def descriptor_text(file: Any) -> str:
+    """A file as registries take it: base64 of its `FileDescriptorProto`."""
+    return base64.standard_b64encode(file.serialized_pb).decode("ascii")
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a file is known everywhere and needs no reference."""
+    return name.startswith(BUILT_IN)
+
+
+def index_path(descriptor: Any) -> list[int]:
+    """The path of a message type in its file."""
+    path: list[int] = []
+    current = descriptor
+    while current.containing_type is not None:
+        parent = current.containing_type
+        path.insert(0, [nested.full_name for nested in parent.nested_types].index(current.full_name))
+        current = parent
+    return [list(current.file.message_types_by_name).index(current.name), *path]
+
+
+def encoder(message: type[Message], prefix: bytes) -> Encode:
+    """A function that encodes messages, or dicts of Protobuf's JSON form (names as in the schema, or camelCase).
+
+    Args:
+        message: the class of the messages; others are refused.
+        prefix: put in front of every result.
+    """
+    full_name = message.DESCRIPTOR.full_name
+
+    def encode(value: Any) -> bytes:
+        if value.__class__ is not message:
+            value = _as_message(message, value, full_name)
+        try:
+            payload: bytes = value.SerializeToString()
+        except (EncodeError, ValueError, RecursionError) as error:
+            raise SerializationError(f"the message can't be encoded: {error}") from error
+        return prefix + payload
+
+    return encode
+
+
+def _as_message(message: type[Message], value: Any, full_name: str) -> Message:
+    if isinstance(value, Mapping):
+        try:
+            return json_format.ParseDict(dict(value), message())
+        except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
+            raise SerializationError(f"the dict does not fit message type {full_name}: {error}") from error
+    if isinstance(value, Message) and value.DESCRIPTOR.full_name == full_name:
+        return value
+    found = value.DESCRIPTOR.full_name if isinstance(value, Message) else type(value).__name__
+    raise SerializationError(f"a message of type {full_name} is needed, not {found}")
+
+
+def decoder(message: type[Message], skip: int) -> Decode:
+    """A function that decodes messages of a class.
+
+    Args:
+        message: the class.
+        skip: bytes in front of every payload.
+    """
+    parse, full_name = message.FromString, message.DESCRIPTOR.full_name
+
+    def decode(frame: bytes) -> Any:
+        try:
+            return parse(frame[skip:] if skip else frame)
+        except (DecodeError, ValueError, RecursionError) as error:
+            raise SerializationError(
+                f"the payload of {len(frame) - skip} bytes is not a message of type {full_name}: {error}"
+            ) from error
+
+    return decode
