@@ -6,6 +6,13 @@ The clients are imported at their first use: the engine and the command line nee
 
 from typing import TYPE_CHECKING, Any
 
+from registry.associations import (
+    Association,
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+    AssociationInfo,
+    AssociationResponse,
+)
 from registry.errors import (
     IncompatibleSchemaError,
     InvalidSchemaError,
@@ -16,10 +23,13 @@ from registry.errors import (
 from registry.models import (
     ConfigCompatibilityLevel,
     Metadata,
+    MetadataProperties,
+    MetadataTags,
     RegisteredSchema,
     Rule,
     RuleKind,
     RuleMode,
+    RuleParams,
     RuleSet,
     Schema,
     SchemaReference,
@@ -32,16 +42,24 @@ if TYPE_CHECKING:
     from registry.client import SchemaRegistryClient
 
 __all__ = [
+    "Association",
+    "AssociationCreateOrUpdateInfo",
+    "AssociationCreateOrUpdateRequest",
+    "AssociationInfo",
+    "AssociationResponse",
     "AsyncSchemaRegistryClient",
     "ConfigCompatibilityLevel",
     "IncompatibleSchemaError",
     "InvalidSchemaError",
     "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
     "RegisteredSchema",
     "ResponseError",
     "Rule",
     "RuleKind",
     "RuleMode",
+    "RuleParams",
     "RuleSet",
     "Schema",
     "SchemaReference",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import inspect
 import random
 import time
 from collections.abc import Hashable, Mapping
@@ -18,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import httpx
 
 from registry import flows
+from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
 from registry.cache import SchemaCaches
 from registry.client import mock_transport, tls_context, unreachable
@@ -25,7 +27,7 @@ from registry.config import ClientConfig
 from registry.errors import SchemaRegistryError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 from registry.policy import Policy
-from registry.steps import Flow, Reply, Send, Share, Steps, Unreachable, Wait
+from registry.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
 __all__ = ["AsyncSchemaRegistryClient"]
 
@@ -39,6 +41,8 @@ class AsyncSchemaRegistryClient:
         conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
             next is tried), `basic.auth.user.info`, `ssl.*`, `timeout` (seconds), `max.retries`, … `mock://name` is a
             registry inside this process, the same one for every client of that name.
+        transport: how httpx reaches the registry, instead of what the properties say.
+        auth: how httpx signs requests, beside the credentials of the properties.
 
     Raises:
         ValueError: unknown or contradicting properties, unusable files.
@@ -48,15 +52,23 @@ class AsyncSchemaRegistryClient:
     refuses and `TransportError` if no registry answers; both are `SchemaRegistryError`s.
     """
 
-    def __init__(self, conf: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        conf: Mapping[str, object],
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        auth: httpx.Auth | None = None,
+    ) -> None:
         self._conf = dict(conf)
         config = ClientConfig.parse(conf)
         no_lock = contextlib.nullcontext()
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, no_lock, time.monotonic)
-        self._policy = Policy(config, credentials(config), time.monotonic, random.Random())
+        rng = random.Random()
+        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng)
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
         self._http = httpx.AsyncClient(
-            transport=mock_transport(config),
+            transport=transport or mock_transport(config),
+            auth=auth,
             verify=tls_context(config),
             timeout=config.timeout_s,
             proxy=config.proxy,
@@ -115,7 +127,22 @@ class AsyncSchemaRegistryClient:
             fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
             reference_format: output format of references.
         """
+        known = self._caches.schemas.get((schema_id, subject_name, fmt, reference_format))
+        if known is not None:
+            return known
         return await self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
+
+    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """The schema of this GUID; cached.
+
+        Args:
+            guid: as it stands in a message's header.
+            fmt: output format, as for `get_schema`.
+        """
+        known = self._caches.guids.get((guid, fmt))
+        if known is not None:
+            return known
+        return await self._drive(flows.get_schema_by_guid(self._caches, guid, fmt))
 
     async def get_schema_types(self) -> list[str]:
         """The schema types the registry supports."""
@@ -196,7 +223,23 @@ class AsyncSchemaRegistryClient:
 
     async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject; cached for `cache.latest.ttl.sec`, or until this client registers one."""
+        known = self._caches.latest.get((subject_name, fmt))
+        if known is not None:
+            return known
         return await self._drive(flows.get_latest_version(self._caches, subject_name, fmt))
+
+    async def get_latest_with_metadata(
+        self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """The newest version whose metadata has these properties; cached as `get_latest_version`.
+
+        Args:
+            subject_name: the subject.
+            metadata: names and values that must all be there.
+            deleted: whether versions deleted softly count.
+            fmt: output format, as for `get_schema`.
+        """
+        return await self._drive(flows.get_latest_with_metadata(self._caches, subject_name, metadata, deleted, fmt))
 
     async def get_version(
         self,
@@ -276,13 +319,93 @@ class AsyncSchemaRegistryClient:
         """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
         return await self._drive(flows.delete_config(subject_name))
 
+    # --- modes and contexts
+
+    async def get_mode(self, subject_name: str) -> str:
+        """The mode of a subject: `READWRITE`, `READONLY`, `READONLY_OVERRIDE`, `IMPORT` or `FORWARD`.
+
+        Raises:
+            ResponseError: the subject has no mode of its own (40409).
+        """
+        return await self._drive(flows.get_mode(subject_name))
+
+    async def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
+        """Sets the mode of a subject and returns it; `force` allows `IMPORT` where there are schemas."""
+        return await self._drive(flows.update_mode(subject_name, mode, force))
+
+    async def delete_mode(self, subject_name: str) -> str:
+        """Deletes the mode of a subject, which then has the global one, and returns what it was."""
+        return await self._drive(flows.delete_mode(subject_name))
+
+    async def get_global_mode(self) -> str:
+        """The mode of subjects that have none of their own."""
+        return await self._drive(flows.get_mode(None))
+
+    async def update_global_mode(self, mode: str, force: bool = False) -> str:
+        """Sets the mode of subjects that have none of their own, and returns it."""
+        return await self._drive(flows.update_mode(None, mode, force))
+
+    async def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
+        """The names of all contexts; `.` is the default one."""
+        return await self._drive(flows.get_contexts(offset, limit))
+
+    # --- associations
+
+    async def get_associations_by_resource_name(
+        self,
+        resource_name: str,
+        resource_namespace: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[Association]:
+        """The subjects that are associated with a resource.
+
+        Args:
+            resource_name: e.g. the topic.
+            resource_namespace: e.g. the Kafka cluster's id; `-` for any.
+            resource_type: e.g. `topic`, the default.
+            association_types: `key`, `value`, or both.
+            offset: how many to leave out.
+            limit: how many at the most; -1 for all.
+        """
+        return await self._drive(
+            flows.get_associations_by_resource_name(
+                resource_name, resource_namespace, resource_type, association_types, offset, limit
+            )
+        )
+
+    async def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
+        """Makes or changes the associations of a resource, and registers the schemas that come with them."""
+        return await self._drive(flows.create_association(self._caches, request))
+
+    async def delete_associations(
+        self,
+        resource_id: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        cascade_lifecycle: bool = False,
+    ) -> None:
+        """Deletes associations of a resource.
+
+        Args:
+            resource_id: the resource.
+            resource_type: e.g. `topic`, the default.
+            association_types: `key`, `value`, or both.
+            cascade_lifecycle: whether subjects of `STRONG` associations are deleted with them.
+        """
+        await self._drive(
+            flows.delete_associations(self._caches, resource_id, resource_type, association_types, cascade_lifecycle)
+        )
+
     # --- the shell itself
 
     async def _drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end in the caller's task."""
         steps: Steps[T] = self._policy.run(flow)
         outcome: Any = None
-        error: SchemaRegistryError | None = None
+        error: Exception | None = None
         while True:
             try:
                 step = steps.send(outcome) if error is None else steps.throw(error)
@@ -294,12 +417,19 @@ class AsyncSchemaRegistryClient:
                 outcome = await self._perform(step)
             except SchemaRegistryError as raised:
                 error = raised
+            except Exception as raised:
+                if not isinstance(step, Invoke):
+                    raise
+                error = raised
 
-    async def _perform(self, step: Send | Wait | Share) -> Any:
+    async def _perform(self, step: Send | Wait | Share | Invoke) -> Any:
         if isinstance(step, Send):
             return await self._send(step)
         if isinstance(step, Wait):
             return await asyncio.sleep(step.seconds)
+        if isinstance(step, Invoke):
+            result = step.function()
+            return await result if inspect.isawaitable(result) else result
         return await self._share(step)
 
     async def _send(self, step: Send) -> Reply | Unreachable:

@@ -21,12 +21,16 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """A bounded map that forgets the least recently used entry. Every method takes `lock` for a few instructions.
+    """A bounded map that forgets what was not used for long, and what is too old.
+
+    A hit is one look-up in a plain dictionary, which needs no lock: entries are only ever replaced as a whole. It
+    leaves a mark; when room is needed, marked entries get a second chance (their mark is taken, and they count as
+    used). Everything else takes `lock`, for a few instructions.
 
     Args:
         capacity: entries.
         lock: guards the map; a null context where only one thread comes here.
-        ttl_s: how long an entry lives.
+        ttl_s: how long an entry lives; infinite for ever.
         clock: monotonic seconds.
     """
 
@@ -34,32 +38,63 @@ class Cache(Generic[T]):
         self, capacity: int, lock: AbstractContextManager[Any], ttl_s: float, clock: Callable[[], float]
     ) -> None:
         self._lock = lock
-        self._entries: cachetools.Cache[Hashable, T]
-        if math.isinf(ttl_s):
-            self._entries = cachetools.LRUCache(capacity)
-        else:
-            self._entries = cachetools.TTLCache(capacity, ttl_s, clock)
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._hot: dict[Hashable, tuple[T, float]] = {}
+        self._used: set[Hashable] = set()
+        self._order = _SecondChance(capacity, self._hot, self._used)
 
     def get(self, key: Hashable) -> T | None:
         """The entry, or None."""
-        with self._lock:
-            return self._entries.get(key)
+        found = self._hot.get(key)
+        if found is None or (found[1] is not math.inf and self._clock() >= found[1]):
+            return None
+        self._used.add(key)
+        return found[0]
 
     def put(self, key: Hashable, value: T) -> None:
         """Remembers an entry."""
+        ends_at_s = math.inf if self._ttl_s is math.inf else self._clock() + self._ttl_s
         with self._lock:
-            self._entries[key] = value
+            self._order[key] = None
+            self._hot[key] = (value, ends_at_s)
 
     def drop(self, matches: Callable[[Any], bool]) -> None:
         """Forgets every entry whose key matches. Cost: O(entries)."""
         with self._lock:
-            for key in [key for key in self._entries if matches(key)]:
-                self._entries.pop(key, None)
+            for key in [key for key in self._order if matches(key)]:
+                self._order.pop(key, None)
 
     def clear(self) -> None:
         """Forgets everything."""
         with self._lock:
-            self._entries.clear()
+            self._order.clear()
+            self._hot.clear()
+            self._used.clear()
+
+
+class _SecondChance(cachetools.LRUCache[Hashable, None]):
+    """The keys of a cache in the order of their use; one that goes takes its entry along."""
+
+    def __init__(self, capacity: int, hot: dict[Hashable, Any], used: set[Hashable]) -> None:
+        super().__init__(capacity)
+        self._hot = hot
+        self._used_keys = used
+
+    def popitem(self) -> tuple[Hashable, None]:
+        """Removes the key that was not used for the longest time."""
+        for _ in range(len(self)):
+            oldest = next(iter(self))
+            if oldest not in self._used_keys:
+                break
+            self._used_keys.discard(oldest)
+            self[oldest]  # counts as used now
+        return super().popitem()
+
+    def __delitem__(self, key: Hashable, *more: Any) -> None:
+        super().__delitem__(key, *more)
+        self._hot.pop(key, None)
+        self._used_keys.discard(key)
 
 
 class SchemaCaches:
@@ -70,7 +105,9 @@ class SchemaCaches:
         registered: (subject, schema, normalize) → where it is registered.
         looked_up: (subject, schema, normalize, format, deleted) → where it was found.
         versions: (subject, version, deleted, format) → what is registered there.
+        guids: (GUID, format) → schema.
         latest: (subject, format) → the newest version.
+        latest_with: (subject, metadata, deleted, format) → the newest version with that metadata.
         epoch: grows whenever something is forgotten, so that an answer asked for before it is not kept after it.
     """
 
@@ -86,26 +123,32 @@ class SchemaCaches:
         self.registered: Cache[RegisteredSchema] = Cache(capacity, lock, math.inf, clock)
         self.looked_up: Cache[RegisteredSchema] = Cache(capacity, lock, math.inf, clock)
         self.versions: Cache[RegisteredSchema] = Cache(capacity, lock, math.inf, clock)
+        self.guids: Cache[Schema] = Cache(capacity, lock, math.inf, clock)
         self.latest: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
+        self.latest_with: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
 
     def forget_subject(self, subject: str) -> None:
         """Forgets what is known of a subject's versions (its schemas keep their ids)."""
         self.epoch += 1
-        for cache in (self.registered, self.looked_up, self.versions, self.latest):
+        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
             cache.drop(lambda key: key[0] == subject)
 
     def forget_latest(self, subject: str) -> None:
         """Forgets which version of a subject is the newest."""
         self.epoch += 1
-        self.latest.drop(lambda key: key[0] == subject)
+        for cache in (self.latest, self.latest_with):
+            cache.drop(lambda key: key[0] == subject)
 
     def clear_latest(self) -> None:
         """Forgets what is the newest version of every subject."""
         self.epoch += 1
         self.latest.clear()
+        self.latest_with.clear()
 
     def clear(self) -> None:
         """Forgets everything."""
         self.epoch += 1
-        for cache in (self.schemas, self.registered, self.looked_up, self.versions, self.latest):
+        self.schemas.clear()
+        self.guids.clear()
+        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
             cache.clear()

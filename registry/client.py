@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import httpx
 
 from registry import flows
+from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
 from registry.cache import SchemaCaches
 from registry.config import ClientConfig
@@ -26,7 +27,7 @@ from registry.dev import mounts
 from registry.errors import SchemaRegistryError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 from registry.policy import Policy
-from registry.steps import Flow, Reply, Send, Share, Steps, Unreachable, Wait
+from registry.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
 __all__ = ["SchemaRegistryClient", "mock_transport", "tls_context", "unreachable"]
 
@@ -97,6 +98,8 @@ class SchemaRegistryClient:
         conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
             next is tried), `basic.auth.user.info`, `ssl.*`, `timeout` (seconds), `max.retries`, … `mock://name` is a
             registry inside this process, the same one for every client of that name.
+        transport: how httpx reaches the registry, instead of what the properties say.
+        auth: how httpx signs requests, beside the credentials of the properties.
 
     Raises:
         ValueError: unknown or contradicting properties, unusable files.
@@ -106,14 +109,22 @@ class SchemaRegistryClient:
     refuses and `TransportError` if no registry answers; both are `SchemaRegistryError`s.
     """
 
-    def __init__(self, conf: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        conf: Mapping[str, object],
+        *,
+        transport: httpx.BaseTransport | None = None,
+        auth: httpx.Auth | None = None,
+    ) -> None:
         self._conf = dict(conf)
         config = ClientConfig.parse(conf)
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, threading.Lock(), time.monotonic)
-        self._policy = Policy(config, credentials(config), time.monotonic, random.Random())
+        rng = random.Random()
+        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng)
         self._flights = _Flights()
         self._http = httpx.Client(
-            transport=mock_transport(config),
+            transport=transport or mock_transport(config),
+            auth=auth,
             verify=tls_context(config),
             timeout=config.timeout_s,
             proxy=config.proxy,
@@ -170,7 +181,22 @@ class SchemaRegistryClient:
             fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
             reference_format: output format of references.
         """
+        known = self._caches.schemas.get((schema_id, subject_name, fmt, reference_format))
+        if known is not None:
+            return known
         return self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
+
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """The schema of this GUID; cached.
+
+        Args:
+            guid: as it stands in a message's header.
+            fmt: output format, as for `get_schema`.
+        """
+        known = self._caches.guids.get((guid, fmt))
+        if known is not None:
+            return known
+        return self._drive(flows.get_schema_by_guid(self._caches, guid, fmt))
 
     def get_schema_types(self) -> list[str]:
         """The schema types the registry supports."""
@@ -249,7 +275,23 @@ class SchemaRegistryClient:
 
     def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """The newest version of a subject; cached for `cache.latest.ttl.sec`, or until this client registers one."""
+        known = self._caches.latest.get((subject_name, fmt))
+        if known is not None:
+            return known
         return self._drive(flows.get_latest_version(self._caches, subject_name, fmt))
+
+    def get_latest_with_metadata(
+        self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """The newest version whose metadata has these properties; cached as `get_latest_version`.
+
+        Args:
+            subject_name: the subject.
+            metadata: names and values that must all be there.
+            deleted: whether versions deleted softly count.
+            fmt: output format, as for `get_schema`.
+        """
+        return self._drive(flows.get_latest_with_metadata(self._caches, subject_name, metadata, deleted, fmt))
 
     def get_version(
         self,
@@ -329,13 +371,93 @@ class SchemaRegistryClient:
         """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
         return self._drive(flows.delete_config(subject_name))
 
+    # --- modes and contexts
+
+    def get_mode(self, subject_name: str) -> str:
+        """The mode of a subject: `READWRITE`, `READONLY`, `READONLY_OVERRIDE`, `IMPORT` or `FORWARD`.
+
+        Raises:
+            ResponseError: the subject has no mode of its own (40409).
+        """
+        return self._drive(flows.get_mode(subject_name))
+
+    def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
+        """Sets the mode of a subject and returns it; `force` allows `IMPORT` where there are schemas."""
+        return self._drive(flows.update_mode(subject_name, mode, force))
+
+    def delete_mode(self, subject_name: str) -> str:
+        """Deletes the mode of a subject, which then has the global one, and returns what it was."""
+        return self._drive(flows.delete_mode(subject_name))
+
+    def get_global_mode(self) -> str:
+        """The mode of subjects that have none of their own."""
+        return self._drive(flows.get_mode(None))
+
+    def update_global_mode(self, mode: str, force: bool = False) -> str:
+        """Sets the mode of subjects that have none of their own, and returns it."""
+        return self._drive(flows.update_mode(None, mode, force))
+
+    def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
+        """The names of all contexts; `.` is the default one."""
+        return self._drive(flows.get_contexts(offset, limit))
+
+    # --- associations
+
+    def get_associations_by_resource_name(
+        self,
+        resource_name: str,
+        resource_namespace: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[Association]:
+        """The subjects that are associated with a resource.
+
+        Args:
+            resource_name: e.g. the topic.
+            resource_namespace: e.g. the Kafka cluster's id; `-` for any.
+            resource_type: e.g. `topic`, the default.
+            association_types: `key`, `value`, or both.
+            offset: how many to leave out.
+            limit: how many at the most; -1 for all.
+        """
+        return self._drive(
+            flows.get_associations_by_resource_name(
+                resource_name, resource_namespace, resource_type, association_types, offset, limit
+            )
+        )
+
+    def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
+        """Makes or changes the associations of a resource, and registers the schemas that come with them."""
+        return self._drive(flows.create_association(self._caches, request))
+
+    def delete_associations(
+        self,
+        resource_id: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        cascade_lifecycle: bool = False,
+    ) -> None:
+        """Deletes associations of a resource.
+
+        Args:
+            resource_id: the resource.
+            resource_type: e.g. `topic`, the default.
+            association_types: `key`, `value`, or both.
+            cascade_lifecycle: whether subjects of `STRONG` associations are deleted with them.
+        """
+        self._drive(
+            flows.delete_associations(self._caches, resource_id, resource_type, association_types, cascade_lifecycle)
+        )
+
     # --- the shell itself
 
     def _drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end on the caller's thread."""
         steps: Steps[T] = self._policy.run(flow)
         outcome: Any = None
-        error: SchemaRegistryError | None = None
+        error: Exception | None = None
         while True:
             try:
                 step = steps.send(outcome) if error is None else steps.throw(error)
@@ -347,12 +469,18 @@ class SchemaRegistryClient:
                 outcome = self._perform(step)
             except SchemaRegistryError as raised:
                 error = raised
+            except Exception as raised:
+                if not isinstance(step, Invoke):
+                    raise
+                error = raised
 
-    def _perform(self, step: Send | Wait | Share) -> Any:
+    def _perform(self, step: Send | Wait | Share | Invoke) -> Any:
         if isinstance(step, Send):
             return self._send(step)
         if isinstance(step, Wait):
             return time.sleep(step.seconds)
+        if isinstance(step, Invoke):
+            return step.function()
         return self._share(step)
 
     def _send(self, step: Send) -> Reply | Unreachable:

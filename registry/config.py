@@ -6,12 +6,14 @@ Must not know of HTTP libraries. Source: the properties of `confluent_kafka.sche
 from __future__ import annotations
 
 import difflib
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-__all__ = ["MOCK_SCHEME", "ClientConfig"]
+__all__ = ["MOCK_SCHEME", "ClientConfig", "TokenRequest", "bearer_headers"]
 
 MOCK_SCHEME = "mock"
 
@@ -28,6 +30,13 @@ KEYS = (
     "sasl.password",
     "bearer.auth.credentials.source",
     "bearer.auth.token",
+    "bearer.auth.client.id",
+    "bearer.auth.client.secret",
+    "bearer.auth.scope",
+    "bearer.auth.issuer.endpoint.url",
+    "bearer.auth.issuer.endpoint.query",
+    "bearer.auth.custom.provider.function",
+    "bearer.auth.custom.provider.config",
     "bearer.auth.logical.cluster",
     "bearer.auth.identity.pool.id",
     "proxy",
@@ -38,6 +47,27 @@ KEYS = (
     "cache.capacity",
     "cache.latest.ttl.sec",
 )
+
+
+LOGICAL_CLUSTER = "target-sr-cluster"
+IDENTITY_POOL = "Confluent-Identity-Pool-Id"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest:
+    """How tokens are asked for.
+
+    Attributes:
+        url: the token endpoint.
+        client_id: OAuth2 client; None for Azure's instance metadata service, which needs none.
+        client_secret: its secret.
+        scope: what the token is to be good for.
+    """
+
+    url: str
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +84,8 @@ class ClientConfig:
         basic_user_info: user and password.
         bearer_token: a static token.
         bearer_headers: headers that go with the token (logical cluster, identity pool).
+        token_request: where tokens are asked for (OAUTHBEARER, OAUTHBEARER_AZURE_IMDS).
+        token_function: the user's function that gives the fields of a token (CUSTOM).
         proxy: URL of an HTTP proxy.
         timeout_s: bound of one try, connect and answer each.
         max_retries: further rounds over all URLs after the first.
@@ -72,6 +104,8 @@ class ClientConfig:
     basic_user_info: tuple[str, str] | None = field(default=None, repr=False)
     bearer_token: str | None = field(default=None, repr=False)
     bearer_headers: Mapping[str, str] = field(default_factory=dict)
+    token_request: TokenRequest | None = None
+    token_function: Callable[[], Any] | None = field(default=None, repr=False)
     proxy: str | None = field(default=None, repr=False)
     timeout_s: float = 30.0
     max_retries: int = 3
@@ -103,22 +137,21 @@ class ClientConfig:
         _refuse_unknown(conf)
         urls, url_user = _urls(conf)
         basic = _basic(conf, url_user)
-        token, headers = _bearer(conf)
-        if basic is not None and token is not None:
+        bearer = _bearer(conf)
+        if basic is not None and bearer:
             raise ValueError("both basic.auth and bearer.auth credentials are set: use one")
         certificate, key = _text(conf, "ssl.certificate.location"), _text(conf, "ssl.key.location")
         if key is not None and certificate is None:
             raise ValueError("ssl.key.location is set without ssl.certificate.location")
         return cls(
             urls=urls,
-            ca_location=_text(conf, "ssl.ca.location"),
+            ca_location=None if conf.get("ssl.ca.location") is False else _text(conf, "ssl.ca.location"),
             certificate_location=certificate,
             key_location=key,
             key_password=_text(conf, "ssl.key.password"),
-            verify=_flag(conf, "ssl.verify", True),
+            verify=_flag(conf, "ssl.verify", True) and conf.get("ssl.ca.location") is not False,
             basic_user_info=basic,
-            bearer_token=token,
-            bearer_headers=headers,
+            **bearer,
             proxy=_text(conf, "proxy"),
             timeout_s=_number(conf, "timeout", 30.0),
             max_retries=int(_number(conf, "max.retries", 3, whole=True, zero=True)),
@@ -178,22 +211,76 @@ def _basic(conf: Mapping[str, object], url_user: tuple[str, str] | None) -> tupl
     return url_user
 
 
-def _bearer(conf: Mapping[str, object]) -> tuple[str | None, dict[str, str]]:
+def _bearer(conf: Mapping[str, object]) -> dict[str, Any]:
+    """The settings of bearer tokens, empty if there are none."""
     source = (_text(conf, "bearer.auth.credentials.source") or "STATIC_TOKEN").upper()
-    if source != "STATIC_TOKEN":
-        raise ValueError(f"bearer.auth.credentials.source {source!r} is not supported: only STATIC_TOKEN is, so far")
+    readers = {
+        "STATIC_TOKEN": _static_token,
+        "OAUTHBEARER": _oauth,
+        "OAUTHBEARER_AZURE_IMDS": _azure,
+        "CUSTOM": _custom,
+    }
+    if source not in readers:
+        raise ValueError(f"bearer.auth.credentials.source {source!r} is unknown: {', '.join(readers)}")
+    found = readers[source](conf)
+    headers = bearer_headers(conf)
+    if found is None:
+        if headers or "bearer.auth.credentials.source" in conf:
+            raise ValueError("bearer.auth.token is missing")
+        return {}
+    return {**found, "bearer_headers": headers}
+
+
+def bearer_headers(fields: Mapping[str, object]) -> dict[str, str]:
+    """The headers that go with a token: logical cluster and identity pools (one, or a list)."""
+    pools = fields.get("bearer.auth.identity.pool.id")
+    if isinstance(pools, (list, tuple)):
+        if not all(isinstance(pool, str) for pool in pools):
+            raise TypeError("bearer.auth.identity.pool.id must be a string or a list of strings")
+        pools = ",".join(str(pool) for pool in pools)
+    named = {**fields, "bearer.auth.identity.pool.id": pools}
+    found = {
+        LOGICAL_CLUSTER: _text(named, "bearer.auth.logical.cluster"),
+        IDENTITY_POOL: _text(named, "bearer.auth.identity.pool.id"),
+    }
+    return {header: value for header, value in found.items() if value is not None}
+
+
+def _static_token(conf: Mapping[str, object]) -> dict[str, Any] | None:
     token = _text(conf, "bearer.auth.token")
-    headers = {}
-    for key, header in (
-        ("bearer.auth.logical.cluster", "target-sr-cluster"),
-        ("bearer.auth.identity.pool.id", "Confluent-Identity-Pool-Id"),
-    ):
-        value = _text(conf, key)
-        if value is not None:
-            headers[header] = value
-    if token is None and (headers or "bearer.auth.credentials.source" in conf):
-        raise ValueError("bearer.auth.token is missing")
-    return token, headers
+    return None if token is None else {"bearer_token": token}
+
+
+def _oauth(conf: Mapping[str, object]) -> dict[str, Any]:
+    names = ("issuer.endpoint.url", "client.id", "client.secret", "scope")
+    values = [_text(conf, f"bearer.auth.{name}") for name in names]
+    missing = [f"bearer.auth.{name}" for name, value in zip(names, values, strict=True) if value is None]
+    if missing:
+        raise ValueError(f"OAUTHBEARER needs {', '.join(missing)}")
+    return {"token_request": TokenRequest(str(values[0]), *values[1:])}
+
+
+AZURE_TOKENS = "http://169.254.169.254/metadata/identity/oauth2/token"
+
+
+def _azure(conf: Mapping[str, object]) -> dict[str, Any]:
+    url, query = _text(conf, "bearer.auth.issuer.endpoint.url"), _text(conf, "bearer.auth.issuer.endpoint.query")
+    if url is None and query is None:
+        raise ValueError("OAUTHBEARER_AZURE_IMDS needs bearer.auth.issuer.endpoint.query")
+    parts = urlsplit(url or AZURE_TOKENS)
+    return {"token_request": TokenRequest(urlunsplit((*parts[:3], query or parts.query, "")))}
+
+
+def _custom(conf: Mapping[str, object]) -> dict[str, Any]:
+    function = conf.get("bearer.auth.custom.provider.function")
+    argument = conf.get("bearer.auth.custom.provider.config")
+    if function is None or argument is None:
+        raise ValueError("CUSTOM needs bearer.auth.custom.provider.function and bearer.auth.custom.provider.config")
+    if not callable(function):
+        raise TypeError("bearer.auth.custom.provider.function must be callable")
+    if not isinstance(argument, dict):
+        raise TypeError("bearer.auth.custom.provider.config must be a dict")
+    return {"token_function": functools.partial(function, argument)}
 
 
 def _text(conf: Mapping[str, object], key: str) -> str | None:

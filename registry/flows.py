@@ -10,10 +10,11 @@ What is cached may be forgotten while a call is under way (a registration, a del
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.cache import SchemaCaches
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
@@ -75,6 +76,21 @@ def get_schema(
         return found
 
     return (yield from share(("schema", key), fetch))
+
+
+def get_schema_by_guid(caches: SchemaCaches, guid: str, fmt: str | None) -> Flow[Schema]:
+    key = (guid, fmt)
+    known = caches.guids.get(key)
+    if known is not None:
+        return known
+
+    def fetch() -> Flow[Schema]:
+        call = Call("GET", f"/schemas/guids/{quote(guid, safe='')}", _given(format=fmt))
+        found: Schema = yield from _call(call, Schema.from_dict)
+        caches.guids.put(key, found)
+        return found
+
+    return (yield from share(("guid", key), fetch))
 
 
 def get_schema_types() -> Flow[list[str]]:
@@ -173,6 +189,26 @@ def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None)
     return (yield from share(("latest", key), fetch))
 
 
+def get_latest_with_metadata(
+    caches: SchemaCaches, subject_name: str, metadata: Mapping[str, str], deleted: bool, fmt: str | None
+) -> Flow[RegisteredSchema]:
+    key = (subject_name, tuple(sorted(metadata.items())), deleted, fmt)
+    known = caches.latest_with.get(key)
+    if known is not None:
+        return known
+    query = _given(key=list(metadata), value=list(metadata.values()), deleted=deleted, format=fmt)
+
+    def fetch() -> Flow[RegisteredSchema]:
+        epoch = caches.epoch
+        call = Call("GET", f"{_subject(subject_name)}/metadata", query)
+        found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
+        if caches.epoch == epoch:
+            caches.latest_with.put(key, found)
+        return found
+
+    return (yield from share(("latest with", key), fetch))
+
+
 def get_version(
     caches: SchemaCaches, subject_name: str, version: int | str, deleted: bool, fmt: str | None
 ) -> Flow[RegisteredSchema]:
@@ -256,3 +292,76 @@ def delete_config(subject_name: str | None) -> Flow[ServerConfig]:
 
 def _server_config(source: Mapping[str, Any]) -> ServerConfig:
     return ServerConfig.from_dict(source)
+
+
+# --- modes and contexts
+
+
+def _mode_path(subject_name: str | None) -> str:
+    return "/mode" if subject_name is None else f"/mode/{quote(subject_name, safe='')}"
+
+
+def _mode(source: Mapping[str, Any]) -> str:
+    return str(source["mode"])
+
+
+def get_mode(subject_name: str | None) -> Flow[str]:
+    return (yield from _call(Call("GET", _mode_path(subject_name)), _mode))
+
+
+def update_mode(subject_name: str | None, mode: str, force: bool) -> Flow[str]:
+    call = Call("PUT", _mode_path(subject_name), _given(force=force), {"mode": str(mode)})
+    return (yield from _call(call, _mode))
+
+
+def delete_mode(subject_name: str) -> Flow[str]:
+    return (yield from _call(Call("DELETE", _mode_path(subject_name), repeatable=False), _mode))
+
+
+def get_contexts(offset: int, limit: int) -> Flow[list[str]]:
+    return (yield from _call(Call("GET", "/contexts", _given(offset=offset, limit=limit)), _strings))
+
+
+# --- associations
+
+
+def get_associations_by_resource_name(
+    resource_name: str,
+    resource_namespace: str,
+    resource_type: str | None,
+    association_types: Sequence[str] | None,
+    offset: int,
+    limit: int,
+) -> Flow[list[Association]]:
+    query = _given(resourceType=resource_type, associationType=_listed(association_types), offset=offset, limit=limit)
+    path = f"/associations/resources/{quote(resource_namespace, safe='')}/{quote(resource_name, safe='')}"
+    call = Call("GET", path, query)
+    return (yield from _call(call, lambda source: [Association.from_dict(item) for item in source]))
+
+
+def create_association(caches: SchemaCaches, request: AssociationCreateOrUpdateRequest) -> Flow[AssociationResponse]:
+    call = Call("POST", "/associations", body=request.to_dict())
+    made: AssociationResponse = yield from _call(call, AssociationResponse.from_dict)
+    for item in made.associations or ():
+        if item.subject is not None:
+            caches.forget_latest(item.subject)  # a schema may have been registered with it
+    return made
+
+
+def delete_associations(
+    caches: SchemaCaches,
+    resource_id: str,
+    resource_type: str | None,
+    association_types: Sequence[str] | None,
+    cascade_lifecycle: bool,
+) -> Flow[None]:
+    query = _given(
+        resourceType=resource_type, associationType=_listed(association_types), cascadeLifecycle=cascade_lifecycle
+    )
+    path = f"/associations/resources/{quote(resource_id, safe='')}"
+    yield from send(Call("DELETE", path, query, repeatable=False))
+    caches.clear()  # subjects may have gone with it
+
+
+def _listed(items: Sequence[str] | None) -> list[str] | None:
+    return None if items is None else list(items)

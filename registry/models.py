@@ -9,15 +9,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 __all__ = [
     "ConfigCompatibilityLevel",
     "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
     "RegisteredSchema",
     "Rule",
     "RuleKind",
     "RuleMode",
+    "RuleParams",
     "RuleSet",
     "Schema",
     "SchemaReference",
@@ -58,8 +61,58 @@ class RuleMode(enum.StrEnum):
     WRITEREAD = "WRITEREAD"
 
 
+def _wrap(owner: Any, name: str, kind: type[_Wrapped]) -> None:
+    """Makes a plain dict the one with confluent_kafka's attribute."""
+    value = getattr(owner, name)
+    if value is not None and not isinstance(value, kind):
+        object.__setattr__(owner, name, kind(value))
+
+
 def _present(values: Json) -> Json:
     return {name: value for name, value in values.items() if value is not None}
+
+
+class _Wrapped(dict[str, Any]):
+    """A dict that confluent_kafka wraps in a class of its own."""
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        super().__init__(values or {})
+
+    def to_dict(self) -> Json:
+        """The REST form."""
+        return dict(self)
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        """Reads the REST form."""
+        return cls(src_dict)
+
+
+class MetadataTags(_Wrapped):
+    """Path pattern → tags; a dict. `.tags` is the same, as in confluent_kafka."""
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """The dict itself."""
+        return self
+
+
+class MetadataProperties(_Wrapped):
+    """Free names and values; a dict. `.properties` is the same, as in confluent_kafka."""
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The dict itself."""
+        return self
+
+
+class RuleParams(_Wrapped):
+    """Parameters of a rule; a dict. `.params` is the same, as in confluent_kafka."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The dict itself."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +128,10 @@ class Metadata:
     tags: Mapping[str, Sequence[str]] | None = field(default=None, hash=False)
     properties: Mapping[str, str] | None = field(default=None, hash=False)
     sensitive: Sequence[str] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        _wrap(self, "tags", MetadataTags)
+        _wrap(self, "properties", MetadataProperties)
 
     def to_dict(self) -> Json:
         """The REST form."""
@@ -101,6 +158,9 @@ class Rule:
     on_success: str | None = None
     on_failure: str | None = None
     disabled: bool | None = None
+
+    def __post_init__(self) -> None:
+        _wrap(self, "params", RuleParams)
 
     def to_dict(self) -> Json:
         """The REST form."""

@@ -10,6 +10,7 @@ import json
 import logging
 import random
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from registry.auth import Credentials
@@ -23,9 +24,9 @@ from registry.errors import (
     SchemaRegistryError,
     TransportError,
 )
-from registry.steps import Call, Flow, Reply, Send, Share, Steps, Unreachable, Wait
+from registry.steps import Call, Flow, Reply, Send, Steps, Unreachable, Wait
 
-__all__ = ["Policy", "error_of"]
+__all__ = ["Policy", "error_of", "retry_after_s"]
 
 T = TypeVar("T")
 log = logging.getLogger("registry")
@@ -69,7 +70,7 @@ class Policy:
                 return result
             outcome, error = None, None
             try:
-                outcome = (yield step) if isinstance(step, Share) else (yield from self._deliver(step))
+                outcome = (yield from self._deliver(step)) if isinstance(step, Call) else (yield step)
             except SchemaRegistryError as raised:
                 error = raised
 
@@ -87,7 +88,7 @@ class Policy:
             if round_number:
                 pause_s = self._pause_s(round_number, outcome)
                 if self._clock() + pause_s >= deadline:
-                    break
+                    break  # who asks us to wait longer than all tries may take gets no further try
                 yield Wait(pause_s)
             for url in self._urls:
                 outcome = yield Send(call.method, url + call.path, query, headers, content)
@@ -99,11 +100,7 @@ class Policy:
     def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
         bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))
         pause_s = self._rng.uniform(0, bound_ms / 1000)
-        if isinstance(outcome, Reply):
-            asked = outcome.headers.get("retry-after", "")
-            if asked.isdecimal():
-                return max(pause_s, float(asked))
-        return pause_s
+        return max(pause_s, retry_after_s(outcome)) if isinstance(outcome, Reply) else pause_s
 
     def _settled(self, call: Call, url: str, outcome: Reply | Unreachable) -> Reply:
         """The reply, if it is a good one; the URL that gave it is tried first from now on."""
@@ -130,8 +127,22 @@ def _summary(outcome: Reply | Unreachable) -> str:
     return outcome.reason if isinstance(outcome, Unreachable) else f"status {outcome.status}"
 
 
-def _query_text(value: object) -> str:
+def _query_text(value: object) -> str | list[str]:
+    if isinstance(value, (list, tuple)):
+        return [str(item) for item in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def retry_after_s(reply: Reply) -> float:
+    """How long a server asks to be left alone, 0 if it does not: seconds, or a date (read against its own `Date`)."""
+    asked = reply.headers.get("retry-after", "").strip()
+    if asked.isdecimal():
+        return float(asked[:9])
+    try:
+        until, now = parsedate_to_datetime(asked), parsedate_to_datetime(reply.headers.get("date", ""))
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def error_of(reply: Reply) -> ResponseError:

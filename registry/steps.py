@@ -4,7 +4,8 @@ Must not know of HTTP libraries, threads or event loops. A flow is a generator: 
 outcome (or has a `SchemaRegistryError` thrown in). See STYLE §5.
 
 Operations (`registry.flows`) yield `Call` and `Share`; `registry.policy` turns every `Call` into `Send` and `Wait`
-steps, so a shell knows three steps only: `Send` → Reply or Unreachable, `Wait` → None, `Share` → the flow's result.
+steps, so a shell knows four steps only: `Send` → Reply or Unreachable, `Wait` → None, `Share` → the flow's result,
+`Invoke` → what a user's function returns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from registry.errors import ResponseError
 
-__all__ = ["Call", "Flow", "Reply", "Send", "Share", "Steps", "Unreachable", "Wait", "send", "share"]
+__all__ = ["Call", "Flow", "Invoke", "Reply", "Send", "Share", "Steps", "Unreachable", "Wait", "send", "share"]
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ class Call:
     Attributes:
         method: `GET`, `POST`, `PUT` or `DELETE`.
         path: below the base URL, quoted, with its first slash.
-        query: parameters; booleans are written as the registry does.
+        query: parameters; booleans are written as the registry does, lists as repeated parameters.
         body: JSON value, None for none.
         repeatable: whether it may be sent again when nobody knows if the first one was carried out.
     """
@@ -84,7 +85,7 @@ class Send:
 
     method: str
     url: str
-    query: Mapping[str, str]
+    query: Mapping[str, str | list[str]]
     headers: Mapping[str, str] = field(repr=False)
     content: bytes | None = field(repr=False)
 
@@ -104,8 +105,15 @@ class Share:
     start: Callable[[], Flow[Any]]
 
 
-Flow: TypeAlias = Generator[Call | Share, Any, T]
-Steps: TypeAlias = Generator[Send | Wait | Share, Any, T]
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call a user's function; an asyncio shell awaits what it returns, if that can be awaited. Outcome: its result."""
+
+    function: Callable[[], Any]
+
+
+Flow: TypeAlias = Generator[Call | Send | Wait | Share | Invoke, Any, T]
+Steps: TypeAlias = Generator[Send | Wait | Share | Invoke, Any, T]
 
 
 def send(call: Call) -> Flow[Reply]:
