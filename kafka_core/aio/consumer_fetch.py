@@ -34,7 +34,7 @@ RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
 
 
 class FetchLoop:
-    """Sends what the fetcher plans; one request per broker.
+    """Sends what the fetcher plans; one request per broker, and one beside it for partitions in a hurry.
 
     Args:
         request_timeout_s: beyond the time that the broker may wait for data.
@@ -56,6 +56,8 @@ class FetchLoop:
         self._hooks = hooks
         self._timeout_s = request_timeout_s
         self._in_flight: dict[int, asyncio.Task[None]] = {}
+        self._planned: dict[int, PlannedFetch] = {}
+        self._beside: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         self._scheduled = False
@@ -70,12 +72,17 @@ class FetchLoop:
         self._scheduled = False
         if self._stopped:
             return
-        planned, leaderless, again_s = self._fetcher.plan(
-            self._client.metadata, self._clock.monotonic(), self._in_flight
-        )
+        view, now_s = self._client.metadata, self._clock.monotonic()
+        # While a request beside the session is out, none of the session's is planned: it would ask for the same.
+        planned, leaderless, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
         loop = asyncio.get_running_loop()
         for item in planned:
+            self._planned[item.node_id] = item
             self._in_flight[item.node_id] = loop.create_task(self._fetch(item), name=f"kafka-core-fetch-{item.node_id}")
+        overtakable = {node: item for node, item in self._planned.items() if node not in self._beside}
+        for item in self._fetcher.plan_beside(view, now_s, overtakable):
+            task = loop.create_task(self._fetch_beside(item), name=f"kafka-core-fetch-beside-{item.node_id}")
+            self._beside[item.node_id] = task
         for topic in leaderless:
             self._client.invalidate(topic)
         self._positions.poke()
@@ -88,7 +95,7 @@ class FetchLoop:
     async def _fetch(self, planned: PlannedFetch) -> None:
         try:
             try:
-                response = await self._send(planned)
+                response = await self._send(planned, Lane.FETCH)
             except KafkaException as error:
                 logger.debug("fetch from broker %d failed: %s", planned.node_id, error)
                 outcome = self._fetcher.failed(planned, self._clock.monotonic())
@@ -97,10 +104,23 @@ class FetchLoop:
             self._follow(planned.node_id, outcome)
         finally:
             self._in_flight.pop(planned.node_id, None)
+            self._planned.pop(planned.node_id, None)
         self._pump()
 
-    async def _send(self, planned: PlannedFetch) -> FetchResponse:
-        connection = await self._client.connection(planned.node_id, Lane.FETCH)
+    async def _fetch_beside(self, planned: PlannedFetch) -> None:
+        try:
+            response: FetchResponse | None = None
+            try:
+                response = await self._send(planned, Lane.MAIN)
+            except KafkaException as error:
+                logger.debug("fetch from broker %d beside its session failed: %s", planned.node_id, error)
+            self._follow(planned.node_id, self._fetcher.received_beside(planned, response, self._clock.monotonic()))
+        finally:
+            self._beside.pop(planned.node_id, None)
+        self._pump()
+
+    async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
+        connection = await self._client.connection(planned.node_id, lane)
         await connection.drain()
         version = connection.version_of(FetchRequest)
         if not planned.by_topic_id:
@@ -122,7 +142,7 @@ class FetchLoop:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
-        tasks = list(self._in_flight.values())
+        tasks = [*self._in_flight.values(), *self._beside.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -193,7 +193,7 @@ class FetchQueue:
         """Hands out again."""
         with self._lock:
             if state.paused:
-                state.paused = False
+                state.paused, state.hurried = False, True
                 if state.chunks:
                     self._ring.append(state)
         if self.waiting and state.chunks:

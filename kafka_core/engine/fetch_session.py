@@ -16,6 +16,8 @@ from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
 
 INITIAL_EPOCH: Final = 0
+WITHOUT_SESSION: Final = -1
+"""The epoch of a request that neither uses nor begins a session."""
 NO_SESSION: Final = 0
 MAX_EPOCH: Final = 2**31 - 1
 LAST_VERSION_WITH_NAMES: Final = 12

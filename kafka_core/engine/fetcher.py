@@ -15,7 +15,16 @@ from uuid import UUID
 
 from kafka_core.engine.aborted import AbortedFilter
 from kafka_core.engine.fetch_queue import Chunk, Cursor, FetchQueue
-from kafka_core.engine.fetch_session import FetchSession, LogEnds, SessionRequest, Wanted, uses_topic_ids
+from kafka_core.engine.fetch_session import (
+    NO_SESSION,
+    WITHOUT_SESSION,
+    FetchSession,
+    LogEnds,
+    SessionRequest,
+    Wanted,
+    fetch_topics,
+    uses_topic_ids,
+)
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.engine.subscription import (
@@ -181,6 +190,7 @@ class Fetcher:
                 again.append(retry_s)
             elif still_fetches(state) and node not in busy:
                 if self._queue.has_room(state):
+                    state.hurried = False
                     item = wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
                     self._recall(state, node, item)
                     versions.setdefault(node, {})[state.key] = state.version
@@ -188,6 +198,46 @@ class Fetcher:
                     held.add(node)
         requests = [self._request(node, items, versions[node], node in held) for node, items in wanted.items()]
         return requests, leaderless, min(again, default=None)
+
+    def plan_beside(self, view: ClusterView, now_s: float, in_flight: Mapping[int, PlannedFetch]) -> list[PlannedFetch]:
+        """Requests to send beside those in flight, for partitions that came, moved or were resumed since (`hurried`).
+
+        A broker answers the requests of a connection in order, and may sit on one until fetch.wait.max.ms is over: a
+        seek would have to wait for that. These go over another connection, outside the session, and don't wait; as
+        soon as one of them brings nothing more, its partition is left to the session again.
+
+        Args:
+            in_flight: the requests of sessions that have no response yet, by broker.
+        """
+        wanted: dict[int, dict[Key, Wanted]] = {}
+        versions: dict[int, dict[Key, int]] = {}
+        for state in self._assignment:
+            if not state.hurried or state.phase is not Phase.FETCH or state.paused:
+                continue
+            node = self._node_for(state, view, now_s)
+            if node is None or node not in in_flight or in_flight[node].versions.get(state.key) == state.version:
+                continue
+            late = max(state.retry_at_s, self._node_retry_s.get(node, 0.0)) > now_s
+            if not late and still_fetches(state) and self._queue.has_room(state):
+                wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
+                versions.setdefault(node, {})[state.key] = state.version
+        return [self._request_beside(node, items, versions[node]) for node, items in wanted.items()]
+
+    def _request_beside(self, node: int, wanted: dict[Key, Wanted], versions: dict[Key, int]) -> PlannedFetch:
+        settings = self._settings
+        session = SessionRequest(NO_SESSION, WITHOUT_SESSION, fetch_topics(wanted.items()), [], wanted)
+        request = FetchRequest(
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=settings.max_bytes,
+            isolation_level=1 if settings.read_committed else 0,
+            session_id=session.session_id,
+            session_epoch=session.session_epoch,
+            topics=session.topics,
+            rack_id=settings.rack,
+        )
+        names = {item.topic_id: topic for (topic, _), item in wanted.items()}
+        return PlannedFetch(node, request, session, versions, names, uses_topic_ids(session))
 
     def _node_for(self, state: PartitionState, view: ClusterView, now_s: float) -> int | None:
         """Where to fetch from; a new leader epoch sends the position to be validated first."""
@@ -282,6 +332,28 @@ class Fetcher:
         self._node_retry_s.pop(planned.node_id, None)
         for endpoint in response.node_endpoints:
             outcome.brokers.append(BrokerAddress(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack))
+        self._partitions(planned, response, now_s, outcome)
+        return outcome
+
+    def received_beside(self, planned: PlannedFetch, response: FetchResponse | None, now_s: float) -> Outcome:
+        """The same for a request beside the session; None if there was no response, which the session will mend."""
+        outcome = Outcome()
+        before = {key: self._hurried_at(key, version) for key, version in planned.versions.items()}
+        if response is not None and not response.error_code:
+            self._partitions(planned, response, now_s, outcome)
+        for key, version in planned.versions.items():
+            offset = self._hurried_at(key, version)
+            state = self._assignment.get(key)
+            if state is not None and offset is not None and offset == before[key]:
+                state.hurried = False  # nothing new
+        return outcome
+
+    def _hurried_at(self, key: Key, version: int) -> int | None:
+        """The next offset to fetch of a partition that has not moved since."""
+        state = self._assignment.get(key)
+        return state.next_fetch_offset if state is not None and state.version == version else None
+
+    def _partitions(self, planned: PlannedFetch, response: FetchResponse, now_s: float, outcome: Outcome) -> None:
         for topic in response.responses:
             name = topic.topic or planned.names.get(topic.topic_id, "")
             for data in topic.partitions:
@@ -290,7 +362,6 @@ class Fetcher:
                 # Seeked, revoked or assigned anew since the request: its answer is about something else.
                 if state is not None and planned.versions.get(key) == state.version:
                     self._partition(state, data, planned, now_s, outcome)
-        return outcome
 
     def _partition(
         self, state: PartitionState, data: PartitionData, planned: PlannedFetch, now_s: float, outcome: Outcome

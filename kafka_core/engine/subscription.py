@@ -118,6 +118,7 @@ class PartitionState:
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
         leader_epoch: of the leader in use. `position_epoch`, `stored_epoch`, `fetch_epoch`: of the records behind.
         high_watermark, last_stable_offset, log_start_offset: as the last fetch told; -1001 if unknown.
+        hurried: it was assigned, seeked or resumed since the last request of its session, and should not wait for that.
         held_back: the queue has enough of it. `queued_records`, `queued_bytes`: what the queue has.
         retry_at_s: no request for it before this time. `attempt`: failures in a row.
         reported: code of the error that the application was told about; 0 after a success.
@@ -143,6 +144,7 @@ class PartitionState:
     log_start_offset: int = OFFSET_INVALID
     paused: bool = False
     active: bool = True
+    hurried: bool = False
     held_back: bool = False
     chunks: deque[Chunk] = field(default_factory=deque)
     queued_records: int = 0
@@ -177,7 +179,7 @@ class PartitionState:
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
         self.fetch_epoch = self.position_epoch = -1
         self.next_fetch_offset = self.position = OFFSET_INVALID
-        self.consumed = False
+        self.consumed, self.hurried = False, True
         if offset >= 0:
             self.phase = Phase.FETCH
             self.next_fetch_offset = self.position = offset

@@ -330,6 +330,28 @@ def test_partitions_come_and_go_incrementally(cluster: Cluster) -> None:
 # ---- offsets
 
 
+def test_a_seek_does_not_wait_for_the_request_that_waits_at_the_broker(cluster: Cluster) -> None:
+    """The broker sits on the session's fetch for longer than this test may take."""
+    topic = cluster.topic(2)
+    fill(cluster, topic, numbers(30), 0, batch_num_messages=5)
+    fill(cluster, topic, numbers(3), 1)
+    with consumer(cluster, fetch_wait_max_ms=60_000, enable_partition_eof=True) as reader:
+        reader.assign([whole(topic)])
+        assert values_of(take(reader, 30)) == numbers(30)
+        assert take_error(reader).code() == KafkaError._PARTITION_EOF
+        for offset in (20, 0, 29):
+            reader.seek(whole(topic, 0, offset))
+            assert values_of(take(reader, 30 - offset)) == numbers(30 - offset, offset)
+            assert take_error(reader).code() == KafkaError._PARTITION_EOF
+        reader.pause([TopicPartition(topic, 0)])
+        reader.incremental_assign([whole(topic, 1)])
+        assert values_of(take(reader, 3)) == numbers(3)
+        reader.seek(whole(topic, 0, 28))
+        reader.resume([TopicPartition(topic, 0)])
+        assert take_error(reader).code() == KafkaError._PARTITION_EOF  # of partition 1
+        assert values_of(take(reader, 2)) == numbers(2, 28)
+
+
 def test_offsets_of_what_is_not_there_are_refused_at_once(cluster: Cluster) -> None:
     topic = cluster.topic(2)
     missing = unique("missing")

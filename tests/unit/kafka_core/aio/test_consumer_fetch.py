@@ -204,6 +204,36 @@ async def test_the_answer_to_a_request_from_before_a_seek_is_dropped() -> None:
 
 
 @on_loop
+async def test_a_seek_overtakes_the_request_that_waits_at_the_broker() -> None:
+    rig = Rig(END)
+    rig.fetches.poke()
+    await until(lambda: len(rig.brokers.log) == 1)
+    rig.queue.restart(rig.state(), 1)
+    assert await rig.read(5) == [(0, n) for n in range(1, 6)]
+    await asyncio.sleep(0.01)
+    first, *beside = rig.brokers.asked(FetchRequest)
+    assert rig.brokers.lanes[0] is Lane.FETCH
+    assert set(rig.brokers.lanes[1:]) == {Lane.MAIN}
+    assert (first.session_epoch, {item.session_epoch for item in beside}) == (0, {-1})
+    await rig.stop()
+
+
+@on_loop
+async def test_a_request_beside_the_session_may_fail() -> None:
+    rig = Rig(END)
+    log, answers = Log(), [NetworkError("cut")]
+    rig.fetches.poke()
+    await until(lambda: len(rig.brokers.log) == 1)
+    rig.brokers.handlers[FetchRequest] = lambda node, request: answers.pop() if answers else log(node, request)
+    rig.queue.restart(rig.state(), 4)
+    rig.fetches.poke()
+    await until(lambda: len(rig.brokers.log) == 2)
+    await asyncio.sleep(0.01)
+    assert len(rig.brokers.log) == 2, "it is left to the session"
+    await rig.stop()
+
+
+@on_loop
 async def test_hooks_hear_of_what_was_fetched() -> None:
     class Hook:
         heard: list[tuple[Any, ...]] = []

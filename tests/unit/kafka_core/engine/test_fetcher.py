@@ -62,6 +62,13 @@ class Rig:
         (planned,) = self.plan()
         return planned
 
+    def beside(self, *in_flight: PlannedFetch) -> list[PlannedFetch]:
+        return self.fetcher.plan_beside(self.view, self.now_s, {item.node_id: item for item in in_flight})
+
+    def answer_beside(self, planned: PlannedFetch, *rows: PartitionData, **top: Any) -> Any:
+        topic = FetchableTopicResponse(topic_id=TOPIC_ID, partitions=list(rows))
+        return self.fetcher.received_beside(planned, FetchResponse(responses=[topic], **top), self.now_s)
+
     def answer(self, planned: PlannedFetch, *rows: PartitionData, **top: Any) -> Any:
         topic = FetchableTopicResponse(topic_id=TOPIC_ID, partitions=list(rows))
         response = FetchResponse(responses=[topic], **{"session_id": 9, **top})
@@ -419,3 +426,106 @@ def test_pieces_gives_the_rest_once_when_a_length_is_impossible() -> None:
     bad = bytearray(records(0, b"a"))
     bad[8:12] = b"\xff\xff\xff\xff"
     assert [(base, end) for base, end, _ in pieces(memoryview(bytes(bad)))] == [(0, 0)]
+
+
+# ---- requests beside the session's
+
+
+def test_a_seek_is_fetched_beside_the_request_that_is_out() -> None:
+    rig = Rig(0, 0)
+    out = rig.one()
+    assert rig.beside(out) == [], "what is out already asks for it"
+    rig.queue.restart(rig.states[0], 50)
+    (planned,) = rig.beside(out)
+    request = planned.request
+    assert (request.session_id, request.session_epoch, request.max_wait_ms) == (0, -1, 0)
+    assert [(item.partition, item.fetch_offset) for item in request.topics[0].partitions] == [(0, 50)]
+    rig.answer_beside(planned, row(0, records(50, b"a", b"b")))
+    assert rig.take() == [(0, 50, b"a"), (0, 51, b"b")]
+    (following,) = rig.beside(out)
+    assert following.request.topics[0].partitions[0].fetch_offset == 52, "as long as there is more"
+    rig.answer_beside(following, row(0))
+    assert rig.beside(out) == [], "the session waits for more"
+    rig.answer(out, row(0, records(0, b"old")), row(1, records(0, b"other")))
+    assert rig.take() == [(1, 0, b"other")], "the answer from before the seek is dropped"
+    (regular,) = rig.plan()
+    assert {item.partition: item.fetch_offset for item in regular.request.topics[0].partitions} == {0: 52, 1: 1}
+
+
+def test_without_a_request_that_is_out_nothing_goes_beside_it() -> None:
+    rig = Rig(0)
+    assert rig.beside() == []
+    out = rig.one()
+    rig.answer(out, row(0))
+    rig.queue.restart(rig.states[0], 50)
+    assert rig.beside() == [], "the session's next request is free to go"
+    assert rig.one().request.topics[0].partitions[0].fetch_offset == 50
+
+
+def test_partitions_that_come_or_are_resumed_do_not_wait_either() -> None:
+    rig = Rig(0, 0)
+    rig.queue.pause(rig.states[1])
+    out = rig.one()
+    rig.queue.resume(rig.states[1])
+    rig.view = view_of({0: 1, 1: 1, 2: 1, 3: 2})
+    rig.states += rig.assignment.add([TopicPartition("t", 2, 7), TopicPartition("t", 3, 7)])
+    (planned,) = rig.beside(out)
+    assert sorted(planned.versions) == [("t", 1), ("t", 2)], "partition 3 has another leader, which is free"
+
+
+def test_a_partition_that_was_resumed_in_time_is_in_the_request_that_is_out() -> None:
+    rig = Rig(0)
+    out = rig.one()
+    rig.queue.pause(rig.states[0])
+    rig.queue.resume(rig.states[0])
+    assert rig.beside(out) == []
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_request_beside_that_fails_leaves_it_to_the_session(fails: bool) -> None:
+    rig = Rig(0)
+    out = rig.one()
+    rig.queue.restart(rig.states[0], 50)
+    (planned,) = rig.beside(out)
+    if fails:
+        rig.fetcher.received_beside(planned, None, rig.now_s)
+    else:
+        rig.answer_beside(planned, error_code=KafkaError.KAFKA_STORAGE_ERROR)
+    assert rig.beside(out) == []
+    assert rig.events == []
+    rig.answer(out, row(0))
+    assert rig.one().request.topics[0].partitions[0].fetch_offset == 50
+
+
+def test_a_second_seek_while_the_first_is_fetched_beside_goes_on() -> None:
+    rig = Rig(0)
+    out = rig.one()
+    rig.queue.restart(rig.states[0], 50)
+    (planned,) = rig.beside(out)
+    rig.queue.restart(rig.states[0], 70)
+    rig.answer_beside(planned, row(0, records(50, b"a")))
+    assert rig.take() == []
+    (following,) = rig.beside(out)
+    assert following.request.topics[0].partitions[0].fetch_offset == 70
+
+
+def test_a_full_queue_and_a_back_off_hold_requests_beside_back_too() -> None:
+    rig = Rig(0, marks=Marks(1, 10**6))
+    out = rig.one()
+    rig.queue.restart(rig.states[0], 50)
+    rig.states[0].retry_at_s = rig.now_s + 1
+    assert rig.beside(out) == []
+    rig.now_s += 2
+    (planned,) = rig.beside(out)
+    rig.answer_beside(planned, row(0, records(50, b"a", b"b")))
+    assert rig.beside(out) == [], "the application must take some first"
+
+
+def test_an_error_in_an_answer_beside_is_treated_as_ever() -> None:
+    rig = Rig(0, reset=None)
+    out = rig.one()
+    rig.queue.restart(rig.states[0], 500)
+    (planned,) = rig.beside(out)
+    rig.answer_beside(planned, row(0, error_code=KafkaError.OFFSET_OUT_OF_RANGE))
+    assert rig.states[0].phase is Phase.HALTED
+    assert rig.events[0][0] == KafkaError._AUTO_OFFSET_RESET
