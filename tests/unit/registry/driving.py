@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from registry.errors import SchemaRegistryError
-from registry.steps import Reply, Send, Share, Steps, Unreachable, Wait
+from registry.steps import Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
 T = TypeVar("T")
 Outcome = Reply | Unreachable
@@ -27,7 +27,7 @@ class Driver:
 
     def run(self, steps: Steps[T], wrap: Callable[[Any], Steps[Any]] | None = None) -> T:
         outcome: Any = None
-        error: SchemaRegistryError | None = None
+        error: Exception | None = None
         while True:
             try:
                 step = steps.send(outcome) if error is None else steps.throw(error)
@@ -39,12 +39,18 @@ class Driver:
                 outcome = self._perform(step, wrap)
             except SchemaRegistryError as raised:
                 error = raised
+            except Exception as raised:
+                if not isinstance(step, Invoke):
+                    raise
+                error = raised
 
-    def _perform(self, step: Send | Wait | Share, wrap: Callable[[Any], Steps[Any]] | None) -> Any:
+    def _perform(self, step: Send | Wait | Share | Invoke, wrap: Callable[[Any], Steps[Any]] | None) -> Any:
         if isinstance(step, Wait):
             self.waits.append(step.seconds)
             self.now_s += step.seconds
             return None
+        if isinstance(step, Invoke):
+            return step.function()
         if isinstance(step, Share):
             self.shared.append(step.key)
             flow: Any = step.start()

@@ -84,3 +84,63 @@ def test_no_lock_is_held_between_calls() -> None:
     cache.put("a", 1)
     assert cache.get("a") == 1
     assert not held
+
+
+def test_entries_in_use_get_a_second_chance() -> None:
+    cache: Cache[int] = Cache(3, contextlib.nullcontext(), math.inf, Clock())
+    for number, key in enumerate("abc"):
+        cache.put(key, number)
+    for newcomer in range(10):
+        assert cache.get("a") == 0
+        cache.put(newcomer, newcomer)
+    assert cache.get("a") == 0
+    assert cache.get("b") is None
+    for key in list(cache._hot):  # all in use: still one goes for each that comes
+        cache.get(key)
+    cache.put("new", 1)
+    assert len(cache._hot) == len(cache._order) == 3
+    assert cache.get("new") == 1
+
+
+def test_what_goes_leaves_nothing_behind() -> None:
+    cache: Cache[int] = Cache(10, contextlib.nullcontext(), math.inf, Clock())
+    for number in range(1000):
+        cache.put(number, number)
+        cache.get(number)
+    assert len(cache._hot) == len(cache._order) == 10
+    assert len(cache._used) <= 10
+    cache.drop(lambda key: True)
+    assert not cache._hot
+    assert not cache._used
+
+
+def test_a_hit_takes_no_lock() -> None:
+    class Lock(contextlib.AbstractContextManager[None]):
+        taken = 0
+
+        def __enter__(self) -> None:
+            self.taken += 1
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+    lock = Lock()
+    cache: Cache[int] = Cache(10, lock, math.inf, Clock())
+    cache.put("a", 1)
+    before = lock.taken
+    assert (cache.get("a"), cache.get("b")) == (1, None)
+    assert lock.taken == before
+
+
+def test_clearing_forgets_all_kinds() -> None:
+    made = caches()
+    made.guids.put(("g", None), ONE.schema)
+    made.latest_with.put(("s", (), False, None), ONE)
+    made.clear_latest()
+    assert made.latest_with.get(("s", (), False, None)) is None
+    made.latest_with.put(("s", (), False, None), ONE)
+    made.forget_latest("s")
+    assert made.latest_with.get(("s", (), False, None)) is None
+    assert made.guids.get(("g", None)) is ONE.schema
+    made.clear()
+    assert made.guids.get(("g", None)) is None

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from registry.config import ClientConfig
+from registry.config import ClientConfig, TokenRequest
 
 
 def test_defaults() -> None:
@@ -65,7 +65,11 @@ def test_bearer_token_with_headers() -> None:
         ({"basic.auth.credentials.source": "SASL_INHERIT"}, "needs sasl.username"),
         ({"basic.auth.user.info": "a:b", "bearer.auth.token": "t"}, "use one"),
         ({"url": "http://x:y@a", "basic.auth.user.info": "a:b"}, "use one"),
-        ({"bearer.auth.credentials.source": "OAUTHBEARER"}, "not supported"),
+        ({"bearer.auth.credentials.source": "OAUTHBEARER"}, "OAUTHBEARER needs"),
+        ({"bearer.auth.credentials.source": "MAGIC"}, "'MAGIC' is unknown: STATIC_TOKEN, OAUTHBEARER"),
+        ({"bearer.auth.credentials.source": "STATIC_TOKEN"}, "is missing"),
+        ({"bearer.auth.credentials.source": "OAUTHBEARER_AZURE_IMDS"}, "needs bearer.auth.issuer.endpoint.query"),
+        ({"bearer.auth.credentials.source": "CUSTOM"}, "CUSTOM needs bearer.auth.custom.provider.function"),
         ({"bearer.auth.logical.cluster": "c"}, "bearer.auth.token is missing"),
         ({"ssl.key.location": "k"}, "without ssl.certificate.location"),
         ({"timeout": 0}, "more than 0"),
@@ -101,3 +105,48 @@ def test_a_bad_url_is_not_repeated_in_the_error() -> None:
     with pytest.raises(ValueError) as caught:
         ClientConfig.parse({"url": "htp://alice:geheim@a"})
     assert "geheim" not in str(caught.value)
+
+
+def test_a_token_request_has_its_settings() -> None:
+    conf = {
+        "url": "http://a",
+        "bearer.auth.credentials.source": "oauthbearer",
+        "bearer.auth.client.id": "c",
+        "bearer.auth.client.secret": "geheim",
+        "bearer.auth.scope": "s",
+        "bearer.auth.issuer.endpoint.url": "https://issuer",
+        "bearer.auth.identity.pool.id": ["p", "q"],
+    }
+    config = ClientConfig.parse(conf)
+    assert config.token_request == TokenRequest("https://issuer", "c", "geheim", "s")
+    assert config.bearer_headers == {"Confluent-Identity-Pool-Id": "p,q"}
+    assert "geheim" not in repr(config)
+    with pytest.raises(ValueError, match="use one"):
+        ClientConfig.parse({**conf, "basic.auth.user.info": "a:b"})
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        {"bearer.auth.identity.pool.id": ["p", 1], "bearer.auth.token": "t"},
+        {"bearer.auth.identity.pool.id": 5, "bearer.auth.token": "t"},
+        {
+            "bearer.auth.credentials.source": "CUSTOM",
+            "bearer.auth.custom.provider.function": "f",
+            "bearer.auth.custom.provider.config": {},
+        },
+        {
+            "bearer.auth.credentials.source": "CUSTOM",
+            "bearer.auth.custom.provider.function": print,
+            "bearer.auth.custom.provider.config": "c",
+        },
+    ],
+)
+def test_tokens_of_wrong_types(conf: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        ClientConfig.parse({"url": "http://a", **conf})
+
+
+def test_ca_location_false_checks_nothing_as_in_confluent_kafka() -> None:
+    config = ClientConfig.parse({"url": "http://a", "ssl.ca.location": False})
+    assert (config.verify, config.ca_location) == (False, None)

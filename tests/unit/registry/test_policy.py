@@ -17,7 +17,7 @@ from registry.errors import (
     SchemaRegistryError,
     TransportError,
 )
-from registry.policy import Policy, error_of
+from registry.policy import Policy, error_of, retry_after_s
 from registry.steps import Call, Flow, Reply, Send, Unreachable, send
 from tests.unit.registry.driving import Driver, Outcome
 
@@ -176,3 +176,27 @@ def test_error_of_invalid_schema() -> None:
 def test_error_of_something_else(body: bytes, text: str) -> None:
     error = error_of(Reply(502, body))
     assert (error.http_status_code, error.error_code, error.error_message) == (502, 502, text)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, 0),
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": " 7 "}, 7),
+        ({"retry-after": "-7"}, 0),
+        ({"retry-after": "soon"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT", "date": "Wed, 21 Oct 2026 07:28:30 GMT"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "nonsense"}, 0),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], expected: float) -> None:
+    assert retry_after_s(Reply(429, b"", headers)) == expected
+
+
+def test_lists_are_repeated_parameters() -> None:
+    driver = Driver([GOOD])
+    run(driver, Call("GET", "/x", {"key": ["a", 1], "deleted": False}))
+    assert driver.sent[0].query == {"key": ["a", "1"], "deleted": "false"}
