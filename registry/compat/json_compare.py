@@ -106,7 +106,7 @@ class Comparison:
         def enter(original: Node, update: Node, path: Path) -> None:
             original, update = _referred(original), _referred(update)
             key = id(original), id(update)
-            if key not in seen and not self.compatible(original, update):
+            if key not in seen and not self._are_compatible(original, update):
                 seen.add(key)
                 stack.append((self._rule(original, update), path))
 
@@ -130,12 +130,15 @@ class Comparison:
         return list(dict.fromkeys(found))
 
     def compatible(self, original: Node, update: Node) -> bool:
-        """Whether nothing is in the way between two schemas.
+        """Whether nothing is in the way between two schemas, either of which may be a reference."""
+        return self._are_compatible(_referred(original), _referred(update))
+
+    def _are_compatible(self, original: Node, update: Node) -> bool:
+        """The verdict on two schemas.
 
         A pair that is met again while it is being compared counts as compatible. Where it turns out that it is not,
         all that was taken for compatible meanwhile is compared again; what is incompatible stays so.
         """
-        original, update = _referred(original), _referred(update)
         known = self._verdicts.get((id(original), id(update)))
         if known is not None:
             return known
