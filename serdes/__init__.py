@@ -7,6 +7,7 @@ Every name is imported at its first use: who only decodes needs no client, and t
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from serdes.avro_values import Duration
     from serdes.clients import (
         AIODeserializingConsumer,
         AIOSerializingProducer,
@@ -68,6 +69,7 @@ __all__ = [
     "DeserializingConsumer",
     "DoubleDeserializer",
     "DoubleSerializer",
+    "Duration",
     "FloatDeserializer",
     "FloatSerializer",
     "IntegerDeserializer",
@@ -100,6 +102,7 @@ __all__ = [
 ]
 
 HOMES = {
+    "serdes.avro_values": ("Duration",),
     "serdes.clients": (
         "AIODeserializingConsumer",
         "AIOSerializingProducer",

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, Final
 
 import fastavro
 from fastavro.schema import SchemaParseException, UnknownType
@@ -24,6 +24,7 @@ from serdes.avro_ranges import first_out_of_range, range_check
 from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode
 
+ANY_PRECISION: Final = 1_000_000
 __all__ = ["AvroSchema", "Decode", "Encode", "decoder", "encoder", "load", "load_texts"]
 
 
@@ -35,6 +36,7 @@ class AvroSchema:
         text: as it was given.
         model: our own model of it.
         parsed: fastavro's.
+        readable: the same, to read with: fastavro rounds decimals to the schema's precision, here nothing is rounded.
         named: fastavro's table of named types.
         guard: what data of this schema must be checked for before fastavro sees it.
     """
@@ -42,6 +44,7 @@ class AvroSchema:
     text: str
     model: AvroType
     parsed: Any
+    readable: Any
     named: dict[str, Any]
     guard: avro_guard.Guard | None
 
@@ -83,7 +86,22 @@ def load_texts(text: str, referenced: Iterable[str] = ()) -> AvroSchema:
         raise SerializationError(f"the Avro schema is not valid: {error.error_message}") from error
     except (SchemaParseException, UnknownType, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SerializationError(f"the Avro schema is not valid: {type(error).__name__}: {error}") from error
-    return AvroSchema(text, model, hinted(parsed, named), named, avro_guard.guard_for(model))
+    readable = hinted(_unrounded(parsed), {name: _unrounded(node) for name, node in named.items()})
+    return AvroSchema(text, model, hinted(parsed, named), readable, named, avro_guard.guard_for(model))
+
+
+def _unrounded(node: Any) -> Any:
+    """A parsed schema whose decimals have any precision."""
+    if isinstance(node, list):
+        return [_unrounded(branch) for branch in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _unrounded(part) if key in ("type", "items", "values") else part for key, part in node.items()}
+    if "fields" in node:
+        made["fields"] = [{**field, "type": _unrounded(field["type"])} for field in node["fields"]]
+    if node.get("logicalType") == "decimal" and "precision" in node:
+        made["precision"] = ANY_PRECISION
+    return made
 
 
 def _node(text: str) -> Any:
@@ -114,9 +132,8 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
         if guard is not None:
             guard.check_value(value)
         if fits is not None and not fits(value):
-            raise SerializationError(
-                "the number does not fit in an int of 32 bits", path=first_out_of_range(schema.model, value)
-            )
+            path, reason = first_out_of_range(schema.model, value) or ("", "a number does not fit")
+            raise SerializationError(reason, path=path)
         buffer = BytesIO()
         buffer.write(prefix)
         try:
@@ -166,8 +183,8 @@ def decoder(
     """
     if writer.model.kind is Kind.BYTES and not writer.model.props and _raw_reader(reader):
         return lambda frame: bytes(frame[skip:])
-    read, written, guard = fastavro.schemaless_reader, writer.parsed, writer.guard
-    target = None if reader is None or reader.text == writer.text else reader.parsed
+    read, written, guard = fastavro.schemaless_reader, writer.readable, writer.guard
+    target = None if reader is None or reader.text == writer.text else reader.readable
     wanted = {"return_record_name": return_record_name, "return_named_type": return_named_type}
     options: dict[str, Any] = {name: True for name, on in wanted.items() if on}
 

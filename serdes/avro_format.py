@@ -5,10 +5,14 @@ Must not know of registries or frames: `serdes.avro_codec` encodes and decodes.
 
 from __future__ import annotations
 
+from typing import Any
+
 from registry import Schema
 from serdes.asks import Flow
 from serdes.avro_codec import AvroSchema, decoder, encoder, load_texts
+from serdes.avro_values import as_dict, reading, writing
 from serdes.context import SerializationContext
+from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode, Referenced
 from serdes.options import WriteOptions
 
@@ -49,9 +53,28 @@ class AvroFormat:
         return schema
 
     def encoder(self, parsed: AvroSchema, prefix: bytes) -> Encode:
-        """See `serdes.avro_codec.encoder`."""
-        return encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
+        """See `serdes.avro_codec.encoder`; takes objects too (`serdes.avro_values`)."""
+        plain = encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
+        convert = writing(parsed.model)
+        often = False  # whether values have needed conversion before: then it is not tried without
+
+        def encode(value: Any) -> bytes:
+            nonlocal often
+            if often or (value.__class__ is not dict and as_dict(value) is not None):
+                return plain(convert(value))
+            try:
+                return plain(value)
+            except SerializationError:
+                converted = convert(value)
+                if converted is value:
+                    raise
+                often = True
+            return plain(converted)
+
+        return encode
 
     def decoder(self, writer: AvroSchema, reader: AvroSchema | None, skip: int, indexes: list[int] | None) -> Decode:
-        """See `serdes.avro_codec.decoder`."""
-        return decoder(writer, reader, skip=skip, return_record_name=self._return_record_name)
+        """See `serdes.avro_codec.decoder`; durations and UUIDs come as objects (`serdes.avro_values`)."""
+        plain = decoder(writer, reader, skip=skip, return_record_name=self._return_record_name)
+        convert = reading((reader or writer).model)
+        return plain if convert is None else lambda frame: convert(plain(frame))

@@ -1,12 +1,14 @@
-"""Numbers that do not fit in Avro's `int`: fastavro writes them all the same, and then no Java reader can read them.
+"""Numbers that fastavro writes though they do not fit: beyond Avro's `int`, or of more digits than a decimal has.
 
-Must not know of bytes. The check is compiled once per schema and looks only where a plain `int` stands (in unions
-fastavro checks itself); schemas without one pay nothing. Source: Avro specification 1.12, "int: 32-bit signed integer".
+Must not know of bytes. The check is compiled once per schema and looks only where such a type stands (ints in unions
+fastavro checks itself); schemas without one pay nothing. Source: Avro specification 1.12, "int: 32-bit signed integer",
+"Decimal": the precision is the maximum number of digits, those after the point included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from registry.compat.avro_model import ArrayType, AvroType, Kind, MapType, NamedType, RecordType, UnionType
@@ -35,8 +37,22 @@ def _check(avro: AvroType, known: dict[int, _RecordCheck]) -> Check | None:
         return None if values is None else lambda value: not isinstance(value, dict) or all(map(values, value.values()))
     if isinstance(avro, UnionType):
         parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
-        return _check(parts[0], known) if len(parts) == 1 and isinstance(parts[0], RecordType) else None
+        if len(parts) == 1 and (isinstance(parts[0], RecordType) or _is_decimal(parts[0])):
+            return _check(parts[0], known)
+        return None
+    if _is_decimal(avro):
+        return _decimal_check(avro.props)
     return _fits if avro.kind is Kind.INT and "logicalType" not in avro.props else None
+
+
+def _is_decimal(avro: AvroType) -> bool:
+    return avro.kind in (Kind.BYTES, Kind.FIXED) and avro.props.get("logicalType") == "decimal"
+
+
+def _decimal_check(props: Mapping[str, Any]) -> Check:
+    """Whether the digits before the point fit; those after it fastavro checks."""
+    digits = props["precision"] - props.get("scale", 0)
+    return lambda value: value.__class__ is not Decimal or value.adjusted() < digits or not value
 
 
 def _fits(value: Any) -> bool:
@@ -80,12 +96,12 @@ def _record(avro: RecordType, known: dict[int, _RecordCheck]) -> Check | None:
     return made if made.ints or any(check is not made for _, check in made.parts) else None
 
 
-def first_out_of_range(avro: AvroType, value: Any) -> str | None:
-    """The path of the first number that does not fit, None if all do. Cost: a walk over the value."""
+def first_out_of_range(avro: AvroType, value: Any) -> tuple[str, str] | None:
+    """The path of the first number that does not fit, and why; None if all do. Cost: a walk over the value."""
     return _find(avro, value, avro.short_name if isinstance(avro, NamedType) else "")
 
 
-def _find(avro: AvroType, value: Any, path: str) -> str | None:
+def _find(avro: AvroType, value: Any, path: str) -> tuple[str, str] | None:
     if isinstance(avro, RecordType) and isinstance(value, Mapping):
         parts = [(f.type, value.get(f.name), f"{path}.{f.name}" if path else f.name) for f in avro.fields]
     elif isinstance(avro, ArrayType) and isinstance(value, (list, tuple)):
@@ -93,7 +109,12 @@ def _find(avro: AvroType, value: Any, path: str) -> str | None:
     elif isinstance(avro, MapType) and isinstance(value, Mapping):
         parts = [(avro.values, item, f"{path}[{key!r}]") for key, item in value.items()]
     elif isinstance(avro, UnionType):
-        parts = [(branch, value, path) for branch in avro.branches if isinstance(branch, RecordType)]
+        wanted = [branch for branch in avro.branches if isinstance(branch, RecordType) or _is_decimal(branch)]
+        parts = [(branch, value, path) for branch in wanted]
+    elif _is_decimal(avro):
+        form = f"decimal({avro.props['precision']}, {avro.props.get('scale', 0)})"
+        return None if _decimal_check(avro.props)(value) else (path, f"the number does not fit in {form}")
     else:
-        return path if avro.kind is Kind.INT and not _fits(value) else None
+        fits = avro.kind is not Kind.INT or _fits(value)
+        return None if fits else (path, "the number does not fit in an int of 32 bits")
     return next((found for part in parts if (found := _find(*part)) is not None), None)

@@ -120,7 +120,7 @@ def unpack_indexes(data: bytes, at: int, zigzag: bool = True) -> tuple[list[int]
 
 def _number(data: bytes, at: int, zigzag: bool) -> tuple[int, int]:
     result = shift = 0
-    while shift < 35:
+    while shift < 70:
         if at >= len(data):
             raise SerializationError("the frame ends inside the path of its message type")
         byte = data[at]
@@ -129,4 +129,4 @@ def _number(data: bytes, at: int, zigzag: bool) -> tuple[int, int]:
         if byte < 0x80:
             return ((result >> 1) ^ -(result & 1) if zigzag else result), at
         shift += 7
-    raise SerializationError("the frame's path of the message type has a number of more than 5 bytes")
+    raise SerializationError("the frame's path of the message type has a number of more than 10 bytes")
