@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import ssl
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +88,35 @@ def cause_of(said: KafkaException) -> str:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_who_knows_the_password_gets_in(secure_cluster: Cluster, mechanism: str) -> None:
     there_and_back(login(secure_cluster, mechanism))
+
+
+def token(**claims: object) -> str:
+    """An unsecured JWT, as brokers take it in tests."""
+
+    def part(value: dict[str, object]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+    now_s = int(time.time())
+    return f"{part({'alg': 'none'})}.{part({'sub': USER, 'iat': now_s, 'exp': now_s + 3600, **claims})}."
+
+
+def bearer(cluster: Cluster, text: str) -> Conf:
+    return {
+        "bootstrap.servers": cluster.sasl_servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "oauth_cb": lambda _: (text, time.time() + 3600),
+    }
+
+
+def test_who_has_a_token_gets_in(secure_cluster: Cluster) -> None:
+    there_and_back(bearer(secure_cluster, token()))
+
+
+def test_who_has_a_token_that_is_over_is_told_so(secure_cluster: Cluster) -> None:
+    said = refused(bearer(secure_cluster, token(exp=1_600_000_000, iat=1_500_000_000)))
+    assert isinstance(said, AuthError)
+    assert "OAUTHBEARER" in str(said)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
