@@ -185,6 +185,9 @@ class AsyncSchemaRegistryClient:
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
         """As `register_schema`, returning all that the registry answers."""
+        known = self._caches.registered.get((subject_name, schema, normalize_schemas))
+        if known is not None:
+            return known
         return await self._drive(flows.register_schema(self._caches, subject_name, schema, normalize_schemas))
 
     async def lookup_schema(
@@ -200,6 +203,9 @@ class AsyncSchemaRegistryClient:
         Raises:
             ResponseError: it is not (40403), or there is no such subject (40401).
         """
+        known = self._caches.looked_up.get((subject_name, schema, normalize_schemas, fmt, deleted))
+        if known is not None:
+            return known
         return await self._drive(
             flows.lookup_schema(self._caches, subject_name, schema, normalize_schemas, fmt, deleted)
         )

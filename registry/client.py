@@ -239,6 +239,9 @@ class SchemaRegistryClient:
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
         """As `register_schema`, returning all that the registry answers."""
+        known = self._caches.registered.get((subject_name, schema, normalize_schemas))
+        if known is not None:
+            return known
         return self._drive(flows.register_schema(self._caches, subject_name, schema, normalize_schemas))
 
     def lookup_schema(
@@ -254,6 +257,9 @@ class SchemaRegistryClient:
         Raises:
             ResponseError: it is not (40403), or there is no such subject (40401).
         """
+        known = self._caches.looked_up.get((subject_name, schema, normalize_schemas, fmt, deleted))
+        if known is not None:
+            return known
         return self._drive(flows.lookup_schema(self._caches, subject_name, schema, normalize_schemas, fmt, deleted))
 
     # --- subjects and versions

@@ -78,9 +78,11 @@ def test_a_server_s_configuration_has_more_fields() -> None:
 
 def test_what_they_wrap_is_a_dict_here() -> None:
     rule = registry.Rule("r", params={"a": "b"})
-    assert rule.params is not None
-    assert rule.params.params["a"] == rule.params["a"] == "b"  # type: ignore[attr-defined]
+    assert isinstance(rule.params, registry.RuleParams)
+    assert rule.params.params["a"] == rule.params["a"] == "b"
     made = registry.Metadata(registry.MetadataTags({"t": ["x"]}), {"p": "v"})
-    assert made.tags.tags == {"t": ["x"]}  # type: ignore[union-attr]
-    assert made.properties.properties == {"p": "v"}  # type: ignore[union-attr]
+    assert isinstance(made.tags, registry.MetadataTags)
+    assert made.tags.tags == {"t": ["x"]}
+    assert isinstance(made.properties, registry.MetadataProperties)
+    assert made.properties.properties == {"p": "v"}
     assert registry.RuleParams.from_dict({"a": "b"}).to_dict() == {"a": "b"}
