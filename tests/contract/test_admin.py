@@ -417,4 +417,4 @@ def test_what_an_old_broker_cannot_do_is_said(capped: Cluster) -> None:
     resource = ConfigResource("topic", topic, incremental_configs=[change])
     error = refused_one(capped.admin.incremental_alter_configs([resource]))
     assert error.code() == E._UNSUPPORTED_FEATURE
-    assert "IncrementalAlterConfigs" in error.str()
+    assert "INCREMENTAL_ALTER_CONFIGS" in error.str()
