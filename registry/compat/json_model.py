@@ -273,7 +273,7 @@ class Interner:
         """The number of a JSON value; members of objects in any order. Cost: linear, once for each list and object."""
         if not isinstance(value, (dict, list)):
             return self.number((type(value).__name__, str(value)))
-        todo = [value]
+        todo = [value] if id(value) not in self._seen else []
         while todo:
             item = todo[-1]
             inner = [part for part in (item.values() if isinstance(item, dict) else item) if self._unseen(part)]

@@ -90,7 +90,7 @@ class References:
         resources = [(_joined(base, name), specification.create_resource(other)) for name, other in others.items()]
         root = specification.create_resource(document)
         registry = META_SCHEMAS.with_resources([*resources, (base, root)])
-        self._names = {name: _joined(base, name) for name in others}
+        self._names = {_plain(name): _joined(base, name) for name in others}
         self.root: Scope = registry.resolver(base)
 
     def inside(self, scope: Scope, schema: Any, draft: Draft) -> Scope:
@@ -110,10 +110,10 @@ class References:
         try:
             found = self._safely(ref, lambda: scope.lookup(ref))
         except InvalidSchemaError:
-            if name not in self._names:
+            if _plain(name) not in self._names:
                 raise
             # the reference's name as it stands, though the document around has another base
-            found = self._safely(ref, lambda: self.root.lookup(self._names[name] + mark + fragment))
+            found = self._safely(ref, lambda: self.root.lookup(self._names[_plain(name)] + mark + fragment))
         return found.contents, found.resolver
 
     def _safely(self, ref: str, look: Callable[[], Some]) -> Some:
@@ -132,6 +132,11 @@ def _joined(base: str, name: str) -> str:
         return urljoin(base, name)
     except ValueError as error:
         raise InvalidSchemaError.local(f"reference {name!r} is not a valid URI: {error}") from error
+
+
+def _plain(name: str) -> str:
+    """A path without `./` before it."""
+    return name.removeprefix("./")
 
 
 def _nowhere(ref: str) -> str:

@@ -39,7 +39,9 @@ def test_vectors(case: dict[str, Any]) -> None:
 def test_vectors_have_every_kind() -> None:
     of_metadata = {JsonKind.RESERVED_PROPERTY_REMOVED, JsonKind.RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY}
     assert {kind for case in VECTORS for kind in case["kinds"]} == set(JsonKind) - of_metadata
-    assert {kind for case in VECTORS for kind in set(case["kinds"]) - set(case.get("lenient", case["kinds"]))} == LENIENT
+    assert {
+        kind for case in VECTORS for kind in set(case["kinds"]) - set(case.get("lenient", case["kinds"]))
+    } == LENIENT
 
 
 def test_a_difference_says_where_who_and_what_helps() -> None:
@@ -86,7 +88,7 @@ def test_references_to_other_schemas() -> None:
     new = parse(order, [(reference, money("integer"))])
     old = parse(order, [(reference, money("number"))])
     assert [item.path for item in differences(new, old)] == ["#/properties/price"]
-    with pytest.raises(InvalidSchemaError, match="name 'money.json'"):
+    with pytest.raises(InvalidSchemaError, match="the name"):
         parse(order, ())
 
 
