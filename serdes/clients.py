@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -21,7 +22,8 @@ from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
 from serdes.context import Headers
 from serdes.errors import FieldError
-from serdes.messages import Batch, Reader, TypedMessage, Writer, take_functions
+from serdes.messages import Reader, TypedMessage, Writer, settle, settle_async, take_functions, taking
+from serdes.poison import DELIVERY_S, Letter, Policy
 
 if TYPE_CHECKING:
     import pyarrow
@@ -80,7 +82,7 @@ class SerializingProducer(Producer, Generic[K, V]):
             BufferError: the queue is full.
             KafkaException: the record is too large, or the partition does not exist.
         """
-        written_key, written_value = self._writer.write(topic, key, value, headers)
+        written_key, written_value, sent = self._writer.write(topic, key, value, headers)
         super().produce(
             topic,
             written_value,
@@ -88,7 +90,7 @@ class SerializingProducer(Producer, Generic[K, V]):
             partition,
             on_delivery=on_delivery,
             timestamp=timestamp,
-            headers=cast(Any, headers),
+            headers=cast(Any, sent),
         )
 
     def produce_batch(
@@ -109,11 +111,12 @@ class SerializingProducer(Producer, Generic[K, V]):
         for message in messages:
             message.pop("_error", None)
             try:
-                key, value = self._writer.write(topic, message.get("key"), message.get("value"), message.get("headers"))
+                given = message.get("key"), message.get("value"), message.get("headers")
+                key, value, headers = self._writer.write(topic, *given)
             except FieldError as error:
                 message["_error"] = error.args[0]
             else:
-                written.append({**message, "key": key, "value": value})
+                written.append({**message, "key": key, "value": value, "headers": headers})
                 sources.append(message)
         accepted = super().produce_batch(topic, written, partition, callback, on_delivery)
         for source, copy in zip(sources, written, strict=True):
@@ -156,7 +159,7 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
         Returns:
             A future of the delivered Message, which holds bytes; it raises KafkaException when the record failed.
         """
-        written_key, written_value = await self._writer.write_async(topic, key, value, headers)
+        written_key, written_value, sent = await self._writer.write_async(topic, key, value, headers)
         return await super().produce(
             topic,
             written_value,
@@ -164,7 +167,7 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
             partition,
             on_delivery,
             timestamp,
-            cast(Any, headers),
+            cast(Any, sent),
         )
 
     async def produce_batch(
@@ -202,20 +205,29 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
     does a consumer started later, since its offset is not stored. To go on behind it:
     `consumer.seek(TopicPartition(error.topic, error.partition, error.offset + 1))`.
 
+    `poison.policy` `skip` goes on behind such a message and tells `on.poison` (called with the error, which holds the
+    raw message); `dead.letter.topic` sets it aside there before its offset is stored: key, value and headers as they
+    came, and headers `__dlq.topic`, `__dlq.partition`, `__dlq.offset`, `__dlq.error.class`, `__dlq.error.message`, …
+    What can't be read only because the registry is away is raised whatever the policy is.
+
     With `enable.auto.offset.store` (the default) offsets are stored when messages are handed out, as they were read.
 
     Args:
         conf: properties of the Consumer, and `key.deserializer`, `value.deserializer`:
-            `function(bytes or None, ctx) -> object`; without one, keys (or values) are bytes.
+            `function(bytes or None, ctx) -> object`; without one, keys (or values) are bytes; and `poison.policy`,
+            `on.poison`, `dead.letter.topic`, `dead.letter.conf` (properties of the producer of dead letters, beyond
+            what it shares with the consumer).
 
     Raises:
         ConfigError: as the Consumer.
-        ValueError: a deserializer is not callable.
+        ValueError: a deserializer is not callable, or a policy is not known.
     """
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
+        rest, self._policy = Policy.take(rest)
         self._reader = Reader(key, value)
+        self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
         super().__init__({**rest, AUTO_STORE: False})
@@ -228,8 +240,13 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             ConsumeError: the client has something to tell, e.g. the end of a partition.
             StateError: closed, or used in a forked child.
         """
-        found = self._take([message] if (message := self._next(timeout)) is not None else [])
-        return found[0] if found else None
+        deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        while True:
+            message = self._next(timeout)
+            found = self._take([] if message is None else [message])
+            if found or message is None:
+                return found[0] if found else None
+            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())  # it was passed over
 
     def consume(  # type: ignore[override]
         self, num_messages: int = 1, timeout: float = -1
@@ -252,7 +269,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         """As `Consumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
         batch = super().consume_arrow(num_messages, timeout)
         if self._stores:
-            self._store([place for place in self.position(self.assignment()) if place.offset >= 0])
+            self.keep([place for place in self.position(self.assignment()) if place.offset >= 0])
         return batch
 
     def __iter__(self) -> Iterator[TypedMessage[K, V]]:  # type: ignore[override]
@@ -268,40 +285,54 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         return super().poll(timeout)
 
     def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
-        """Reads messages, goes back to what can't be read, stores what is handed out."""
-        batch = Batch()
-        for message in raw:
-            if batch.skips(message):
-                continue
-            error = message.error()
-            if error is not None:
-                batch.event(message, error)
-                continue
-            try:
-                self._reader.read(message)
-            except FieldError as poison:
-                batch.poison(message, poison)
-            else:
-                batch.good(message)
-        for place in batch.seeks:
-            try:
-                self.seek(place)
-            except StateError as gone:
-                log.debug("not gone back to %s: %s", place, gone)  # revoked meanwhile: its next owner sees it
-        if self._stores and batch.messages:
-            self._store(batch.stores)
-        raised, held = batch.verdict()
-        self._held.extend(held)
+        batch, raised = settle(taking(raw, self._reader, self._policy, self, self._stores))
+        self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised
         return cast("list[TypedMessage[K, V]]", batch.messages)
 
-    def _store(self, places: list[TopicPartition]) -> None:
+    def go_back(self, place: TopicPartition) -> None:
+        """Sets the position; a partition that was revoked meanwhile is left to its next owner."""
+        try:
+            self.seek(place)
+        except StateError as gone:
+            log.debug("not gone back to %s: %s", place, gone)
+
+    def keep(self, places: list[TopicPartition]) -> None:
+        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
         for place in places:
             try:
                 self.store_offsets(offsets=[place])
             except StateError as gone:
-                log.debug("offset not stored: %s", gone)  # revoked meanwhile, as the Consumer itself would do
+                log.debug("offset not stored: %s", gone)
+
+    def set_aside(self, letter: Letter) -> None:
+        """Delivers a dead letter, and waits for it.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        if self._letters is None:
+            self._letters = Producer(dict(self._policy.producer_conf or {}))
+        failures: list[KafkaError] = []
+        self._letters.produce(
+            letter.topic,
+            letter.value,
+            letter.key,
+            on_delivery=lambda error, _: failures.append(error) if error is not None else None,
+            timestamp=letter.timestamp,
+            headers=letter.headers,
+        )
+        if self._letters.flush(DELIVERY_S):
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way"))
+        if failures:
+            raise KafkaException(failures[0])
+
+    def close(self) -> None:
+        """As `Consumer.close`; closes the producer of dead letters too."""
+        super().close()
+        if self._letters is not None:
+            self._letters.close()
 
 
 class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
@@ -318,18 +349,24 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
+        rest, self._policy = Policy.take(rest)
         self._reader = Reader(key, value)
+        self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
         super().__init__({**rest, AUTO_STORE: False})
 
     async def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
         """See `DeserializingConsumer.poll`."""
-        if self._held:
-            raise self._held.popleft()
-        message = await super().poll(timeout)
-        found = await self._take([] if message is None else [message])
-        return found[0] if found else None
+        deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        while True:
+            if self._held:
+                raise self._held.popleft()
+            message = await super().poll(timeout)
+            found = await self._take([] if message is None else [message])
+            if found or message is None:
+                return found[0] if found else None
+            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())  # it was passed over
 
     async def consume(  # type: ignore[override]
         self, num_messages: int = 1, timeout: float = -1
@@ -344,7 +381,7 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
         batch = await super().consume_arrow(num_messages, timeout)
         if self._stores:
             places = await self.position(await self.assignment())
-            await self._store([place for place in places if place.offset >= 0])
+            await self.keep([place for place in places if place.offset >= 0])
         return batch
 
     async def __aiter__(self) -> AsyncIterator[TypedMessage[K, V]]:  # type: ignore[override]
@@ -358,40 +395,49 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
                 yield message
 
     async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
-        """Reads messages, goes back to what can't be read, stores what is handed out."""
-        batch = Batch()
-        for message in raw:
-            if batch.skips(message):
-                continue
-            error = message.error()
-            if error is not None:
-                batch.event(message, error)
-                continue
-            try:
-                await self._reader.read_async(message)
-            except FieldError as poison:
-                batch.poison(message, poison)
-            else:
-                batch.good(message)
-        for place in batch.seeks:
-            try:
-                await self.seek(place)
-            except StateError as gone:
-                log.debug("not gone back to %s: %s", place, gone)  # revoked meanwhile: its next owner sees it
-        if self._stores and batch.messages:
-            await self._store(batch.stores)
-        raised, held = batch.verdict()
-        self._held.extend(held)
+        batch, raised = await settle_async(taking(raw, self._reader, self._policy, self, self._stores))
+        self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised
         return cast("list[TypedMessage[K, V]]", batch.messages)
 
-    async def _store(self, places: list[TopicPartition]) -> None:
+    async def go_back(self, place: TopicPartition) -> None:
+        """Sets the position; a partition that was revoked meanwhile is left to its next owner."""
+        try:
+            await self.seek(place)
+        except StateError as gone:
+            log.debug("not gone back to %s: %s", place, gone)
+
+    async def keep(self, places: list[TopicPartition]) -> None:
+        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
         for place in places:
             try:
                 await self.store_offsets(offsets=[place])
             except StateError as gone:
-                log.debug("offset not stored: %s", gone)  # revoked meanwhile, as the AIOConsumer itself would do
+                log.debug("offset not stored: %s", gone)
+
+    async def set_aside(self, letter: Letter) -> None:
+        """Delivers a dead letter, and waits for it.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        if self._letters is None:
+            self._letters = AIOProducer(dict(self._policy.producer_conf or {}))
+        delivery = await self._letters.produce(
+            letter.topic, letter.value, letter.key, timestamp=letter.timestamp, headers=letter.headers
+        )
+        try:
+            await asyncio.wait_for(delivery, DELIVERY_S)
+        except TimeoutError as late:
+            reason = KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way")
+            raise KafkaException(reason) from late
+
+    async def close(self) -> None:
+        """As `AIOConsumer.close`; closes the producer of dead letters too."""
+        await super().close()
+        if self._letters is not None:
+            await self._letters.close()
 
 
 def _stores_itself(conf: Mapping[str, object]) -> bool:

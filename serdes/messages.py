@@ -7,11 +7,11 @@ restart) sees it again, until somebody seeks past it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from kafka_core.errors import ConsumeError, KafkaError
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from serdes.context import MessageField, SerializationContext
@@ -22,11 +22,13 @@ from serdes.errors import (
     ValueDeserializationError,
     ValueSerializationError,
 )
+from serdes.poison import Letter, Policy
 
-__all__ = ["Batch", "Reader", "TypedMessage", "Writer", "take_functions"]
+__all__ = ["Batch", "Reader", "TypedMessage", "Writer", "settle", "settle_async", "take_functions", "taking"]
 
 K = TypeVar("K", covariant=True)
 V = TypeVar("V", covariant=True)
+T = TypeVar("T")
 Function = Callable[[Any, SerializationContext], Any]
 
 
@@ -90,6 +92,38 @@ def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[
     return rest, functions[0], functions[1]
 
 
+Steps = Generator[Any, Any, T]
+"""Yields what functions gave, to be awaited if need be, and is sent the result."""
+
+
+def settle(steps: Steps[T]) -> T:
+    """Runs steps whose functions have given their results."""
+    try:
+        result = next(steps)
+        while True:
+            result = steps.send(result)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+async def settle_async(steps: Steps[T]) -> T:
+    """Runs steps whose functions may be coroutine functions."""
+    try:
+        result = next(steps)
+        while True:
+            if hasattr(result, "__await__"):
+                try:
+                    result = await result
+                except Exception as error:
+                    result = steps.throw(error)
+                    continue
+            result = steps.send(result)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Serializes keys and values; None is a function that passes bytes on."""
@@ -97,37 +131,31 @@ class Writer:
     key: Function | None
     value: Function | None
 
-    def write(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any]:
-        """Key and value as they are produced.
+    def write(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
+        """Key, value and headers as they are produced; functions may have added headers, never to the caller's.
 
         Raises:
             KeySerializationError, ValueSerializationError: whatever the functions raised is behind them.
         """
-        if self.key is not None:
-            try:
-                key = self.key(key, SerializationContext(topic, MessageField.KEY, headers))
-            except Exception as error:
-                raise KeySerializationError(error, topic) from error
-        if self.value is not None:
-            try:
-                value = self.value(value, SerializationContext(topic, MessageField.VALUE, headers))
-            except Exception as error:
-                raise ValueSerializationError(error, topic) from error
-        return key, value
+        return settle(self._steps(topic, key, value, headers))
 
-    async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any]:
+    async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
         """As `write`; functions may be coroutine functions."""
+        return await settle_async(self._steps(topic, key, value, headers))
+
+    def _steps(self, topic: str, key: Any, value: Any, headers: Any) -> Steps[tuple[Any, Any, Any]]:
+        own, given = list(headers.items() if isinstance(headers, Mapping) else headers or ()), key
         if self.key is not None:
             try:
-                key = await settled(self.key(key, SerializationContext(topic, MessageField.KEY, headers)))
+                key = yield self.key(key, SerializationContext(topic, MessageField.KEY, own))
             except Exception as error:
                 raise KeySerializationError(error, topic) from error
         if self.value is not None:
             try:
-                value = await settled(self.value(value, SerializationContext(topic, MessageField.VALUE, headers)))
+                value = yield self.value(value, SerializationContext(topic, MessageField.VALUE, own, given))
             except Exception as error:
                 raise ValueSerializationError(error, topic) from error
-        return key, value
+        return key, value, own or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,47 +171,109 @@ class Reader:
         Raises:
             KeyDeserializationError, ValueDeserializationError: they hold the raw message.
         """
-        topic, headers = message.topic() or "", message.headers()
-        key = value = None
-        if self.key is not None:
-            try:
-                key = self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
-            except Exception as error:
-                raise KeyDeserializationError(error, message) from error
-        if self.value is not None:
-            try:
-                value = self.value(message.value(), SerializationContext(topic, MessageField.VALUE, headers))
-            except Exception as error:
-                raise ValueDeserializationError(error, message) from error
-        self._set(message, key, value)
+        settle(self.steps(message))
 
     async def read_async(self, message: Message) -> None:
         """As `read`; functions may be coroutine functions."""
+        await settle_async(self.steps(message))
+
+    def steps(self, message: Message) -> Steps[None]:
+        """What `read` does."""
         topic, headers = message.topic() or "", message.headers()
         key = value = None
         if self.key is not None:
             try:
-                key = await settled(self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers)))
+                key = yield self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
             except Exception as error:
                 raise KeyDeserializationError(error, message) from error
         if self.value is not None:
-            context = SerializationContext(topic, MessageField.VALUE, headers)
             try:
-                value = await settled(self.value(message.value(), context))
+                context = SerializationContext(topic, MessageField.VALUE, headers, message.key())
+                value = yield self.value(message.value(), context)
             except Exception as error:
                 raise ValueDeserializationError(error, message) from error
-        self._set(message, key, value)
-
-    def _set(self, message: Message, key: Any, value: Any) -> None:
         if self.key is not None:
             message.set_key(key)
         if self.value is not None:
             message.set_value(value)
 
 
-async def settled(result: Any) -> Any:
-    """The result of a function that may be a coroutine function."""
-    return await result if hasattr(result, "__await__") else result
+class Client(Protocol):
+    """What `taking` does with a consumer; each gives a result, or an awaitable of it."""
+
+    def go_back(self, place: TopicPartition) -> Any:
+        """Sets the position; a partition that is gone is nobody's fault."""
+        ...
+
+    def keep(self, places: list[TopicPartition]) -> Any:
+        """Stores offsets; partitions that are gone are nobody's fault."""
+        ...
+
+    def set_aside(self, letter: Letter) -> Any:
+        """Delivers a dead letter.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        ...
+
+
+def taking(
+    raw: Iterable[Message], reader: Reader, policy: Policy, client: Client, stores: bool
+) -> Steps[tuple[Batch, Exception | None]]:
+    """Reads messages that were polled together, goes back to what can't be read, stores what is handed out.
+
+    Args:
+        raw: the messages, in order.
+        reader: reads them.
+        policy: what happens to those that can't be read.
+        client: the consumer.
+        stores: whether offsets are stored.
+
+    Returns:
+        What is handed out, and what is to be raised instead, if anything.
+    """
+    batch = Batch()
+    for message in raw:
+        if batch.skips(message):
+            continue
+        error = message.error()
+        if error is not None:
+            batch.event(message, error)
+            continue
+        try:
+            yield from reader.steps(message)
+        except FieldError as poison:
+            yield from _poison(batch, message, poison, policy, client)
+        else:
+            batch.good(message)
+    for place in batch.seeks:
+        yield client.go_back(place)
+    if stores and batch.stores:
+        yield client.keep(batch.stores)
+    return batch, batch.verdict()[0]
+
+
+def _poison(batch: Batch, message: Message, poison: FieldError, policy: Policy, client: Client) -> Steps[None]:
+    if not policy.passes(poison):
+        batch.poison(message, poison)
+        return
+    letter = policy.letter(message, poison)
+    if letter is not None:
+        try:
+            yield client.set_aside(letter)
+        except KafkaException as error:
+            poison.add_note(f"and the dead letter was not delivered to {letter.topic}: {error}")
+            batch.poison(message, poison)
+            return
+    if policy.callback is not None:
+        try:
+            policy.callback(poison)
+        except Exception as error:
+            poison.add_note(f"and on.poison failed: {type(error).__name__}: {error}")
+            batch.poison(message, poison)
+            return
+    batch.passed(message)
 
 
 @dataclass(slots=True)
@@ -209,8 +299,12 @@ class Batch:
 
     def good(self, message: Message) -> None:
         """The message was read."""
-        topic, partition = place = _place(message)
         self.messages.append(message)
+        self.passed(message)
+
+    def passed(self, message: Message) -> None:
+        """The message is done with: the offset behind it may be stored."""
+        topic, partition = place = _place(message)
         offset, epoch = (message.offset() or 0) + 1, message.leader_epoch()
         self._stores[place] = TopicPartition(topic, partition, offset, leader_epoch=epoch)
 

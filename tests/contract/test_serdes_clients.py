@@ -348,3 +348,78 @@ def test_asyncio_consumer(world: World) -> None:
                     break
 
     asyncio.run(asyncio.wait_for(scene(), 40))
+
+
+def test_a_dead_letter_keeps_its_bytes_and_says_where_it_comes_from(world: World, cluster: EmbeddedCluster) -> None:
+    dead = f"{world.topic}-dead"
+    cluster.create_topic(dead, 1)
+    world.typed(0)
+    world.raw(b"bad", key=b"kk")
+    world.typed(2)
+    consumer = world.consumer(**{"dead.letter.topic": dead})
+    world.at(consumer)
+    assert numbers(gather(consumer, 2)) == [0, 2]
+    consumer.close()
+    after = world.consumer()
+    assert [place.offset for place in after.committed([TopicPartition(world.topic, 0)], WAIT_S)] == [3]
+    reader: DeserializingConsumer[bytes, bytes] = DeserializingConsumer(world.consumer_conf("dead"))
+    reader.assign([TopicPartition(dead, 0, 0)])
+    (letter,) = gather(reader, 1)
+    reader.close()
+    assert (letter.key(), letter.value()) == (b"kk", b"bad")
+    facts = dict(letter.headers() or [])
+    assert facts["__dlq.topic"] == world.topic.encode()
+    assert (facts["__dlq.partition"], facts["__dlq.offset"]) == (b"0", b"1")
+    assert facts["__dlq.error.class"] == b"SerializationError"
+
+
+def test_skipped_messages_are_reported_and_not_seen_again(world: World) -> None:
+    world.raw(b"bad")
+    world.typed(1)
+    told: list[Any] = []
+    consumer = world.consumer(**{"poison.policy": "skip", "on.poison": told.append})
+    world.at(consumer)
+    message = consumer.poll(WAIT_S)
+    assert message is not None
+    assert message.key() == "k1"
+    assert [(error.offset, error.kafka_message.value()) for error in told] == [(0, b"bad")]
+
+
+def test_asyncio_dead_letters(world: World, cluster: EmbeddedCluster) -> None:
+    dead = f"{world.topic}-dead"
+    cluster.create_topic(dead, 1)
+    world.raw(b"bad")
+    world.typed(1)
+
+    async def scene() -> None:
+        conf = {"key.deserializer": StringDeserializer(), "value.deserializer": AvroDeserializer(world.registry)}
+        consumer: AIODeserializingConsumer[str, dict[str, Any]] = AIODeserializingConsumer(
+            world.consumer_conf("aio", **conf, **{"dead.letter.topic": dead})
+        )
+        async with consumer:
+            await consumer.assign([TopicPartition(world.topic, 0, 0)])
+            message = await consumer.poll(WAIT_S)
+            assert message is not None
+            assert message.key() == "k1"
+
+    asyncio.run(asyncio.wait_for(scene(), 40))
+    reader: DeserializingConsumer[bytes, bytes] = DeserializingConsumer(world.consumer_conf("dead"))
+    reader.assign([TopicPartition(dead, 0, 0)])
+    (letter,) = gather(reader, 1)
+    reader.close()
+    assert letter.value() == b"bad"
+
+
+def test_schema_ids_may_travel_in_headers(world: World) -> None:
+    from serdes import header_schema_id_serializer
+
+    conf = {"schema.id.serializer": header_schema_id_serializer}
+    producer = world.producer(**{"value.serializer": AvroSerializer(world.registry, ORDER, conf=conf)})
+    producer.produce(world.topic, "k", {"id": "1", "n": 1}, 0)
+    producer.produce(world.topic, "k", {"id": "2", "n": 2}, 0, headers={"a": b"b"})
+    assert producer.flush(WAIT_S) == 0
+    consumer = world.consumer()
+    world.at(consumer)
+    found = gather(consumer, 2)
+    assert numbers(found) == [1, 2]
+    assert [len(message.headers()) for message in found] == [1, 2]

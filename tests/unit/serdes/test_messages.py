@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.errors import ConsumeError, KafkaError
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from serdes import MessageField, SerializationContext, SerializationError
@@ -16,7 +16,8 @@ from serdes.errors import (
     ValueDeserializationError,
     ValueSerializationError,
 )
-from serdes.messages import Batch, Reader, Writer, take_functions
+from serdes.messages import Batch, Reader, Writer, settle, take_functions, taking
+from serdes.poison import Letter, Policy
 
 
 def message(offset: int = 0, partition: int = 0, value: Any = b"v", key: Any = b"k", error: Any = None) -> Message:
@@ -101,7 +102,8 @@ def test_functions_may_be_coroutine_functions() -> None:
         ):
             with pytest.raises(error, match="KeyError"):
                 await reader.read_async(message())
-        assert await Writer(text_later, text).write_async("t", 1, 2, None) == ("1 t key None", "2 t value None")
+        written = await Writer(text_later, text).write_async("t", 1, 2, None)
+        assert written == ("1 t key []", "2 t value []", None)
         with pytest.raises(KeySerializationError):
             await Writer(failing_later, None).write_async("t", 1, 2, None)
         with pytest.raises(ValueSerializationError):
@@ -111,7 +113,11 @@ def test_functions_may_be_coroutine_functions() -> None:
 
 
 def test_write() -> None:
-    assert Writer(text, None).write("t", 1, b"2", {"h": b"1"}) == ("1 t key {'h': b'1'}", b"2")
+    assert Writer(text, None).write("t", 1, b"2", {"h": b"1"}) == (
+        "1 t key [('h', b'1')]",
+        b"2",
+        [("h", b"1")],
+    )
     with pytest.raises(KeySerializationError, match=r"topic t, key, schema id 3, at a\.b: no"):
         Writer(failing, text).write("t", 1, 2, None)
     with pytest.raises(ValueSerializationError) as caught:
@@ -195,3 +201,94 @@ def test_field_is_known_to_functions() -> None:
     seen: list[MessageField] = []
     Reader(lambda value, ctx: seen.append(ctx.field), lambda value, ctx: seen.append(ctx.field)).read(message())
     assert seen == [MessageField.KEY, MessageField.VALUE]
+
+
+def test_functions_may_add_headers_but_not_to_the_callers() -> None:
+    def adding(value: Any, ctx: SerializationContext) -> bytes:
+        ctx.headers.append((str(ctx.field), b"x"))  # type: ignore[union-attr]
+        return b"v"
+
+    given = [("a", b"b")]
+    assert Writer(adding, adding).write("t", 1, 2, given)[2] == [("a", b"b"), ("key", b"x"), ("value", b"x")]
+    assert given == [("a", b"b")]
+    assert Writer(None, adding).write("t", 1, 2, None)[2] == [("value", b"x")]
+
+
+class Consumer:
+    """Notes what is done with it."""
+
+    def __init__(self, failing: bool = False) -> None:
+        self.done: list[Any] = []
+        self.failing = failing
+
+    def go_back(self, place: TopicPartition) -> None:
+        self.done.append(("back", place.offset))
+
+    def keep(self, found: list[TopicPartition]) -> None:
+        self.done.append(("keep", [item.offset for item in found]))
+
+    def set_aside(self, letter: Letter) -> None:
+        if self.failing:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        self.done.append(("letter", letter.value))
+
+
+def bad_at(*offsets: int) -> Any:
+    def read(value: Any, ctx: SerializationContext) -> Any:
+        if int(value) in offsets:
+            raise SerializationError("no")
+        return value
+
+    return read
+
+
+def take(policy: Policy, *offsets: int, client: Any = None) -> tuple[list[int | None], Exception | None, list[Any]]:
+    consumer = client or Consumer()
+    raw = [Message(topic="t", partition=0, offset=at, value=str(at).encode()) for at in range(3)]
+    batch, raised = settle(taking(raw, Reader(None, bad_at(*offsets)), policy, consumer, True))
+    return [item.offset() for item in batch.messages], raised, consumer.done
+
+
+def test_raising_goes_back() -> None:
+    assert take(Policy(), 1) == ([0], None, [("back", 1), ("keep", [1])])
+    handed, raised, done = take(Policy(), 0)
+    assert (handed, done) == ([], [("back", 0)])
+    assert isinstance(raised, ValueDeserializationError)
+
+
+def test_skipping_goes_on_and_tells() -> None:
+    told: list[FieldError] = []
+    assert take(Policy(True, told.append), 1) == ([0, 2], None, [("keep", [3])])
+    assert [error.offset for error in told] == [1]
+    assert take(Policy(True), 0, 1, 2) == ([], None, [("keep", [3])])
+
+
+def test_a_callback_that_fails_holds_the_message_back() -> None:
+    def fails(error: FieldError) -> None:
+        raise KeyError("x")
+
+    handed, raised, done = take(Policy(True, fails), 0)
+    assert (handed, done) == ([], [("back", 0)])
+    assert raised is not None
+    assert raised.__notes__ == ["and on.poison failed: KeyError: 'x'"]
+
+
+def test_dead_letters_are_delivered_before_offsets_are_stored() -> None:
+    assert take(Policy(True, None, "dead"), 1) == ([0, 2], None, [("letter", b"1"), ("keep", [3])])
+    handed, raised, done = take(Policy(True, None, "dead"), 0, client=Consumer(failing=True))
+    assert (handed, done) == ([], [("back", 0)])
+    assert raised is not None
+    assert "was not delivered to dead" in raised.__notes__[0]
+
+
+def test_what_could_be_read_later_is_raised_whatever_the_policy() -> None:
+    def away(value: Any, ctx: SerializationContext) -> Any:
+        error = SerializationError("away")
+        error.registry_away = True
+        raise error
+
+    consumer = Consumer()
+    raw = [Message(topic="t", partition=0, offset=0, value=b"0")]
+    batch, raised = settle(taking(raw, Reader(None, away), Policy(True), consumer, True))
+    assert (batch.messages, consumer.done) == ([], [("back", 0)])
+    assert isinstance(raised, ValueDeserializationError)
