@@ -7,9 +7,10 @@ the end everything is read back and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from registry.cli.archive import Archive
 from registry.cli.findings import Unusable
@@ -17,7 +18,9 @@ from registry.cli.rest import Rest
 
 __all__ = ["Imported", "Plan", "load", "plan", "verify"]
 
+T = TypeVar("T")
 Key = tuple[str, int]
+THREADS = 8
 COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
 IMPORT = "IMPORT"
 DEFAULTS = {"schemaType": "AVRO", "references": []}
@@ -142,8 +145,7 @@ def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda d
     present = _present(rest, what)
     missing = {key: content for key, content in what.versions.items() if key not in present}
     found.present = len(present)
-    for subject in dict.fromkeys(subject for subject, _ in missing):
-        rest.set_mode(subject, IMPORT)
+    _each(lambda subject: rest.set_mode(subject, IMPORT), dict.fromkeys(subject for subject, _ in missing))
     for (subject, number), content in missing.items():
         body = {name: content[name] for name in ("schema", "id", *COMPARED[2:]) if content.get(name) is not None}
         rest.register(subject, {**body, "version": number})
@@ -157,28 +159,42 @@ def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda d
 
 def _present(rest: Rest, what: Plan) -> set[Key]:
     """The versions that are in the registry already, as they were saved."""
-    found = set()
-    for subject, entry in what.subjects.items():
-        if _alias(entry.get("config")) is not None and _alias(rest.setting("config", subject)) is not None:
-            found |= {key for key in what.versions if key[0] == subject}  # set last: a run before this one was done
-            continue
-        for number in rest.versions(subject, deleted=True):
-            key = (subject, number)
-            saved = what.versions.get(key)
-            if saved is None:
-                raise Unusable(f"{rest}: {subject} has a version {number} that is not in the export")
-            different = _different(saved, rest.version(subject, number))
-            if different:
-                raise Unusable(f"{rest}: {subject} version {number} is another schema ({', '.join(different)})")
-            found.add(key)
-    return found
+
+    def of_subject(subject: str) -> set[Key]:
+        mine = {key for key in what.versions if key[0] == subject} if subject in aliased else set()
+        if mine and _alias(rest.setting("config", subject)) is not None:
+            return mine  # the alias is set last: a run before this one was done with them
+        return {(subject, number) for number in rest.versions(subject, deleted=True) if same(subject, number)}
+
+    def same(subject: str, number: int) -> bool:
+        saved = what.versions.get((subject, number))
+        if saved is None:
+            raise Unusable(f"{rest}: {subject} has a version {number} that is not in the export")
+        different = _different(saved, rest.version(subject, number))
+        if different:
+            raise Unusable(f"{rest}: {subject} version {number} is another schema ({', '.join(different)})")
+        return True
+
+    aliased = {subject for subject, entry in what.subjects.items() if _alias(entry.get("config")) is not None}
+    return set().union(*_each(of_subject, what.subjects))
+
+
+def _each(work: Callable[[str], T], subjects: Iterable[str]) -> list[T]:
+    """The results for all subjects, some at a time."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        try:
+            return list(pool.map(work, subjects))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _delete_softly(rest: Rest, what: Plan) -> None:
     """Deletes what was deleted, those that refer to others first."""
+    subjects = dict.fromkeys(key[0] for key, content in what.versions.items() if content.get("deleted"))
     live = {
         subject: set(rest.versions(subject, deleted=False))
-        for subject in what.subjects
+        for subject in subjects
         if _alias(rest.setting("config", subject)) is None
     }
     for (subject, number), content in reversed(list(what.versions.items())):
@@ -188,15 +204,18 @@ def _delete_softly(rest: Rest, what: Plan) -> None:
 
 def _settle(rest: Rest, what: Plan) -> None:
     """Sets configurations and modes as they were saved; modes last, since a READONLY subject takes no configuration."""
-    for subject, entry in what.subjects.items():
-        config = entry.get("config")
+
+    def of_subject(subject: str) -> None:
+        config, mode = what.subjects[subject].get("config"), what.subjects[subject].get("mode")
         if config and config != rest.setting("config", subject):
             rest.set_mode(subject, IMPORT)
             rest.set_config(subject, dict(config))
-        if entry.get("mode"):
-            rest.set_mode(subject, str(entry["mode"]))
+        if mode:
+            rest.set_mode(subject, str(mode))
         else:
             rest.delete_mode(subject)
+
+    _each(of_subject, what.subjects)
     config = what.manifest.get("config")
     if config and config != rest.setting("config", None):
         rest.set_mode(None, "READWRITE")
@@ -222,23 +241,36 @@ def _different(saved: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
 
 def verify(rest: Rest, what: Plan) -> list[str]:
     """Compares a registry with what was saved: one sentence for everything that differs."""
-    found = []
-    for subject, entry in what.subjects.items():
-        found += _verify_settings(rest, subject, entry)
-        if _alias(entry.get("config")) is not None:
-            continue  # calls about its versions would be about the alias's
-        numbers = {number for name, number in what.versions if name == subject}
-        live = set(rest.versions(subject, deleted=False))
-        there = set(rest.versions(subject, deleted=True))
-        found += [f"{subject} version {number} is missing" for number in sorted(numbers - there)]
-        for number in sorted(numbers & there):
-            saved = what.versions[subject, number]
-            different = _different(saved, rest.version(subject, number))
-            if bool(saved.get("deleted")) != (number not in live):
-                different.append("deleted")
-            if different:
-                found.append(f"{subject} version {number} differs in {', '.join(different)}")
+    numbers: dict[str, list[int]] = {subject: [] for subject in what.subjects}
+    for subject, number in what.versions:
+        numbers[subject].append(number)
+
+    def of_subject(subject: str) -> list[str]:
+        entry = what.subjects[subject]
+        found = _verify_settings(rest, subject, entry)
+        if _alias(entry.get("config")) is None:  # else calls about its versions would be about the alias's
+            found += _verify_versions(rest, what, subject, sorted(numbers[subject]))
+        return found
+
+    found = [problem for problems in _each(of_subject, what.subjects) for problem in problems]
     return found + _verify_settings(rest, None, what.manifest)
+
+
+def _verify_versions(rest: Rest, what: Plan, subject: str, numbers: Sequence[int]) -> list[str]:
+    found = []
+    live, there = set(rest.versions(subject, deleted=False)), set(rest.versions(subject, deleted=True))
+    found += [f"{subject} version {number} is not in the export" for number in sorted(there.difference(numbers))]
+    for number in numbers:
+        if number not in there:
+            found.append(f"{subject} version {number} is missing")
+            continue
+        saved = what.versions[subject, number]
+        different = _different(saved, rest.version(subject, number))
+        if bool(saved.get("deleted")) != (number not in live):
+            different.append("deleted")
+        if different:
+            found.append(f"{subject} version {number} differs in {', '.join(different)}")
+    return found
 
 
 def _verify_settings(rest: Rest, subject: str | None, entry: Mapping[str, Any]) -> list[str]:

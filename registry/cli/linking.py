@@ -174,7 +174,7 @@ class Collection:
             else:
                 line, column = _place(document.text, f'"{candidates[-1]}"')
                 raise Unusable(
-                    f"{candidates[0]} is not defined in this file, nor in another of the folder",
+                    f"{candidates[0]} is not defined in this file, nor in another below the root (--root)",
                     line,
                     column,
                     "UNRESOLVED_REFERENCE",
@@ -223,7 +223,9 @@ class Collection:
             if target is None and not urlsplit(uri).scheme:
                 target = self._beside(document, uri, reference)
             if target is None:
-                raise _unresolved(document, reference, "no file of the folder has this $id; networks are not asked")
+                raise _unresolved(
+                    document, reference, "no file below the root (--root) has this $id; networks are not asked"
+                )
             if target != document.path:
                 yield uri, target
 
@@ -232,9 +234,9 @@ class Collection:
         folder = "" if uri.startswith("/") else posixpath.dirname(document.path)
         path = posixpath.normpath(posixpath.join(folder, unquote(uri).lstrip("/")))
         if path.startswith("../") or path == "..":
-            raise _unresolved(document, reference, "it leads out of the folder and is not read")
+            raise _unresolved(document, reference, "it leads out of the root (--root) and is not read")
         if path not in self._paths:
-            raise _unresolved(document, reference, f"the folder has no {path}")
+            raise _unresolved(document, reference, f"there is no {path} below the root (--root)")
         return path
 
     # --- Protobuf
@@ -251,7 +253,11 @@ class Collection:
             elif not name.startswith(BUILT_IN_IMPORTS):
                 line, column = Lines(document.text).place(offset)
                 inside = not posixpath.normpath(name).startswith(("../", "/")) and name != ".."
-                reason = "the folder has no such file" if inside else "it leads out of the folder and is not read"
+                reason = (
+                    "there is no such file below the root (--root)"
+                    if inside
+                    else "it leads out of the root (--root) and is not read"
+                )
                 raise Unusable(f"import {name!r}: {reason}", line, column, "UNRESOLVED_REFERENCE")
 
     def _imported(self, document: Document, name: str) -> str | None:

@@ -119,13 +119,13 @@ def test_refs_are_relative_to_the_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
-        ("../secret.json", "leads out of the folder"),
-        ("a/../../secret.json", "leads out of the folder"),
-        ("nope.json", "the folder has no nope.json"),
-        ("/etc/passwd", "the folder has no etc/passwd"),
+        ("../secret.json", "leads out of the root"),
+        ("a/../../secret.json", "leads out of the root"),
+        ("nope.json", "there is no nope.json"),
+        ("/etc/passwd", "there is no etc/passwd"),
         ("https://example.com/x", "networks are not asked"),
         ("file:///etc/passwd", "networks are not asked"),
-        ("%2e%2e/secret.json", "leads out of the folder"),
+        ("%2e%2e/secret.json", "leads out of the root"),
     ],
 )
 def test_refs_never_leave_the_folder(tmp_path: Path, reference: str, reason: str) -> None:
@@ -174,7 +174,7 @@ def test_imports_are_files_of_the_root_or_of_a_folder_on_the_way(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("../secret.proto", "leads out of the folder"), ("nope.proto", "no such file"), ("/a.proto", "leads out")],
+    [("../secret.proto", "leads out of the root"), ("nope.proto", "no such file"), ("/a.proto", "leads out")],
 )
 def test_imports_never_leave_the_folder(tmp_path: Path, name: str, reason: str) -> None:
     write(tmp_path, {"secret.proto": "", "root/a.proto": f'syntax = "proto3";\nimport "{name}";'})
