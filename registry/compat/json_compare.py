@@ -31,8 +31,8 @@ from registry.errors import InvalidSchemaError
 
 __all__ = ["MAX_STEPS", "Comparison"]
 
-MAX_STEPS: Final = 1_500_000
-"""Comparisons that need more steps (a pair, or a question about one) are refused."""
+MAX_STEPS: Final = 1_000_000
+"""Comparisons that need more steps (questions about a pair of schemas) are refused."""
 MAX_PATH: Final = 200
 """Paths with more steps are cut in the middle."""
 
@@ -189,7 +189,7 @@ class Comparison:
         if running.needs and answer is False:
             return False
         while True:
-            self._spend()
+            self._spend(1)
             try:
                 item = running.rule.send(None if running.needs else answer)
             except StopIteration:
@@ -204,7 +204,8 @@ class Comparison:
     def _begin(self, pair: Pair) -> bool | Rule:
         """The verdict on a pair if it needs no other pairs, else its rule."""
         original, update = pair
-        self._spend(1 + len(original.properties) // 8 if isinstance(original, ObjectNode) else 1)
+        if isinstance(original, ObjectNode):
+            self._spend(len(original.properties) // 8)
         if _values_differ(original, update):
             return False
         if Kind.COMBINED in (original.kind, update.kind) or (original.kind is update.kind and original.kind in NESTING):
@@ -233,7 +234,7 @@ class Comparison:
         else:
             yield from values(original, update)
 
-    def _spend(self, steps: int = 1) -> None:
+    def _spend(self, steps: int) -> None:
         self._steps += steps
         if self._steps > MAX_STEPS:
             raise InvalidSchemaError.local(f"comparing the schemas takes more than {MAX_STEPS} steps")

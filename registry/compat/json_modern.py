@@ -28,7 +28,7 @@ from registry.compat.json_model import (
     merged,
 )
 from registry.compat.json_patterns import check_pattern
-from registry.compat.json_reader import Place, Reader, Reading, text_of
+from registry.compat.json_reader import PLAIN, Place, Reader, Reading, text_of
 
 __all__ = ["ModernReader"]
 
@@ -47,7 +47,6 @@ COUNTS: Final[Mapping[str, tuple[Callable[..., Node], str]]] = {
     "minProperties": (ObjectNode, "min_properties"),
     "maxProperties": (ObjectNode, "max_properties"),
 }
-SIMPLE_TYPES: Final = {"boolean": Kind.BOOLEAN, "null": Kind.NULL}
 IGNORED: Final = ("format", "readOnly", "writeOnly")
 """Keywords that are known and say nothing; they still are steps, after which a list of types takes in no more."""
 LATE: Final = ("properties", "patternProperties", "unevaluatedItems", "unevaluatedProperties")
@@ -109,13 +108,8 @@ def _type(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Node
 
 
 def _of_type(reader: ModernReader, name: Any, place: Place) -> Node:
-    if name in ("integer", "number"):
-        return NumberNode(integer=name == "integer")
-    for node in NODES.values():
-        if name == node().kind.value:
-            return node()
-    if isinstance(name, str) and name in SIMPLE_TYPES:
-        return Node(SIMPLE_TYPES[name])
+    if isinstance(name, str) and name in PLAIN:
+        return PLAIN[name]()
     raise reader.invalid(place / "type", f"there is no type {text_of(name)}")
 
 

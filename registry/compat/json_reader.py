@@ -6,17 +6,25 @@ Must not know of comparisons. Python's stack is not used: a reading asks for the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from registry.compat.documents import dumps
-from registry.compat.json_model import CombinedNode, Interner, Kind, Node, Number, ReferenceNode
+from registry.compat.json_model import NODES, CombinedNode, Interner, Kind, Node, Number, NumberNode, ReferenceNode
 from registry.compat.json_refs import Draft, References, Scope
 from registry.errors import InvalidSchemaError
 
-__all__ = ["Place", "Reader", "Reading", "text_of"]
+__all__ = ["PLAIN", "Place", "Reader", "Reading", "text_of"]
+
+PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
+    **{kind.value: node for kind, node in NODES.items()},
+    "integer": lambda: NumberNode(integer=True),
+    "boolean": lambda: Node(Kind.BOOLEAN),
+    "null": lambda: Node(Kind.NULL),
+}
+"""The nodes of types, as they are where nothing else is said."""
 
 MAX_NUMBER: Final = 1_000
 """Numbers with more digits before or after the point are refused."""
@@ -123,7 +131,10 @@ class Reader(ABC):
             return Node(Kind.TRUE if schema else Kind.FALSE)
         if not isinstance(schema, dict):
             raise self.invalid(place, f"a schema is an object, true or false, not {text_of(schema)}")
-        return self.read(schema, Place(self._references.inside(place.scope, schema, place.draft), *_rest(place)))
+        if len(schema) == 1 and isinstance(kind := schema.get("type"), str) and kind in PLAIN:
+            return PLAIN[kind]()
+        scope = self._references.inside(place.scope, schema, place.draft)
+        return self.read(schema, place if scope is place.scope else Place(scope, place.draft, place.parent, place.step))
 
     # --- values of keywords
 
@@ -203,12 +214,6 @@ class Reader(ABC):
         for at, schema in enumerate(schemas):
             found.append((yield schema, place / str(at)))
         return tuple(found)
-
-
-def _rest(place: Place) -> Iterator[Any]:
-    yield place.draft
-    yield place.parent
-    yield place.step
 
 
 def text_of(value: Any) -> str:
