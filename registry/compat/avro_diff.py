@@ -7,8 +7,9 @@ the judge inside Confluent's registry.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from registry.compat import avro_model
@@ -22,6 +23,7 @@ from registry.compat.avro_types import (
     Kind,
     MapType,
     NamedType,
+    Primitive,
     RecordType,
     UnionType,
     type_name,
@@ -33,12 +35,16 @@ from registry.models import Schema
 
 __all__ = ["MAX_PAIRS", "canonical", "differences", "parse"]
 
-MAX_PAIRS: Final = 500_000
+MAX_PAIRS: Final = 250_000
 """Comparisons that need more pairs of types are refused: only schemas made to be costly do."""
-MAX_STEPS = 200
-"""Paths with more steps are cut in the middle."""
+MAX_DEPTH: Final = 20_000
+"""So are pairs nested deeper than this (through names: a text can't be nested so deep)."""
+END_STEPS: Final = 8
+"""Of longer paths, only so many steps at the start and at the end are shown."""
 MANY_BRANCHES = 8
 """Unions with more branches are searched by name and kind; those with fewer as Java does, one by one."""
+REASONS_BUDGET: Final = 50
+"""How far a message looks for the reasons why a branch does not read a type."""
 
 # reader kind → writer kinds whose values it can read as its own
 PROMOTIONS: dict[Kind, frozenset[Kind]] = {
@@ -80,7 +86,7 @@ def differences(
     Cost: one comparison for each pair of types that meet, however often they meet; Python's stack is not used.
 
     Raises:
-        InvalidSchemaError: more than `MAX_PAIRS` pairs would have to be compared.
+        InvalidSchemaError: more than `MAX_PAIRS` pairs would have to be compared, or pairs deeper than `MAX_DEPTH`.
     """
     return _Comparison(roles or Roles()).run(reader, writer)
 
@@ -98,11 +104,11 @@ class Result:
             self.compatible = False
             self.parts.append(part)
 
-    def differences(self) -> Iterable[Difference]:
-        """All of them, each once, those of nested pairs too."""
+    def differences(self, budget: int | None = None) -> Iterator[Difference]:
+        """All of them, each once, those of nested pairs too; with a budget, those found in so many steps."""
         seen: set[int] = set()
         todo: list[Difference | Result] = [self]
-        while todo:
+        while todo and budget != len(seen):
             part = todo.pop()
             if isinstance(part, Difference):
                 yield part
@@ -113,24 +119,26 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A place in the reader's schema; written out only where something is found."""
+    """A place in the reader's schema; written out only where something is found, at a bounded cost."""
 
     parent: Path | None = None
     step: str = ""
+    depth: int = 0
+    head: str = ""
+    """The start of the path, known from `END_STEPS` on."""
 
     def __str__(self) -> str:
-        steps = []
-        at: Path | None = self
-        while at is not None and at.parent is not None:
+        steps: list[str] = []
+        at: Path = self
+        while at.parent is not None and (len(steps) < END_STEPS or self.depth <= 2 * END_STEPS):
             steps.append(at.step)
             at = at.parent
-        steps.reverse()
-        if len(steps) > MAX_STEPS:
-            steps[MAX_STEPS // 2 : -MAX_STEPS // 2] = ["…"]
-        return "/" + "/".join(steps)
+        tail = "/".join(reversed(steps))
+        return f"/{tail}" if at.parent is None else f"{self.head}/…/{tail}"
 
     def __truediv__(self, step: str) -> Path:
-        return Path(self, step)
+        made = Path(self, step, self.depth + 1, self.head)
+        return Path(self, step, made.depth, str(made)) if made.depth == END_STEPS else made
 
 
 Walk: TypeAlias = Generator[tuple[AvroType, AvroType, Path], Result, Result]
@@ -160,6 +168,8 @@ class _Comparison:
             else:
                 walk, key = answer, (id(reader), id(writer))
                 stack.append((walk, key))
+                if len(stack) > MAX_DEPTH:
+                    raise InvalidSchemaError.local(f"types are nested deeper than {MAX_DEPTH} levels")
             try:
                 reader, writer, path = walk.send(answer if isinstance(answer, Result) else None)  # type: ignore[arg-type]
             except StopIteration as stop:
@@ -215,14 +225,16 @@ class _Comparison:
         """Every branch that may have been written must be readable."""
         found = Result()
         for branch in writer.branches:
-            found.add((yield reader, branch, path))
+            if not _has_primitive(reader, branch):
+                found.add((yield reader, branch, path))
         return found
 
     def _reader_union(self, reader: UnionType, writer: AvroType, path: Path) -> Walk:
         near: list[Result] = []
         for at in self._candidates(reader, writer):
             branch = reader.branches[at]
-            result = yield branch, writer, path / str(at)
+            known = self._seen.get((id(branch), id(writer)))
+            result = known if known is not None else (yield branch, writer, path / str(at))
             if result.compatible:
                 return COMPATIBLE
             if not isinstance(branch, NamedType):
@@ -246,7 +258,9 @@ class _Comparison:
             if len(names) > 1:
                 self._ambiguous.add(self._ambiguity(item, reader, names, path / f"fields/{at}"))
             elif names:
-                found.add((yield item.type, written[names[0]].type, path / f"fields/{at}/type"))
+                source = written[names[0]]
+                if not isinstance(item.type, Primitive) or item.type.kind is not source.type.kind:
+                    found.add((yield item.type, source.type, path / f"fields/{at}/type"))
             elif not item.has_default:
                 if isinstance(item.type, EnumType) and item.type.default is not None:
                     # Java compares the enum with the whole record here: a difference of another kind, still one.
@@ -272,7 +286,9 @@ class _Comparison:
         branches = ", ".join(type_name(branch) for branch in reader.branches[:20]) or "nothing"
         name = type_name(writer)
         what = f"the union of {branches} has no branch that reads {name}, which {self._roles.writer} may write"
-        reasons = [f"{item.path} {item.kind}" for result in near for item in _first(3, result.differences())]
+        reasons = [
+            f"{item.path} {item.kind}" for result in near for item in islice(result.differences(REASONS_BUDGET), 3)
+        ]
         if reasons:
             what += f" (in the branch of this type: {', '.join(reasons)})"
             return self._difference(
@@ -373,5 +389,8 @@ def _named_alike(reader: NamedType, writer: NamedType) -> bool:
     return reader.short_name == writer.short_name or writer.name in reader.aliases
 
 
-def _first(count: int, found: Iterable[Difference]) -> list[Difference]:
-    return [item for item, _ in zip(found, range(count), strict=False)]
+def _has_primitive(reader: AvroType, writer: AvroType) -> bool:
+    """Whether a small union has the very primitive; saves most of the work for nullable fields."""
+    if not isinstance(writer, Primitive) or not isinstance(reader, UnionType) or len(reader.branches) > MANY_BRANCHES:
+        return False
+    return any(branch.kind is writer.kind for branch in reader.branches)

@@ -48,6 +48,8 @@ __all__ = [
 ]
 
 MAX_FIXED_SIZE: Final = 2**31 - 1
+MAX_NAME: Final = 1_000
+"""Full names may be as long; a long namespace is repeated in every name inside it."""
 ORDERS: Final = ("ascending", "descending", "ignore")
 
 
@@ -209,7 +211,11 @@ class _Parser:
             names.add(made.name)
             record.fields.append(made)
         for made, item in zip(reversed(record.fields), reversed(fields), strict=True):
-            self._waiting.append((item["type"], namespace, partial(_put_field_type, made)))
+            kind = item["type"]
+            if isinstance(kind, str) and kind in PRIMITIVES:
+                _put_field_type(made, Primitive(PRIMITIVES[kind]))
+            else:
+                self._waiting.append((kind, namespace, partial(_put_field_type, made)))
 
 
 UNKNOWN: Final = Primitive(Kind.NULL)
@@ -284,6 +290,8 @@ def _naming(node: dict[str, Any], enclosing: str, reserved: frozenset[str]) -> N
         raise InvalidSchemaError.local(f"no name in {_short(node)}")
     space = node.get("namespace")
     full = _qualified(name, space if isinstance(space, str) else enclosing)
+    if len(full) > MAX_NAME:
+        raise InvalidSchemaError.local(f"a name is longer than {MAX_NAME} characters: {_short(full)}")
     namespace, _, short = full.rpartition(".")
     if not _is_name(short):
         raise InvalidSchemaError.local(f"illegal name: {_short(full)}")
@@ -335,6 +343,8 @@ def _strings(value: Any, what: str) -> list[str]:
 
 
 def _props(node: Mapping[str, Any], reserved: frozenset[str] = RESERVED) -> dict[str, Any]:
+    if node.keys() <= reserved:
+        return {}
     return {name: value for name, value in node.items() if name not in reserved}
 
 
