@@ -31,7 +31,7 @@ from registry.errors import InvalidSchemaError
 
 __all__ = ["MAX_STEPS", "Comparison"]
 
-MAX_STEPS: Final = 1_000_000
+MAX_STEPS: Final = 1_200_000
 """Comparisons that need more steps (questions about a pair of schemas) are refused."""
 MAX_PATH: Final = 200
 """Paths with more steps are cut in the middle."""
@@ -39,8 +39,8 @@ MAX_PATH: Final = 200
 FIRST_PROPERTIES: Final = 8
 """So many properties of an object are looked at before its rule is begun."""
 
-NESTING: Final = frozenset({Kind.OBJECT, Kind.ARRAY, Kind.NOT})
-VALUES: Final = frozenset({Kind.STRING, Kind.NUMBER, Kind.ENUM, Kind.CONST})
+STEPS_OF_A_RULE: Final = 4
+"""What a pair costs that has schemas inside, in steps."""
 
 Pair: TypeAlias = tuple[Node, Node]
 
@@ -204,15 +204,19 @@ class Comparison:
     def _begin(self, pair: Pair) -> bool | Rule:
         """The verdict on a pair if it needs no other pairs, else its rule."""
         original, update = pair
-        if isinstance(original, ObjectNode):
-            self._spend(len(original.properties) // 8)
-        if _values_differ(original, update):
-            return False
-        if Kind.COMBINED in (original.kind, update.kind) or (original.kind is update.kind and original.kind in NESTING):
-            return self._rule(original, update)
-        if original.kind is not update.kind:
+        if original.kind is update.kind:
+            if original.only_values:
+                return all(item.kind in self._allowed for item in values(original, update))
+            if isinstance(original, ObjectNode):
+                if _values_differ(original, update):
+                    return False
+                self._spend(len(original.properties) // 8)
+            elif not isinstance(original, (ArrayNode, CombinedNode, NotNode)):
+                return True
+        elif not (isinstance(original, CombinedNode) or isinstance(update, CombinedNode)):
             return _fits_anyway(original, update)
-        return original.kind not in VALUES or all(item.kind in self._allowed for item in values(original, update))
+        self._spend(STEPS_OF_A_RULE)
+        return self._rule(original, update)
 
     def _rule(self, original: Node, update: Node) -> Rule:
         """The rule for a pair of any kinds."""
@@ -250,9 +254,9 @@ def _referred(node: Node) -> Node:
     return node.referred if isinstance(node, ReferenceNode) else node
 
 
-def _values_differ(original: Node, update: Node) -> bool:
+def _values_differ(original: ObjectNode, update: Node) -> bool:
     """Whether a property keeps two objects apart by its value alone: found at once, without the pairs inside."""
-    if isinstance(original, ObjectNode) and isinstance(update, ObjectNode):
+    if isinstance(update, ObjectNode):
         for name, old in islice(original.properties.items(), FIRST_PROPERTIES):
             new = update.properties.get(name)
             if isinstance(old, ConstNode) and isinstance(new, ConstNode) and old.value != new.value:

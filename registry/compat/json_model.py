@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 __all__ = [
     "ANYTHING",
@@ -76,9 +76,12 @@ class Node:
         has_default: whether the schema gives a default that is not null; never for a `$ref`, as the registry has it.
         is_bytes: whether `connect.type` is `bytes`: Kafka Connect writes such numbers in two ways.
         extras: what the schema object says beyond its node: title, unknown keywords, …
+        only_values: whether it is compared without looking at schemas inside.
         key: equal for nodes of one document that the registry would print alike; only the branches of combinations,
             and what is inside them, have one.
     """
+
+    only_values: ClassVar[bool] = False
 
     kind: Kind
     has_default: bool = False
@@ -95,6 +98,8 @@ class Node:
 class StringNode(Node):
     """A schema of strings."""
 
+    only_values: ClassVar[bool] = True
+
     kind: Kind = Kind.STRING
     min_length: int | None = None
     max_length: int | None = None
@@ -104,6 +109,8 @@ class StringNode(Node):
 @dataclass(slots=True, eq=False)
 class NumberNode(Node):
     """A schema of numbers."""
+
+    only_values: ClassVar[bool] = True
 
     kind: Kind = Kind.NUMBER
     integer: bool = False
@@ -182,6 +189,8 @@ class EnumNode(Node):
         values: each as text that differs where Java's values do (`1` is not `1.0`).
     """
 
+    only_values: ClassVar[bool] = True
+
     kind: Kind = Kind.ENUM
     values: frozenset[str] = frozenset()
 
@@ -189,6 +198,8 @@ class EnumNode(Node):
 @dataclass(slots=True, eq=False)
 class ConstNode(Node):
     """One value, as text (see `EnumNode`)."""
+
+    only_values: ClassVar[bool] = True
 
     kind: Kind = Kind.CONST
     value: str = "null"

@@ -91,6 +91,7 @@ class References:
         root = specification.create_resource(document)
         registry = META_SCHEMAS.with_resources([*resources, (base, root)])
         self._names = {_plain(name): _joined(base, name) for name in others}
+        self._found: dict[tuple[int, str], tuple[Scope, Any, Scope]] = {}
         self.root: Scope = registry.resolver(base)
 
     def inside(self, scope: Scope, schema: Any, draft: Draft) -> Scope:
@@ -106,6 +107,12 @@ class References:
         Raises:
             InvalidSchemaError: it refers to nothing that is known.
         """
+        known = self._found.get((id(scope), ref))
+        if known is None:
+            known = self._found[id(scope), ref] = (scope, *self._look(scope, ref))
+        return known[1], known[2]
+
+    def _look(self, scope: Scope, ref: str) -> tuple[Any, Scope]:
         name, mark, fragment = ref.partition("#")
         try:
             found = self._safely(ref, lambda: scope.lookup(ref))

@@ -62,18 +62,6 @@ Occurs: TypeAlias = Callable[[str, str], bool]
 """Whether a regular expression occurs in a name."""
 
 
-def _bound(
-    word: str, old: Number | None, new: Number | None, upper: bool, kinds: tuple[JsonKind, JsonKind]
-) -> Iterator[Found]:
-    """A limit that is new, or stricter."""
-    if new is None:
-        return
-    if old is None:
-        yield Found(kinds[0], (word,), {"new": new})
-    elif (new < old) if upper else (new > old):
-        yield Found(kinds[1], (word,), {"old": old, "new": new})
-
-
 LENGTHS: Final = (
     ("maxLength", "max_length", True, (JsonKind.MAX_LENGTH_ADDED, JsonKind.MAX_LENGTH_DECREASED)),
     ("minLength", "min_length", False, (JsonKind.MIN_LENGTH_ADDED, JsonKind.MIN_LENGTH_INCREASED)),
@@ -106,7 +94,14 @@ def _bounds(
     table: Iterable[tuple[str, str, bool, tuple[JsonKind, JsonKind]]], original: Node, update: Node
 ) -> Iterator[Found]:
     for word, attribute, upper, kinds in table:
-        yield from _bound(word, getattr(original, attribute), getattr(update, attribute), upper, kinds)
+        new: Number | None = getattr(update, attribute)
+        if new is None:
+            continue
+        old: Number | None = getattr(original, attribute)
+        if old is None:
+            yield Found(kinds[0], (word,), {"new": new})
+        elif (new < old) if upper else (new > old):
+            yield Found(kinds[1], (word,), {"old": old, "new": new})
 
 
 # --- schemas without schemas inside
