@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from registry import SchemaRegistryClient, SchemaRegistryError
-from serdes.calls import Reading, Writing
+from serdes.calls import Reading, Writing, blame
 from serdes.context import SerializationContext
+from serdes.errors import SerializationError
 from serdes.plan import Flow
 
 __all__ = ["BlockingDeserializer", "BlockingSerializer"]
@@ -28,6 +29,13 @@ class BlockingSerializer(Writing):
         """
         if obj is None:
             return None
+        quick = self._quick.get((None, None) if ctx is None else (ctx.topic, ctx.field))
+        if quick is not None:
+            try:
+                return quick(obj)
+            except SerializationError as error:
+                blame(error, self._known(ctx), ctx)
+                raise
         plan = self._known(ctx) or drive(self._client, self._prepare(ctx))
         return self._write(plan, obj, ctx)
 
@@ -43,6 +51,14 @@ class BlockingDeserializer(Reading):
         """
         if value is None:
             return None
+        if ctx is None or not ctx.headers:
+            quick = self._quick.get(value[: self._quick_size])
+            if quick is not None:
+                try:
+                    return quick(value)
+                except SerializationError as error:
+                    blame(error, self._known(value[: self._quick_size], ctx), ctx)
+                    raise
         key, frame = self._split(value, ctx)
         plan = self._known(key, ctx) or drive(self._client, self._prepare(key, ctx))
         return self._read(plan, frame, ctx)

@@ -15,7 +15,7 @@ from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
 from serdes.errors import SerializationError
-from serdes.formats import Format
+from serdes.formats import Decode, Encode, Format
 from serdes.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.options import ReadOptions, WriteOptions, check_callable
 from serdes.plan import ReadPlan, ReadPlanner, WritePlan, WritePlanner, default_strategy, latest_ttl_s
@@ -23,7 +23,7 @@ from serdes.rules.contracts import RuleContracts
 from serdes.rules.registry import RuleRegistry
 from serdes.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
 
-__all__ = ["Reading", "Writing"]
+__all__ = ["Reading", "Writing", "blame"]
 
 Convert = Callable[[Any, Any], Any]
 
@@ -51,6 +51,7 @@ class Writing:
         self._strategy = strategy
         self._to_dict = to_dict
         self._plans: dict[tuple[str | None, str | None], WritePlan] = {}
+        self._quick: dict[tuple[str | None, str | None], Encode] = {}  # of plans that do nothing but encode
         self._planner = WritePlanner(form, schema, options, strategy, latest_ttl_s(client), time.monotonic, contracts)
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
@@ -75,7 +76,10 @@ class Writing:
         except SerializationError as error:
             error.located(*place(ctx))
             raise
-        self._plans[(None, None) if ctx is None else (ctx.topic, ctx.field)] = plan
+        key = (None, None) if ctx is None else (ctx.topic, ctx.field)
+        self._plans[key] = plan
+        if not any((plan.before, plan.finish, self._to_dict)) and plan.stale_at_s is None:
+            self._quick[key] = plan.encode
         return plan
 
     def _write(self, plan: WritePlan, obj: Any, ctx: SerializationContext | None) -> bytes:
@@ -88,6 +92,11 @@ class Writing:
         except SerializationError as error:
             error.located(*place(ctx), plan.schema_id)
             raise
+
+
+def blame(error: SerializationError, plan: WritePlan | ReadPlan | None, ctx: SerializationContext | None) -> None:
+    """Tells an error where it happened."""
+    error.located(*place(ctx), None if plan is None else plan.schema_id)
 
 
 class Reading:
@@ -116,6 +125,7 @@ class Reading:
         self._strategy = strategy
         self._from_dict = from_dict
         self._plans: dict[Any, ReadPlan] = {}
+        self._quick: dict[bytes, Decode] = {}  # of plans that do nothing but decode, by the frame's start
         self._planner = ReadPlanner(
             form, schema, options, strategy, latest_ttl_s(client), time.monotonic, online, contracts
         )
@@ -124,6 +134,7 @@ class Reading:
         self._zigzag = not options.own.get("use.deprecated.format", False)
         self._dual = options.open is dual_schema_id_deserializer
         self._open = None if self._dual or options.open is prefix_schema_id_deserializer else options.open
+        self._quick_size = PREFIX_BYTES + self._with_path
         self._placed = False  # whether there are plans that are good for one topic and field only
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
@@ -193,6 +204,9 @@ class Reading:
             raise
         if plan.anywhere:
             self._plans[key] = plan
+            bare = self._open is None and self._from_dict is None and plan.stale_at_s is None
+            if bare and len(key) == self._quick_size:
+                self._quick[key] = plan.decode
         else:
             self._placed = True
             self._plans[(key, *place(ctx))] = plan
