@@ -34,8 +34,11 @@ kernels: $(VENV)/.kernels ## build the compiled kernels in place
 demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a real cluster)
 	@$(BIN)/python -m tools.demo $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(REGISTRY),--registry $(REGISTRY))
 
-test: kernels ## all tests but the slow ones, then the fast ones again on the pure kernels
-	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
+# What imports no kernels need not be tested on both sets.
+NO_KERNELS := $(addprefix --ignore=tests/unit/,registry serdes/rules serdes/encryption)
+
+test: kernels ## the fast tests on the pure kernels, then all but the slow ones on the compiled kernels
+	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS)
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS)
 
 test-fast: kernels ## the tests that need neither network nor Java
