@@ -14,16 +14,13 @@ from registry.compat.formats import Referenced
 from registry.compat.json_canonical import json_text
 from registry.compat.json_classic import ClassicReader
 from registry.compat.json_compare import Comparison
-from registry.compat.json_kinds import JsonKind, sentence
-from registry.compat.json_model import Node, ObjectNode
+from registry.compat.json_model import Node
 from registry.compat.json_modern import ModernReader
 from registry.compat.json_refs import Draft, References, draft_of
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
 
 __all__ = ["JsonSchema", "canonical", "differences", "parse"]
-
-RESERVED = "confluent:reserved"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +30,10 @@ class JsonSchema:
     Attributes:
         root: the node of the whole document.
         draft: its dialect.
-        reserved: names its metadata reserves.
     """
 
     root: Node
     draft: Draft
-    reserved: frozenset[str] = frozenset()
 
 
 def parse(schema: Schema, referenced: Referenced) -> JsonSchema:
@@ -54,9 +49,7 @@ def parse(schema: Schema, referenced: Referenced) -> JsonSchema:
     others = {reference.name: _document(found.schema_str, reference.name) for reference, found in referenced}
     references = References(document, draft, others)
     reader = (ModernReader if draft.modern else ClassicReader)(references, draft)
-    properties = schema.metadata.properties if schema.metadata is not None else None
-    reserved = (properties or {}).get(RESERVED, "").split(",")
-    return JsonSchema(reader.document(document), draft, frozenset(filter(None, map(str.strip, reserved))))
+    return JsonSchema(reader.document(document), draft)
 
 
 def differences(
@@ -73,8 +66,7 @@ def differences(
     Raises:
         InvalidSchemaError: comparing them would take too long.
     """
-    roles = roles or Roles()
-    return [*_reserved(reader, writer, roles), *Comparison(roles, policy).run(writer.root, reader.root)]
+    return Comparison(roles or Roles(), policy).run(writer.root, reader.root)
 
 
 def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
@@ -85,17 +77,6 @@ def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
     """
     parse(schema, referenced)
     return json_text(_document(schema.schema_str, "the schema"), normalize)
-
-
-def _reserved(reader: JsonSchema, writer: JsonSchema, roles: Roles) -> list[Difference]:
-    """What the metadata has against it: names that are no longer reserved, or are used."""
-    found = [(JsonKind.RESERVED_PROPERTY_REMOVED, name, name) for name in sorted(writer.reserved - reader.reserved)]
-    if isinstance(reader.root, ObjectNode):
-        used = sorted(reader.reserved & reader.root.properties.keys())
-        found += [(JsonKind.RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY, f"#/properties/{name}", name) for name in used]
-    return [
-        Difference(kind.value, where, sentence(kind, where, roles, {"name": repr(name)})) for kind, where, name in found
-    ]
 
 
 def _document(text: str, name: str) -> Any:

@@ -97,9 +97,6 @@ class JsonKind(enum.StrEnum):
     COMBINED_TYPE_SUBSCHEMAS_CHANGED = "COMBINED_TYPE_SUBSCHEMAS_CHANGED"
     NOT_TYPE_EXTENDED = "NOT_TYPE_EXTENDED"
 
-    RESERVED_PROPERTY_REMOVED = "RESERVED_PROPERTY_REMOVED"
-    RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY = "RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY"
-
 
 LENIENT: Final = frozenset(
     {
@@ -329,16 +326,6 @@ WORDS: Final[Mapping[JsonKind, Words]] = {
         "what must not hold rules out more than in {writer}",
         "let not rule out the same or less",
         "let not rule out the same or more there",
-    ),
-    JsonKind.RESERVED_PROPERTY_REMOVED: (
-        "{name} is no longer among the reserved properties of the metadata, in {writer} it is",
-        "keep it in confluent:reserved",
-        "take it out of confluent:reserved there",
-    ),
-    JsonKind.RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY: (
-        "property {name} is reserved by the schema's own metadata",
-        "use another name, or take it out of confluent:reserved",
-        "use another name, or take it out of confluent:reserved",
     ),
 }
 

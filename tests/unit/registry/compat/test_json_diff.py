@@ -14,14 +14,14 @@ from registry.compat.json_diff import canonical, differences, parse
 from registry.compat.json_kinds import LENIENT, JsonKind
 from registry.compat.json_refs import Draft
 from registry.errors import InvalidSchemaError
-from registry.models import Metadata, Schema, SchemaReference
+from registry.models import Schema, SchemaReference
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors/json_schema_differences.json").read_text())
 
 
-def schema(document: Any, metadata: Metadata | None = None) -> Schema:
+def schema(document: Any) -> Schema:
     text = document if isinstance(document, str) else json.dumps(document)
-    return Schema(text, "JSON", [], metadata)
+    return Schema(text, "JSON", [])
 
 
 def kinds(writer: Any, reader: Any, policy: str = "STRICT") -> list[str]:
@@ -37,8 +37,7 @@ def test_vectors(case: dict[str, Any]) -> None:
 
 
 def test_vectors_have_every_kind() -> None:
-    of_metadata = {JsonKind.RESERVED_PROPERTY_REMOVED, JsonKind.RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY}
-    assert {kind for case in VECTORS for kind in case["kinds"]} == set(JsonKind) - of_metadata
+    assert {kind for case in VECTORS for kind in case["kinds"]} == set(JsonKind)
     assert {
         kind for case in VECTORS for kind in set(case["kinds"]) - set(case.get("lenient", case["kinds"]))
     } == LENIENT
@@ -64,17 +63,6 @@ def test_all_differences_are_named_in_order() -> None:
     reader = {"type": "object", "properties": {name: {"type": "null"} for name in "cab"}, "minProperties": 1}
     found = differences(parse(schema(reader), ()), parse(schema(writer), ()))
     assert [item.path for item in found] == ["#/properties/a", "#/properties/b", "#/properties/c", "#/minProperties"]
-
-
-def test_reserved_names_of_the_metadata() -> None:
-    document = {"type": "object", "properties": {"a": {"type": "string"}}}
-    old = schema(document, Metadata(properties={"confluent:reserved": "x, y"}))
-    new = schema(document, Metadata(properties={"confluent:reserved": "y,a"}))
-    found = differences(parse(new, ()), parse(old, ()))
-    assert [(item.kind, item.path) for item in found] == [
-        ("RESERVED_PROPERTY_REMOVED", "x"),
-        ("RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY", "#/properties/a"),
-    ]
 
 
 def test_references_to_other_schemas() -> None:
