@@ -37,7 +37,7 @@ class Rest:
         def flow() -> Flow[Any]:
             repeatable = method != "DELETE"
             reply = yield from send(Call(method, path, query, body, repeatable))
-            return reply.json()
+            return reply.json() if reply.body else None  # Apicurio has 204 where others have 404
 
         return self._client._drive(flow())
 
@@ -70,7 +70,8 @@ class Rest:
     def setting(self, kind: str, subject: str | None) -> dict[str, Any] | None:
         """The `config` or `mode` of a subject, or the global one; None if a subject has none of its own."""
         try:
-            return dict(self._call("GET", _setting(kind, subject)))
+            found = self._call("GET", _setting(kind, subject))
+            return dict(found) if found else None
         except ResponseError as error:
             if error.http_status_code == 404:
                 return None

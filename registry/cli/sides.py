@@ -33,19 +33,22 @@ class Side:
     Attributes:
         label: how the user named it.
         schema: the schema.
-        owns: whether a reference was made by this side.
+        owns: whether a reference was made by this side; a registry's side takes any.
         resolve: the schema a reference stands for.
+        remote: whether the schema is a registry's.
     """
 
     label: str
     schema: Schema
     owns: Callable[[SchemaReference], bool]
     resolve: Resolver
+    remote: bool = False
 
 
 def both(left: Side, right: Side) -> Resolver:
-    """What references of either side stand for."""
-    return lambda reference: (left if left.owns(reference) else right).resolve(reference)
+    """What references of either side stand for; those that no files made are the registry's."""
+    first, second = (right, left) if left.remote else (left, right)
+    return lambda reference: (first if first.owns(reference) else second).resolve(reference)
 
 
 def side(text: str, settings: Settings, registry: Callable[[], Reader], root: str | None = None) -> Side:
@@ -114,7 +117,7 @@ def _registered(subject: str, version: str, client: Reader) -> Side:
         raise Unusable(f"{subject} version {version}: {error}", kind="REGISTRY") from error
     empty = Collection(_NoFiles(), "\0", str)
     resolve = RegistryBaseline(empty, client).resolve
-    return Side(f"{subject}:{found.version}", found.schema, lambda reference: False, resolve)
+    return Side(f"{subject}:{found.version}", found.schema, lambda reference: True, resolve, remote=True)
 
 
 class _NoFiles:

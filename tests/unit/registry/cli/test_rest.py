@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from registry.cli.rest import Rest
@@ -53,3 +54,10 @@ def test_import_mode_takes_ids_and_versions(client: SchemaRegistryClient) -> Non
     assert (found["id"], found["version"], found["schema"]) == (77, 5, '"int"')
     rest.delete("a", 5)
     assert rest.versions("a", deleted=False) == []
+
+
+def test_an_empty_answer_is_no_setting() -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(204))
+    with httpx.Client(transport=transport) as http, SchemaRegistryClient({"url": "http://registry"}) as client:
+        client._http = http
+        assert Rest(client).setting("mode", "a") is None

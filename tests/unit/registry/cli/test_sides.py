@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NoReturn
 
@@ -70,12 +71,23 @@ def test_a_version_of_a_subject(folder: Path) -> None:
         found = side(":.ctx:orders:1", NONE, lambda: client)
         assert (found.label, found.schema.schema_str) == (":.ctx:orders:1", '"int"')
         assert side(":.ctx:orders:latest", NONE, lambda: client).label == ":.ctx:orders:1"
-        assert not found.owns(SchemaReference("x", ":.ctx:orders", 1))
         assert found.resolve(SchemaReference("x", ":.ctx:orders", 1)).schema_str == '"int"'
         with pytest.raises(InvalidSchemaError):
             found.resolve(SchemaReference("x", "nope", 1))
         with pytest.raises(Unusable, match="nope version 3"):
             side("nope:3", NONE, lambda: client)
+
+
+def test_a_file_beside_a_version_resolve_their_own(folder: Path) -> None:
+    with SchemaRegistryClient({"url": "mock://test_sides_both"}) as client:
+        client.register_schema("money", Schema(json.dumps(record("Money", "x:bytes"))))
+        reference = SchemaReference("Money", "money", 1)
+        client.register_schema("orders", Schema(json.dumps(record("Order", "m:Money")), references=[reference]))
+        registered, file = (side(text, NONE, lambda: client) for text in ("orders:1", "s/order.avsc"))
+        for resolve in (both(registered, file), both(file, registered), both(registered, registered)):
+            assert resolve(registered.schema.references[0]).schema_str.count('"bytes"') == 1
+        for resolve in (both(registered, file), both(file, registered)):
+            assert '"long"' in resolve(file.schema.references[0]).schema_str
 
 
 @pytest.mark.parametrize(
