@@ -6,22 +6,26 @@ Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.av
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from registry import RegisteredSchema, Schema
+from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
 from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.avro_format import AvroFormat
 from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.calls import Reading, Writing
-from serdes.context import SerializationContext
+from serdes.context import Deserializer, SerializationContext, Serializer, place
+from serdes.errors import SerializationError
 from serdes.options import AVRO_WRITE, ReadOptions, WriteOptions
 from serdes.plan import as_schema
+from serdes.typed import avro_builder, avro_schema, checked_avro_schema
 
 if TYPE_CHECKING:
     from serdes.rules.registry import RuleRegistry
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
+
+T = TypeVar("T")
 
 
 class _AvroWriting(Writing):
@@ -76,9 +80,42 @@ class AvroSerializer(_AvroWriting, BlockingSerializer):
         SerializationError: the schema is not valid Avro.
     """
 
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: SchemaRegistryClient,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Serializer[T]:
+        """A serializer of one class: a dataclass, attrs class, pydantic model or TypedDict.
+
+        Args:
+            kind: the class; without a schema, `serdes.typed.avro_schema` derives one.
+            schema_registry_client: as for the constructor.
+            schema_str: a schema to write with instead, if it can hold all values of the class.
+            conf: as for the constructor.
+
+        Raises:
+            TypeError: a field has no Avro type.
+            SerializationError: the given schema can't hold the class.
+        """
+        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), None, conf)
+
 
 class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
     """Values → framed Avro, for tasks of one event loop; see `AvroSerializer`."""
+
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: AsyncSchemaRegistryClient,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Callable[[T | None, SerializationContext | None], Awaitable[bytes | None]]:
+        """See `AvroSerializer.for_type`."""
+        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), None, conf)
 
 
 class AvroDeserializer(_AvroReading, BlockingDeserializer):
@@ -100,6 +137,52 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         SerializationError: the schema is not valid Avro.
     """
 
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: SchemaRegistryClient,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Deserializer[T]:
+        """A deserializer to one class: a dataclass, attrs class, pydantic model or TypedDict.
+
+        Args:
+            kind: the class; without a schema, its own (`serdes.typed.avro_schema`) is what values are resolved to.
+            schema_registry_client: as for the constructor.
+            schema_str: another reader schema.
+            conf: as for the constructor.
+
+        Raises:
+            TypeError: a field has no Avro type.
+        """
+        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), False, conf)
+
 
 class AsyncAvroDeserializer(_AvroReading, AsyncDeserializer):
     """Framed Avro → values, for tasks of one event loop; see `AvroDeserializer`."""
+
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: AsyncSchemaRegistryClient,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Callable[[bytes | None, SerializationContext | None], Awaitable[T | None]]:
+        """See `AvroDeserializer.for_type`."""
+        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), False, conf)
+
+
+def _built(kind: Any) -> Callable[[Any, SerializationContext], Any]:
+    build = avro_builder(kind)
+
+    def from_dict(value: Any, ctx: SerializationContext) -> Any:
+        try:
+            return build(value)
+        except (TypeError, ValueError, KeyError) as error:
+            raise SerializationError(f"no {kind.__name__} can be made of the value: {error}").located(
+                *place(ctx)
+            ) from error
+
+    return from_dict

@@ -7,21 +7,24 @@ Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.js
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from registry import RegisteredSchema, Schema
+from registry import RegisteredSchema, Schema, SchemaRegistryClient
 from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.calls import Reading, Writing
-from serdes.context import SerializationContext
+from serdes.context import Deserializer, SerializationContext, Serializer
 from serdes.json_format import JsonFormat
 from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
 from serdes.plan import as_schema
+from serdes.typed import json_adapter
 
 if TYPE_CHECKING:
     from serdes.rules.registry import RuleRegistry
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
+
+T = TypeVar("T")
 
 
 class _JsonWriting(Writing):
@@ -84,6 +87,28 @@ class JSONSerializer(_JsonWriting, BlockingSerializer):
         SerializationError: the schema is not a valid JSON Schema.
     """
 
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: SchemaRegistryClient,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Serializer[T]:
+        """A serializer of one type that pydantic knows: a model, dataclass or TypedDict.
+
+        Args:
+            kind: the type; its JSON Schema is pydantic's.
+            schema_registry_client: as for the constructor.
+            schema_str: a schema to check values against instead.
+            conf: as for the constructor.
+
+        Raises:
+            TypeError: pydantic is missing, or knows no schema for the type.
+        """
+        text, to_value, _ = json_adapter(kind)
+        return cls(schema_str or text, schema_registry_client, to_value, conf)
+
 
 class AsyncJSONSerializer(_JsonWriting, AsyncSerializer):
     """Values → framed JSON, checked against their schema, for tasks of one event loop; see `JSONSerializer`."""
@@ -107,6 +132,20 @@ class JSONDeserializer(_JsonReading, BlockingDeserializer):
         ValueError: unknown properties, or no client where one is needed.
         SerializationError: the schema is not a valid JSON Schema.
     """
+
+    @classmethod
+    def for_type(
+        cls,
+        kind: type[T],
+        schema_registry_client: SchemaRegistryClient,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Deserializer[T]:
+        """A deserializer to one type that pydantic knows; values are checked by the writer's schema and by pydantic.
+
+        Raises:
+            TypeError: pydantic is missing, or knows no schema for the type.
+        """
+        return cls(None, json_adapter(kind)[2], schema_registry_client, conf)
 
 
 class AsyncJSONDeserializer(_JsonReading, AsyncDeserializer):

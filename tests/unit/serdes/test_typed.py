@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import asyncio
+import datetime
+import enum
+import json
+import uuid
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import attrs
+import pydantic
+import pytest
+
+from serdes import Duration, MessageField, SerializationContext, SerializationError
+from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from serdes.json_schema import JSONDeserializer, JSONSerializer
+from serdes.typed import AvroType, Precision, avro_schema
+from tests.unit.serdes.fake import AsyncFakeRegistry, FakeRegistry
+
+VALUE = SerializationContext("orders", MessageField.VALUE)
+
+
+class Status(enum.Enum):
+    NEW = "NEW"
+    PAID = 2
+
+
+@dataclass
+class Card:
+    number: str
+
+
+@dataclass
+class Cash:
+    amount: int
+
+
+@dataclass
+class Order:
+    id: uuid.UUID
+    at: datetime.datetime
+    day: datetime.date
+    total: Annotated[Decimal, Precision(12, 2)]
+    small: Annotated[int, AvroType("int")]
+    status: Status
+    kind: Literal["a", "b"]
+    wait: Duration
+    payment: Card | Cash | None
+    lines: list[Card] = field(default_factory=list)
+    counts: dict[str, float] = field(default_factory=dict)
+    pair: tuple[int, ...] = ()
+    note: str | None = None
+    parent: Order | None = None
+    done: bool = False
+
+
+@attrs.define
+class Point:
+    x: int
+    y: int = 5
+    tags: list[str] = attrs.field(factory=list)
+
+
+class Model(pydantic.BaseModel):
+    name: str
+    total: Annotated[Decimal, Precision(5, 2)]
+    card: Card | None = None
+
+
+class Row(TypedDict):
+    a: int
+    b: NotRequired[str]
+
+
+ORDER = Order(
+    uuid.UUID(int=5),
+    datetime.datetime(2026, 1, 1, microsecond=5, tzinfo=datetime.UTC),
+    datetime.date(2026, 1, 2),
+    Decimal("12.50"),
+    5,
+    Status.PAID,
+    "a",
+    Duration(1, 2, 3),
+    Cash(7),
+    [Card("1"), Card("2")],
+    {"x": 0.5},
+    (1, 2),
+    "note",
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ORDER,
+        Point(1),
+        Point(1, 2, ["a"]),
+        Model(name="x", total=Decimal("1.50"), card=Card("5")),
+        {"a": 1, "b": "x"},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_avro_out_and_back(value: Any) -> None:
+    registry: Any = FakeRegistry()
+    kind: Any = Row if isinstance(value, dict) else type(value)
+    frame = AvroSerializer.for_type(kind, registry)(value, VALUE)
+    assert AvroDeserializer.for_type(kind, registry)(frame, VALUE) == value
+
+
+def test_recursion_and_unions() -> None:
+    registry: Any = FakeRegistry()
+    order = Order(**{**vars(ORDER), "parent": ORDER, "payment": None})
+    frame = AvroSerializer.for_type(Order, registry)(order, VALUE)
+    assert AvroDeserializer.for_type(Order, registry)(frame, VALUE) == order
+
+
+def test_the_schema_of_a_class() -> None:
+    assert json.loads(avro_schema(Point, "shop")) == {
+        "type": "record",
+        "name": "Point",
+        "namespace": "shop",
+        "fields": [
+            {"name": "x", "type": "long"},
+            {"name": "y", "type": "long", "default": 5},
+            {"name": "tags", "type": {"type": "array", "items": "string"}, "default": []},
+        ],
+    }
+    assert json.loads(avro_schema(Row))["fields"][1] == {"name": "b", "type": ["null", "string"], "default": None}
+    fields = {item["name"]: item for item in json.loads(avro_schema(Order))["fields"]}
+    assert fields["total"]["type"] == {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
+    assert fields["small"]["type"] == "int"
+    assert fields["status"]["type"] == {"type": "enum", "name": "Status", "symbols": ["NEW", "PAID"]}
+    assert fields["note"] == {"name": "note", "type": ["null", "string"], "default": None}
+    assert fields["parent"]["type"] == ["null", "Order"]
+    assert fields["lines"]["type"]["items"] == "Card"
+
+
+def test_types_without_a_schema() -> None:
+    @dataclass
+    class Odd:
+        thing: object
+
+    with pytest.raises(TypeError, match=r"Odd\.thing: .* has no Avro type"):
+        avro_schema(Odd)
+    with pytest.raises(TypeError, match="no dataclass, attrs class"):
+        avro_schema(int)
+
+
+def test_a_given_schema_must_hold_the_class() -> None:
+    registry: Any = FakeRegistry()
+    wide = '{"type":"record","name":"Cash","fields":[{"name":"amount","type":["null","long"]}]}'
+    frame = AvroSerializer.for_type(Cash, registry, wide)(Cash(5), VALUE)
+    assert frame == b"\x00\x00\x00\x00\x01\x02\x0a"
+    narrow = '{"type":"record","name":"Cash","fields":[{"name":"amount","type":"int"}]}'
+    with pytest.raises(SerializationError, match="the schema can't hold a Cash"):
+        AvroSerializer.for_type(Cash, registry, narrow)
+    with pytest.raises(SerializationError, match="can't be compared with Cash"):
+        AvroSerializer.for_type(Cash, registry, "{")
+
+
+def test_older_values_get_defaults_and_bad_ones_an_error() -> None:
+    registry: Any = FakeRegistry()
+    frame = AvroSerializer(registry, '{"type":"record","name":"Point","fields":[{"name":"x","type":"int"}]}')(
+        {"x": 1}, VALUE
+    )
+    assert AvroDeserializer.for_type(Point, registry)(frame, VALUE) == Point(1)
+    other = (
+        '{"type":"record","name":"Point","fields":[{"name":"x","type":"int"},{"name":"z","type":"int","default":1}]}'
+    )
+    with pytest.raises(SerializationError, match="topic orders, value: no Point can be made of the value"):
+        AvroDeserializer.for_type(Point, registry, other)(frame, VALUE)
+
+
+@pytest.mark.parametrize("value", [Model(name="x", total=Decimal("1.50"), card=Card("5")), Card("1")])
+def test_json_out_and_back(value: Any) -> None:
+    registry: Any = FakeRegistry()
+    kind: Any = type(value)
+    frame = JSONSerializer.for_type(kind, registry)(value, VALUE)
+    assert JSONDeserializer.for_type(kind, registry)(frame, VALUE) == value
+    unchecked = JSONDeserializer.for_type(kind, registry, {"validate": False})
+    with pytest.raises(SerializationError, match="the value is no"):
+        unchecked(b'\x00\x00\x00\x00\x01{"a": "x"}', VALUE)
+
+
+def test_json_needs_a_type_that_pydantic_knows() -> None:
+    registry: Any = FakeRegistry()
+    with pytest.raises(TypeError, match="there is no JSON Schema for"):
+        JSONSerializer.for_type(Point, registry)
+
+
+def test_asyncio() -> None:
+    async def scene() -> None:
+        registry: Any = AsyncFakeRegistry(FakeRegistry())
+        frame = await AsyncAvroSerializer.for_type(Point, registry)(Point(1), VALUE)
+        assert await AsyncAvroDeserializer.for_type(Point, registry)(frame, VALUE) == Point(1)
+
+    asyncio.run(scene())
