@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import urljoin
 
 import referencing
@@ -27,13 +27,13 @@ Some = TypeVar("Some")
 
 
 class Draft(enum.Enum):
-    """The dialects the registry tells apart, with the start of their `$schema`."""
+    """The dialects the registry tells apart, with their `$schema` (without scheme, and `#` at its end)."""
 
-    DRAFT_4 = "http://json-schema.org/draft-04/schema"
-    DRAFT_6 = "http://json-schema.org/draft-06/schema"
-    DRAFT_7 = "http://json-schema.org/draft-07/schema"
-    DRAFT_2019_09 = "https://json-schema.org/draft/2019-09/schema"
-    DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+    DRAFT_4 = "json-schema.org/draft-04/schema"
+    DRAFT_6 = "json-schema.org/draft-06/schema"
+    DRAFT_7 = "json-schema.org/draft-07/schema"
+    DRAFT_2019_09 = "json-schema.org/draft/2019-09/schema"
+    DRAFT_2020_12 = "json-schema.org/draft/2020-12/schema"
 
     @property
     def modern(self) -> bool:
@@ -60,17 +60,20 @@ SPECIFICATIONS: Mapping[Draft, referencing.Specification[Any]] = {
 }
 
 
+BY_NAME: Final = {draft.value: draft for draft in Draft} | {"json-schema.org/schema": Draft.DRAFT_4}
+
 # the library has no types
 META_SCHEMAS: referencing.Registry[Any] = importlib.import_module("jsonschema_specifications").REGISTRY
 
 
 def draft_of(document: Any) -> Draft:
-    """The dialect by `$schema`; draft-07 where there is none, or one that is not known."""
+    """The dialect by `$schema`; draft-07 where there is none, or one that is not known.
+
+    `json-schema.org/schema`, which was "the newest" once, is draft-04 to the registry.
+    """
     said = document.get("$schema") if isinstance(document, dict) else None
-    if isinstance(said, str):
-        for draft in Draft:
-            if said.startswith(draft.value):
-                return draft
+    if isinstance(said, str) and said.startswith(("http://", "https://")):
+        return BY_NAME.get(said.partition("//")[2].removesuffix("#"), Draft.DRAFT_7)
     return Draft.DRAFT_7
 
 

@@ -82,7 +82,7 @@ def test_references_to_other_schemas() -> None:
 
 def test_drafts() -> None:
     for draft in Draft:
-        assert parse(schema({"$schema": draft.value}), ()).draft is draft
+        assert parse(schema({"$schema": f"http://{draft.value}"}), ()).draft is draft
     assert parse(schema(True), ()).draft is Draft.DRAFT_7
 
 

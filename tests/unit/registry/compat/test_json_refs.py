@@ -17,9 +17,11 @@ def found(document: Any, ref: str, others: dict[str, Any] | None = None, draft: 
 
 def test_drafts() -> None:
     for draft in Draft:
-        assert draft_of({"$schema": draft.value}) is draft
-        assert draft_of({"$schema": draft.value + "#"}) is draft
-    for document in (True, {}, {"$schema": "http://example.com/own"}, {"$schema": 7}):
+        for url in (f"http://{draft.value}", f"https://{draft.value}", f"http://{draft.value}#"):
+            assert draft_of({"$schema": url}) is draft
+    assert draft_of({"$schema": "http://json-schema.org/schema#"}) is Draft.DRAFT_4
+    unknown = ("http://example.com/own", "http://json-schema.org/draft-04/hyper-schema#", Draft.DRAFT_4.value, 7)
+    for document in (True, {}, *({"$schema": said} for said in unknown)):
         assert draft_of(document) is Draft.DRAFT_7
     assert [draft.modern for draft in Draft] == [False, False, False, True, True]
     assert [draft.id_keyword for draft in Draft] == ["id", "$id", "$id", "$id", "$id"]
