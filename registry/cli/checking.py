@@ -185,7 +185,7 @@ class Checker:
     def _judge(self, path: str, document: Document, schema: Schema, subject: str) -> FileResult:
         if isinstance(self._baseline, TreeBaseline) and self._baseline.settled(path):
             validate(document, schema, self._baseline.resolve)
-            return FileResult(self._shown(path), Status.OK, (), subject, "NONE")
+            return FileResult(self._shown(path), Status.OK, (), subject)
         theirs, policy = self._baseline.settings(subject)
         level = self._levels.level(subject, theirs)
         history = self._baseline.history(path, subject, level.transitive)

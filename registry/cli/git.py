@@ -18,6 +18,9 @@ from registry.cli.findings import Unusable
 
 __all__ = ["GitTree", "Repository"]
 
+PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""What hooks of git set, relative to another folder than ours: the repository is the one the schemas are in."""
+
 REGULAR = (b"100644", b"100755", b"100664")
 
 
@@ -49,7 +52,8 @@ class Repository:
             Unusable: git fails; with what it says.
         """
         command = ["git", "-c", "core.quotePath=off", "--literal-pathspecs", *arguments]
-        environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        environment = {name: value for name, value in os.environ.items() if name not in PLACES}
+        environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         try:
             done = subprocess.run(
                 command, cwd=self._folder, input=given, capture_output=True, check=False, env=environment

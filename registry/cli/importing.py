@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 
 from registry.cli.archive import Archive
 from registry.cli.findings import Unusable
+from registry.cli.linking import blank_comments
 from registry.cli.rest import Rest
+from registry.compat import documents
 
 __all__ = ["Imported", "Plan", "load", "plan", "verify"]
 
@@ -236,7 +238,20 @@ def _different(saved: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
         found = source.get(name)
         return DEFAULTS.get(name) if found is None else found
 
-    return [name for name in COMPARED if value(saved, name) != value(there, name)]
+    found = [name for name in COMPARED if value(saved, name) != value(there, name)]
+    if "schema" in found and _same_schema(str(saved["schema"]), str(there.get("schema")), value(saved, "schemaType")):
+        found.remove("schema")
+    return found
+
+
+def _same_schema(saved: str, there: str, schema_type: str) -> bool:
+    """Whether two texts differ in layout only: some registries keep it, some do not."""
+    if schema_type == "PROTOBUF":
+        return blank_comments(saved).split() == blank_comments(there).split()
+    try:
+        return bool(documents.loads(saved) == documents.loads(there))
+    except ValueError:
+        return False
 
 
 def verify(rest: Rest, what: Plan) -> list[str]:

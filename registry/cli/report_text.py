@@ -38,6 +38,9 @@ MAX_EXCERPT = 160
 def summary(report: Report) -> str:
     """One line: how many files, and what became of them."""
     parts = [f"{report.count(status)} {word}" for status, word in WORDS.items() if report.count(status)]
+    unjudged = sum(result.level == "NONE" and bool(result.against) for result in report.results)
+    if unjudged:
+        parts.append(f"{unjudged} not judged (level NONE)")
     count = len(report.results)
     return f"{count} schema file{'' if count == 1 else 's'}: {', '.join(parts) or 'nothing to do'}"
 

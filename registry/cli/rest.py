@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from registry.cli.findings import Unusable
 from registry.errors import ResponseError
 from registry.steps import Call, Flow, send
 
@@ -83,8 +84,17 @@ class Rest:
         self._call("PUT", _setting("config", subject), body)
 
     def set_mode(self, subject: str | None, mode: str) -> None:
-        """Sets a mode, also where there are schemas already."""
-        self._call("PUT", _setting("mode", subject), {"mode": mode}, force=True)
+        """Sets a mode, also where there are schemas already.
+
+        Raises:
+            Unusable: the registry has no modes.
+        """
+        try:
+            self._call("PUT", _setting("mode", subject), {"mode": mode}, force=True)
+        except ResponseError as error:
+            if error.http_status_code in (404, 405, 501):
+                raise Unusable(f"{self} has no {mode} mode: ids and versions can't be kept there") from error
+            raise
 
     def delete_mode(self, subject: str) -> None:
         """A subject has the global mode again."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,30 @@ def test_a_tag_and_a_tree_are_revisions_too(tmp_path: Path) -> None:
     found = Repository(tmp_path)
     assert found.commit("v1") == found.commit("main")
     assert GitTree(found, found.commit("main^{tree}"), "a").paths == ["b.avsc"]
+
+
+def test_within_a_hook_of_git_the_folders_repository_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository(tmp_path, {"s/a.avsc": '"int"'})
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert Repository(tmp_path / "s").top == tmp_path
+
+
+def test_blobs_that_are_not_read_are_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "link.avsc").symlink_to("a.avsc")
+    found = Repository(repository(tmp_path, {"a.avsc": "1", "big.avsc": "x" * 99}))
+    monkeypatch.setattr(module, "MAX_BYTES", 50)
+    tree = GitTree(found, found.commit("main"), "")
+    asked: list[bytes] = []
+    blobs = Repository.blobs
+
+    def noted(self: Repository, names: Iterable[bytes]) -> dict[bytes, bytes]:
+        asked.extend(names := list(names))
+        return blobs(self, names)
+
+    monkeypatch.setattr(Repository, "blobs", noted)
+    assert tree.read("a.avsc") == "1"
+    assert asked == [tree.entries["a.avsc"].sha]
 
 
 def test_no_repository(tmp_path: Path) -> None:

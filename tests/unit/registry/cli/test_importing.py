@@ -185,3 +185,31 @@ def test_references_within_a_context(tmp_path: Path) -> None:
     archive.write_version(":.ctx:a", 1, {"id": 1, "schema": "x", "references": [{"subject": "b", "version": 1}]})
     archive.write_version(":.ctx:b", 1, {"id": 2, "schema": "y"})
     assert list(plan(archive).versions) == [(":.ctx:b", 1), (":.ctx:a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "saved", "there", "same"),
+    [
+        ("AVRO", '{"type": "int"}', '{"type":"int"}', True),
+        ("JSON", '{"a": 1, "b": 2}', '{"b":2,"a":1}', True),
+        ("AVRO", '{"type": "int"}', '{"type":"long"}', False),
+        ("AVRO", "int", '"int"', False),
+        ("PROTOBUF", "message A {}", "// one\nmessage  A\n{}", True),
+        ("PROTOBUF", "message A {}", "message B {}", False),
+    ],
+)
+def test_layout_is_no_difference(tmp_path: Path, kind: str, saved: str, there: str, same: bool) -> None:
+    files = {
+        "registry.json": {"format": "kserdes-registry/1", "complete": True},
+        "subjects/a/subject.json": {"subject": "a"},
+    }
+    archive = Archive(write(tmp_path, files))
+    archive.write_version("a", 1, {"id": 1, "schema": saved, "schemaType": kind})
+    answer = {"id": 1, "schema": there, "schemaType": kind, "version": 1}
+
+    class Answers(Rest):
+        def _call(self, method: str, path: str, body: Any = None, /, **query: object) -> Any:
+            return [1] if path.endswith("versions") else answer if "versions" in path else None
+
+    with SchemaRegistryClient({"url": "mock://layout"}) as client:
+        assert (verify(Answers(client), plan(archive)) == []) is same

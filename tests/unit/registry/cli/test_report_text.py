@@ -79,3 +79,8 @@ def test_the_summary_counts_every_status() -> None:
         "6 schema files: 1 incompatible, 1 with complaints, 1 unusable, 1 deleted, 1 new, 1 ok"
     )
     assert summary(Report("check", [])) == "0 schema files: nothing to do"
+
+
+def test_files_that_nobody_judged_are_told() -> None:
+    results = [FileResult("a", Status.OK, level="NONE", against=("x",)), FileResult("b", Status.NEW, level="NONE")]
+    assert summary(Report("check", results)) == "2 schema files: 1 new, 1 ok, 1 not judged (level NONE)"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from registry.cli.findings import Unusable
 from registry.cli.rest import Rest
 from registry.client import SchemaRegistryClient
 from registry.errors import ResponseError
@@ -54,6 +55,14 @@ def test_import_mode_takes_ids_and_versions(client: SchemaRegistryClient) -> Non
     assert (found["id"], found["version"], found["schema"]) == (77, 5, '"int"')
     rest.delete("a", 5)
     assert rest.versions("a", deleted=False) == []
+
+
+def test_a_registry_without_modes_says_so() -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(405))
+    with httpx.Client(transport=transport) as http, SchemaRegistryClient({"url": "http://registry"}) as client:
+        client._http = http
+        with pytest.raises(Unusable, match="has no IMPORT mode"):
+            Rest(client).set_mode("a", "IMPORT")
 
 
 def test_an_empty_answer_is_no_setting() -> None:
