@@ -18,7 +18,7 @@ from registry.errors import InvalidSchemaError
 from registry.models import Schema
 from registry.references import Resolver, resolve_all
 
-__all__ = ["CompatibilityResult", "check"]
+__all__ = ["CompatibilityResult", "check", "same_group"]
 
 NEW = "the new schema"
 
@@ -55,7 +55,7 @@ def check(
         candidate: the new schema.
         registered: oldest first; levels that are not transitive look at the last one only.
         level: a name of `Level`.
-        policy: `STRICT` or `LENIENT`; only JSON Schema knows a difference.
+        policy: `STRICT` or `LENIENT`, in any case; only JSON Schema knows a difference.
         resolve: turns a reference of either side into the schema it stands for.
 
     Raises:
@@ -64,6 +64,7 @@ def check(
             one it is), or the schema type is unknown.
     """
     wanted = Level.of(level)
+    policy = policy.upper()
     if policy not in ("STRICT", "LENIENT"):
         raise ValueError(f"policy {policy!r} is unknown: STRICT, LENIENT")
     if wanted is Level.NONE or not registered:
@@ -85,6 +86,23 @@ def check(
             here += rules.differences(old, new, Roles(reader=old_name, writer=NEW, candidate_reads=False), policy)
         found += (dataclasses.replace(item, version=version) for item in here)
     return CompatibilityResult(tuple(found))
+
+
+def same_group(candidate: Schema, registered: Sequence[Schema], group: str) -> list[Schema]:
+    """The registered schemas that count for a candidate where `compatibilityGroup` is set.
+
+    Args:
+        candidate: the new schema.
+        registered: oldest first.
+        group: name of the metadata property; schemas without it are a group of their own.
+    """
+
+    def value(schema: Schema) -> str | None:
+        properties = schema.metadata.properties if schema.metadata is not None else None
+        return None if properties is None else properties.get(group)
+
+    wanted = value(candidate)
+    return [schema for schema in registered if value(schema) == wanted]
 
 
 def _parsed(rules: Format, schema: Schema, resolve: Resolver | None, which: str) -> Any:

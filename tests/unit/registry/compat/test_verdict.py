@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from registry import InvalidSchemaError, Schema, SchemaReference
-from registry.compat import CompatibilityResult, check
+from registry import InvalidSchemaError, Metadata, Schema, SchemaReference
+from registry.compat import CompatibilityResult, check, same_group
 
 
 def schema(*names: str, optional: str = "") -> Schema:
@@ -98,3 +98,39 @@ def test_references_of_both_sides_are_resolved() -> None:
     assert check(using(1), [using(1)], resolve=resolve).compatible
     (difference,) = check(using(2), [using(1)], resolve=resolve).differences
     assert difference.path == "/fields/0/type/fields/0/type"
+
+
+def test_forward_messages_say_what_the_new_schema_can_do() -> None:
+    (difference,) = check(A, [AB], "FORWARD").differences
+    assert difference.message == (
+        "/fields/1 of registered schema 1: field 'b' of R has no default and is not in the new schema, "
+        "so registered schema 1 can't read data of the new schema; to be compatible, keep the field 'b'"
+    )
+
+
+def test_differences_of_both_directions_and_all_versions_are_reported() -> None:
+    result = check(schema("c"), [A, AB], "FULL_TRANSITIVE")
+    assert [(item.version, item.path, " of the new schema:" in item.message) for item in result.differences] == [
+        (1, "/fields/0", True), (1, "/fields/0", False),
+        (2, "/fields/0", True), (2, "/fields/0", False), (2, "/fields/1", False),
+    ]  # fmt: skip
+
+
+def test_none_parses_nothing() -> None:
+    assert check(Schema("{"), [Schema("}")], "NONE").compatible
+
+
+def test_the_policy_is_taken_in_any_case() -> None:
+    assert check(A, [AB], policy="lenient").compatible
+
+
+def test_a_compatibility_group_compares_its_own_versions() -> None:
+    def tagged(text: str, value: str | None) -> Schema:
+        metadata = Metadata(properties={} if value is None else {"major": value})
+        return Schema(text, metadata=metadata)
+
+    one, two, none, bare = tagged("1", "1"), tagged("2", "2"), tagged("3", None), Schema("4")
+    registered = [one, two, none, bare, one]
+    assert same_group(tagged("5", "1"), registered, "major") == [one, one]
+    assert same_group(tagged("5", "3"), registered, "major") == []
+    assert same_group(Schema("5"), registered, "major") == [none, bare]
