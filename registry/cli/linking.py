@@ -30,6 +30,8 @@ PROTO_NOISE = re.compile(
 )
 PROTO_IMPORT = re.compile(r"""(?:^|[;}])\s*import\s+(?:public\s+|weak\s+|option\s+)?(["'])(?P<path>[^"']+)\1\s*;""")
 BUILT_IN_IMPORTS = ("google/protobuf/", "google/type/", "google/api/", "google/rpc/", "confluent/")
+NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+DATA = ("enum", "const", "default", "examples")
 META_SCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
 
 
@@ -282,15 +284,19 @@ def _json_id(value: Any) -> str:
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a JSON value; values of `enum`, `const`, `default` and `examples` are data, not schemas."""
+    """All schemas in a JSON Schema; `enum`, `const`, `default` and `examples` hold data, unless they are names."""
     stack = [value]
     while stack:
         node = stack.pop()
-        if isinstance(node, dict):
-            yield node
-            stack += (item for key, item in node.items() if key not in ("enum", "const", "default", "examples"))
-        elif isinstance(node, list):
+        if isinstance(node, list):
             stack += node
+        elif isinstance(node, dict):
+            yield node
+            for key, item in node.items():
+                if key in NAMED_SCHEMAS and isinstance(item, dict):
+                    stack += item.values()
+                elif key not in DATA:
+                    stack.append(item)
 
 
 def _json_refs(value: Any) -> Iterator[str]:

@@ -140,6 +140,13 @@ def test_data_in_a_schema_is_no_reference(tmp_path: Path) -> None:
     assert targets(collection(tmp_path), "a.json") == {}
 
 
+def test_names_of_properties_are_no_keywords(tmp_path: Path) -> None:
+    names = ["default", "enum", "properties", "$ref", "$id", "x"]
+    schema = {"properties": {name: {"items": {"$ref": f"{at}.json"}} for at, name in enumerate(names)}}
+    write(tmp_path, {"a.json": schema, **{f"{at}.json": "{}" for at in range(len(names))}})
+    assert set(targets(collection(tmp_path), "a.json")) == {f"{at}.json" for at in range(len(names))}
+
+
 # --- Protobuf
 
 PROTO = """syntax = "proto3";
