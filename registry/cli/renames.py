@@ -6,8 +6,10 @@ side: the same text, else the same name in the schema, else similar text. Each o
 
 from __future__ import annotations
 
-import difflib
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from registry.cli.findings import Unusable
 from registry.cli.linking import Collection, Document
@@ -16,6 +18,13 @@ from registry.cli.subjects import own_name
 __all__ = ["SIMILAR", "renamed"]
 
 SIMILAR = 0.6
+SIMILAR_OF_OTHER_NAME = 0.8  # schemas of one style have many words in common
+WORD = re.compile(r"[A-Za-z_][\w.-]*")
+KEYWORDS = frozenset(
+    """type name namespace fields doc default record enum symbols fixed size array items map values null boolean int
+    long float double bytes string logicalType properties required title description object number integer false true
+    additionalProperties syntax proto3 package import option message repeated optional bool int32 int64""".split()
+)
 MAX_COMPARED = 40_000  # pairs of files whose texts are compared
 
 
@@ -79,22 +88,43 @@ def _pair_similar(
     """Pairs what is left by the likeness of texts, best first."""
     if not left or len(added) * len(left) > MAX_COMPARED:
         return
+    sources = [(path, made) for path in left if (made := _sketch(old, path)) is not None]
     scores = []
     for path in added:
-        document = _document(new, path)
-        if document is None:
-            continue
-        matcher = difflib.SequenceMatcher(autojunk=False)
-        matcher.set_seq2(document.text.split())
-        for source in left:
-            other = _document(old, source)
-            if other is not None and other.schema_type == document.schema_type:
-                matcher.set_seq1(other.text.split())
-                if matcher.real_quick_ratio() >= SIMILAR and matcher.quick_ratio() >= SIMILAR:
-                    score = matcher.ratio()
-                    if score >= SIMILAR:
-                        scores.append((-score, path, source))
+        sketch = _sketch(new, path)
+        if sketch is not None:
+            for source, other in sources:
+                score = _likeness(sketch, other)
+                if score >= (SIMILAR if None in (sketch.name, other.name) else SIMILAR_OF_OTHER_NAME):
+                    scores.append((-score, path, source))
     for _, path, source in sorted(scores):
         if path not in found and source in left:
             found[path] = source
             del left[source]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sketch:
+    """What likeness is judged by: how often each word of a text is there, but for the keywords of schemas."""
+
+    schema_type: str
+    name: str | None
+    words: Counter[str]
+
+
+def _sketch(side: Collection, path: str) -> _Sketch | None:
+    document = _document(side, path)
+    if document is None:
+        return None
+    return _Sketch(
+        document.schema_type,
+        own_name(document),
+        Counter(word for word in WORD.findall(document.text) if word not in KEYWORDS),
+    )
+
+
+def _likeness(one: _Sketch, other: _Sketch) -> float:
+    """The share of words that two texts have in common; takes time in proportion to their length."""
+    if one.schema_type != other.schema_type:
+        return 0.0
+    return 2 * (one.words & other.words).total() / max(one.words.total() + other.words.total(), 1)

@@ -50,3 +50,11 @@ def test_unreadable_files_are_passed_over(tmp_path: Path) -> None:
 def test_too_many_pairs_are_not_compared_by_likeness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(renames, "MAX_COMPARED", 0)
     assert pairs(tmp_path, {"a.avsc": record("A", *FIELDS)}, {"b.avsc": record("B", *FIELDS)}) == {}
+
+
+def test_schemas_of_different_names_must_be_more_alike(tmp_path: Path) -> None:
+    half = {"a.avsc": record("A", *FIELDS[:6], "x1:string", "x2:string", "x3:string")}
+    assert pairs(tmp_path / "named", {"o.avsc": record("O", *FIELDS[:9])}, half) == {}
+    nameless = {name: {"type": "array", "items": value} for name, value in half.items()}
+    old = {"o.avsc": {"type": "array", "items": record("O", *FIELDS[:9])}}
+    assert pairs(tmp_path / "nameless", old, nameless) == {"a.avsc": "o.avsc"}
