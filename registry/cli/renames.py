@@ -20,9 +20,9 @@ __all__ = ["SIMILAR", "renamed"]
 SIMILAR = 0.6
 SIMILAR_OF_OTHER_NAME = 0.8  # schemas of one style have many words in common
 WORD = re.compile(r"[A-Za-z_][\w.-]*")
-KEYWORDS_TEXT = """type name namespace fields doc default record enum symbols fixed size array items map values null boolean
-int long float double bytes string logicalType properties required title description object number integer false true
-additionalProperties syntax proto3 package import option message repeated optional bool int32 int64"""
+KEYWORDS_TEXT = """type name namespace fields doc default record enum symbols fixed size array items map values
+null boolean int long float double bytes string logicalType properties required title description object number integer
+false true additionalProperties syntax proto3 package import option message repeated optional bool int32 int64"""
 KEYWORDS = frozenset(KEYWORDS_TEXT.split())
 MAX_COMPARED = 40_000  # pairs of files whose texts are compared
 
