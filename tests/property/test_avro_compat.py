@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 
+import fastavro.schema
 from hypothesis import given
 from hypothesis import strategies as st
 
 from registry import Schema
-from registry.canonical import avro_text
+from registry.canonical import FINGERPRINTS, avro_text, fingerprint
 from registry.compat import check
+from registry.compat.avro_canonical import parsing_form
 from serdes.avro_codec import decoder, encoder, load_texts
 from serdes.errors import SerializationError
 from tests.strategies.avro import Case, evolutions, schemas
-
-
-@given(schemas())
-def test_a_schema_is_compatible_with_itself(text: str) -> None:
-    assert check(Schema(text), [Schema(text)], "FULL_TRANSITIVE").compatible
 
 
 @given(schemas(), st.integers(0, 4))
@@ -28,12 +25,24 @@ def test_the_normal_form_is_the_same_schema_and_stays(text: str, indent: int) ->
     assert check(Schema(normal), [Schema(text)], "FULL").compatible
 
 
+@given(schemas())
+def test_fingerprints_and_parsing_forms_are_those_of_fastavro(text: str) -> None:
+    form = fastavro.schema.to_parsing_canonical_form(json.loads(text))
+    assert parsing_form(text) == form
+    for algorithm in FINGERPRINTS:
+        assert fingerprint(Schema(text), algorithm) == fastavro.schema.fingerprint(form, algorithm)
+
+
 @given(evolutions())
-def test_full_is_backward_and_forward(evolution: tuple[Case, str]) -> None:
-    old, new = Schema(evolution[0].text), Schema(evolution[1])
-    verdicts = [check(new, [old], level).compatible for level in ("BACKWARD", "FORWARD", "FULL")]
-    assert verdicts[2] == (verdicts[0] and verdicts[1])
-    assert check(old, [new], "BACKWARD").compatible == verdicts[1]
+def test_normalizing_changes_no_verdict(evolution: tuple[Case, str]) -> None:
+    texts = evolution[1], evolution[0].text
+    plain, normal = (check(*_pair(texts, normalize), "FULL").compatible for normalize in (False, True))
+    assert plain == normal
+
+
+def _pair(texts: tuple[str, str], normalize: bool) -> tuple[Schema, list[Schema]]:
+    new, old = (Schema(avro_text(text, (), normalize)) for text in texts)
+    return new, [old]
 
 
 @given(evolutions(), st.data())
@@ -47,7 +56,8 @@ def test_backward_compatible_means_that_old_data_can_be_read(evolution: tuple[Ca
         value = decoder(writer, reader)(payload)
     except SerializationError as raised:
         error = raised
-    if compatible:
-        assert error is None
+    if compatible and error is not None:
+        # bytes may be read as a string, by the specification; these were not the bytes of one
+        assert isinstance(error.__cause__, UnicodeDecodeError), error
     if value is not None:
         assert value.keys() == {field["name"] for field in json.loads(new)["fields"]}

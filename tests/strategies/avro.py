@@ -124,28 +124,80 @@ def schemas() -> st.SearchStrategy[str]:
     return cases().map(lambda case: case.text)
 
 
-CHANGES = ["drop", "add", "add default", "retype", "promote", "null"]
-PROMOTIONS = {"int": ["long", "float", "double"], "long": ["float", "double"], "float": ["double"], "string": ["bytes"]}
+PROMOTIONS = {
+    "int": ["long", "float", "double"],
+    "long": ["float", "double"],
+    "float": ["double"],
+    "string": ["bytes"],
+    "bytes": ["string"],
+}
+DEFAULTS: list[tuple[Any, Any]] = [
+    ("long", 5),
+    ("string", "x"),
+    ("boolean", True),
+    ("double", 1.5),
+    (["null", "string"], None),
+    ({"type": "array", "items": "int"}, [1]),
+    ({"type": "map", "values": "int"}, {"k": 1}),
+]
+
+
+@st.composite
+def changed_types(draw: st.DrawFn, node: Any) -> Any:
+    """A type like this one, somewhere perhaps changed."""
+    change = draw(st.sampled_from(["keep", "keep", "keep", "inside", "inside", "null", "retype"]))
+    if change == "keep":
+        return node
+    if change == "retype":
+        return draw(st.sampled_from(["int", "string", "boolean", ["null", "double"]]))
+    if change == "null":
+        return ["null", node] if not isinstance(node, list) and node != "null" else node
+    if isinstance(node, str):
+        return draw(st.sampled_from(PROMOTIONS.get(node, [node])))
+    if isinstance(node, list):
+        return [draw(changed_branches(branch)) for branch in draw(st.permutations(node))]
+    if node["type"] in ("array", "map"):
+        key = "items" if node["type"] == "array" else "values"
+        return {**node, key: draw(changed_types(node[key]))}
+    return draw(changed_records(node) if node["type"] == "record" else changed_leaves(node))
+
+
+def changed_branches(node: Any) -> st.SearchStrategy[Any]:
+    """A change that leaves a branch of a union a branch of its own."""
+    return changed_records(node) if isinstance(node, dict) and node["type"] == "record" else st.just(node)
+
+
+@st.composite
+def changed_leaves(draw: st.DrawFn, node: Any) -> Any:
+    if node["type"] == "enum":
+        symbols = draw(st.lists(st.sampled_from([*node["symbols"], "Z"]), min_size=1, unique=True))
+        default = {"default": symbols[0]} if draw(st.booleans()) else {}
+        return {**node, "symbols": symbols, **default}
+    return {**node, "size": draw(st.integers(1, 8))} if node["type"] == "fixed" else node["type"]
+
+
+@st.composite
+def changed_records(draw: st.DrawFn, node: Any) -> Any:
+    """A record with fields dropped, added, renamed with an alias, of changed types, in another order."""
+    fields: list[Any] = []
+    taken = {item["name"] for item in node["fields"]}
+    for item in node["fields"]:
+        change = draw(st.sampled_from(["keep", "keep", "drop", "alias", "type", "type"]))
+        if change == "alias" and f"n_{item['name']}" not in taken:
+            fields.append({**item, "name": f"n_{item['name']}", "aliases": [item["name"]]})
+        elif change == "type":
+            fields.append({**item, "type": draw(changed_types(item["type"]))})
+        elif change != "drop":
+            fields.append(item)
+    free = [f"new{at}" for at in range(len(taken) + 2) if f"new{at}" not in taken]
+    for name in free[: draw(st.integers(0, 2))]:
+        kind, default = draw(st.sampled_from(DEFAULTS))
+        fields.append({"name": name, "type": kind} | ({"default": default} if draw(st.booleans()) else {}))
+    return {**node, "fields": draw(st.permutations(fields))}
 
 
 @st.composite
 def evolutions(draw: st.DrawFn) -> tuple[Case, str]:
     """A writer's schema with values, and a changed schema that may or may not be able to read them."""
-    old = draw(cases(depth=1))
-    fields = [dict(field) for field in old.schema["fields"]]
-    for change in draw(
-        st.lists(st.sampled_from(["drop", "add", "add default", "retype", "promote", "null"]), max_size=3)
-    ):
-        at = draw(st.integers(0, max(len(fields) - 1, 0)))
-        if change == "drop" and fields:
-            fields.pop(at)
-        elif change.startswith("add"):
-            made: dict[str, Any] = {"name": f"new{len(fields)}", "type": "long"}
-            fields.append(made | ({"default": 5} if change == "add default" else {}))
-        elif fields and change == "retype":
-            fields[at] = {**fields[at], "type": draw(st.sampled_from(["int", "string", "boolean", ["null", "double"]]))}
-        elif fields and change == "promote" and isinstance(fields[at]["type"], str):
-            fields[at] = {**fields[at], "type": draw(st.sampled_from(PROMOTIONS.get(fields[at]["type"], ["int"])))}
-        elif fields and change == "null" and not isinstance(fields[at]["type"], list) and fields[at]["type"] != "null":
-            fields[at] = {**fields[at], "type": ["null", fields[at]["type"]]}
-    return old, json.dumps({**old.schema, "fields": fields})
+    old = draw(cases(depth=2))
+    return old, json.dumps(draw(changed_records(old.schema)))
