@@ -12,7 +12,7 @@ GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guide"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["data-contracts", "registry-client"])
+@pytest.mark.parametrize("name", ["avro", "data-contracts", "json-schema", "protobuf", "registry-client"])
 def test_the_examples_of_a_guide_run(name: str) -> None:
     text = (GUIDES / f"{name}.md").read_text()
     blocks = BLOCK.findall(text)
