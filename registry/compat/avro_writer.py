@@ -6,6 +6,7 @@ Canonical Form for Schemas".
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -38,7 +39,7 @@ Piece: TypeAlias = str | tuple[AvroType, str]
 """Finished text, or a type still to be written with the namespace around it."""
 
 
-class Writer:
+class Writer(abc.ABC):
     """Writes a type; a named one in full the first time, then only its name. Nested types wait on a stack."""
 
     def __init__(self, known: Iterable[str]) -> None:
@@ -76,17 +77,17 @@ class Writer:
     def _props(self, props: Mapping[str, Any]) -> str:
         return "".join(f",{quoted(name)}:{dumps(value)}" for name, value in props.items())
 
-    def _mention(self, avro: NamedType, namespace: str) -> str:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _mention(self, avro: NamedType, namespace: str) -> str: ...
 
-    def _definition(self, avro: RecordType | EnumType | FixedType, namespace: str) -> Sequence[Piece]:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _definition(self, avro: RecordType | EnumType | FixedType, namespace: str) -> Sequence[Piece]: ...
 
     def _fields(self, avro: RecordType) -> list[Piece]:
         return [',"fields":[', *_separated([self._field(item, avro.namespace) for item in avro.fields]), "]"]
 
-    def _field(self, item: Field, namespace: str) -> list[Piece]:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _field(self, item: Field, namespace: str) -> list[Piece]: ...
 
 
 class Stored(Writer):
