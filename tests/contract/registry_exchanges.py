@@ -69,6 +69,8 @@ TWO = schema(a="int", b={"type": "int", "default": 0})
 OTHER = schema(a="string")
 JSON_ONE = {"schemaType": "JSON", "schema": '{"type":"object","properties":{"a":{"type":"integer"}}}'}
 PROTO_ONE = {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3";\npackage t;\n\nmessage M {\n  int32 a = 1;\n}\n'}
+JSON_BAD = {"schemaType": "JSON", "schema": '{"type":"object","properties":{"a":{"type":"string"}}}'}
+PROTO_BAD = {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3";\npackage t;\n\nmessage M {\n  string a = 1;\n}\n'}
 USED = {"schema": '{"type":"record","name":"t.Used","fields":[{"name":"v","type":"int"}]}'}
 USING = {
     "schema": '{"type":"record","name":"t.Using","fields":[{"name":"u","type":"t.Used"}]}',
@@ -136,6 +138,12 @@ REGISTERING = [
     Case("register", post(V, ONE), holds={"id": int}),
     Case("register again", post(V, ONE), ONE_THERE, holds={"id": "$ID"}),
     Case("register elsewhere", post("/subjects/$S-2/versions", ONE), ONE_THERE, holds={"id": "$ID"}),
+    Case("register JSON Schema", post(V, JSON_ONE), holds={"id": int}),
+    Case("register Protobuf", post(V, PROTO_ONE), holds={"id": int}),
+    Case("register JSON Schema again", post(V, JSON_ONE), [post(V, JSON_ONE)], holds={"id": "$ID"}),
+    Case("register Protobuf again", post(V, PROTO_ONE), [post(V, PROTO_ONE)], holds={"id": "$ID"}),
+    Case("register Protobuf that is incompatible", post(V, PROTO_BAD), [post(V, PROTO_ONE)], 409, 409),
+    Case("register JSON Schema that is incompatible", post(V, JSON_BAD), [post(V, JSON_ONE)], 409, 409),
     Case("register what is incompatible", post(V, OTHER), ONE_THERE, 409, 409),
     Case("register nonsense", post(V, {"schema": '{"type":"nonsense"}'}), status=422, code=42201),
     Case("register an unknown type", post(V, {"schema": '"int"', "schemaType": "XML"}), status=422, code=42201),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from registry.dev import EmbeddedRegistry, serve
+from registry.dev.handlers import PARTS
 from tests.contract.registry_differences import DIFFERENCES
 from tests.contract.registry_exchanges import CASES, Ask, Case
 
@@ -112,3 +114,10 @@ def test_exchange(http: httpx.Client, case: Case, request: pytest.FixtureRequest
 def test_differences_are_about_known_exchanges() -> None:
     assert set(DIFFERENCES) <= {case.name for case in CASES}
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_the_page_lists_every_difference_and_every_endpoint(project_root: Path) -> None:
+    page = (project_root / "docs" / "rest-api.md").read_text()
+    assert [name for name, item in DIFFERENCES.items() if f"| {name} |" not in page or item.why not in page] == []
+    heads = {entry[1][0] for part in PARTS for entry in part.entries if entry[1]}
+    assert [head for head in heads if f"/{head}" not in page] == []
