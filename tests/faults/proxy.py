@@ -185,11 +185,11 @@ class FaultProxy:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._links.discard(link)
+            for side in (writer, up_writer):  # before anything is awaited: this may be cancelled a second time
+                side.transport.close()
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-            for side in (writer, up_writer):
-                side.transport.close() if not side.transport.is_closing() else None
 
     async def _pump_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while chunk := await reader.read(65536):
