@@ -6,6 +6,7 @@ Must not know of formats. Source: JSONata, run by `jsonata-python` (extra `rules
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 from serdes.extras import needed
@@ -29,7 +30,7 @@ class JsonataExecutor(RuleExecutor):
         """
         if not ctx.rule.expr:
             raise RuleError(f"rule {ctx.rule.name!r} has no expression")
-        library = needed("jsonata", "rules", RuleError)
+        library = _library()
         try:
             return _compiled(ctx.rule.expr).evaluate(message)
         except library.JException as error:
@@ -43,6 +44,16 @@ class JsonataExecutor(RuleExecutor):
         RuleRegistry.register_rule_executor(cls())
 
 
+@functools.lru_cache(1)
+def _library() -> Any:
+    """The library; the limit on recursion that it raises for the whole process when it is imported is put back."""
+    limit = sys.getrecursionlimit()
+    try:
+        return needed("jsonata", "rules", RuleError)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 @functools.lru_cache(256)
 def _compiled(expression: str) -> Any:
-    return needed("jsonata", "rules", RuleError).Jsonata(expression)
+    return _library().Jsonata(expression)
