@@ -166,8 +166,8 @@ def _fast(document: Any, others: Mapping[str, Any]) -> Any:
     """jsonschema-rs' validator, None if it is not installed or does not take the schema."""
     if not HAS_FAST or not isinstance(document, dict):
         return None
-    kind = jsonschema_rs.validator_cls_for(document) if "$schema" in document else jsonschema_rs.Draft7Validator
     try:
+        kind = jsonschema_rs.validator_cls_for(document) if "$schema" in document else jsonschema_rs.Draft7Validator
         known = None
         if others:
             known = jsonschema_rs.Registry([*others.items()], draft=jsonschema_rs.Draft7, retriever=_refuse)

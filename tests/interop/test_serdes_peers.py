@@ -8,12 +8,14 @@ import decimal
 import json
 import uuid
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from registry import Schema
+from registry import Schema, SchemaRegistryClient
 from registry.compat import protobuf_parser
+from registry.dev import serve
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.json_schema import JSONDeserializer, JSONSerializer
@@ -300,3 +302,49 @@ def test_prefix_only_readers(registry: FakeRegistry, view: PeerView) -> None:
         peer_avro.AvroDeserializer(view, conf={"schema.id.deserializer": peer.prefix_schema_id_deserializer}),
     )
     both_ways({"f": 1}, ours, theirs)
+
+
+RECORD = '{"type":"record","name":"R","fields":[{"name":"s","type":"string"}]}'
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serve() as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("kind", ["avro", "json", "protobuf"])
+def test_over_a_registry(url: str, framing: str, kind: str) -> None:
+    our_seal, their_seal = FRAMINGS[framing]
+    conf, their_conf = {"schema.id.serializer": our_seal}, {"schema.id.serializer": their_seal}
+    with SchemaRegistryClient({"url": url}) as client:
+        # their client caches what it registered in another form than its Protobuf deserializer needs: one for each way
+        writes, reads = (peer.SchemaRegistryClient({"url": url}) for _ in range(2))
+        value: Any = {"s": "longer than a frame"}
+        ours: tuple[Any, Any]
+        theirs: tuple[Any, Any]
+        if kind == "avro":
+            ours = AvroSerializer(client, RECORD, conf=conf), AvroDeserializer(client)
+            theirs = peer_avro.AvroSerializer(writes, RECORD, conf=their_conf), peer_avro.AvroDeserializer(reads)
+        elif kind == "json":
+            ours = JSONSerializer(JSON_SCHEMA, client, conf=conf), JSONDeserializer(None, schema_registry_client=client)
+            theirs = (
+                peer_json.JSONSerializer(JSON_SCHEMA, writes, conf=their_conf),
+                peer_json.JSONDeserializer(None, schema_registry_client=reads),
+            )
+        else:
+            message = classes()("shop.Order.Line")
+            value = message(sku="s", count=5)
+            ours = ProtobufSerializer(message, client, conf), ProtobufDeserializer(message, {}, client)
+            theirs = (
+                peer_protobuf.ProtobufSerializer(message, writes, their_conf),
+                peer_protobuf.ProtobufDeserializer(message, {"use.deprecated.format": False}, reads),
+            )
+        our_ctx, their_ctx = contexts()
+        our_ctx.topic = their_ctx.topic = f"{kind}-{framing}"
+        our_bytes, their_bytes = ours[0](value, our_ctx), theirs[0](value, their_ctx)
+        assert our_bytes == their_bytes
+        assert our_ctx.headers == their_ctx.headers
+        assert ours[1](their_bytes, our_ctx) == theirs[1](our_bytes, their_ctx) == value
+        writes.close()
+        reads.close()
