@@ -141,3 +141,143 @@ def test_top_level_primitives(ours: SchemaRegistryClient, theirs: Any, kind: str
     frame = AvroSerializer(ours, schema)(value, our_context)
     assert frame == peer_avro.AvroSerializer(theirs, schema, conf=TOPIC_STRATEGY)(value, their_context)
     assert AvroDeserializer(ours)(frame, our_context) == value
+
+
+# --- every further operation of their client
+
+
+@pytest.fixture
+def fresh() -> Iterator[Any]:
+    with serve() as server:
+        client = peer.SchemaRegistryClient({"url": server.url})
+        yield client
+        client.close()
+
+
+def refused(call: Any) -> int:
+    with pytest.raises(peer.SchemaRegistryError) as caught:
+        call()
+    code: int = caught.value.error_code
+    return code
+
+
+INT = peer.Schema('"int"', "AVRO")
+LONG = peer.Schema('"long"', "AVRO")
+
+
+def test_their_full_response_and_guids(fresh: Any) -> None:
+    made = fresh.register_schema_full_response("s", INT, normalize_schemas=True)
+    assert (made.schema_id, made.version) == (1, 1)
+    latest = fresh.get_latest_version("s")
+    assert fresh.get_schema_by_guid(latest.guid).schema_str == '"int"'
+    assert fresh.get_schema(1, subject_name="s", fmt="resolved").schema_str == '"int"'
+    assert set(fresh.get_schema_types()) == {"AVRO", "JSON", "PROTOBUF"}
+
+
+def test_their_metadata_and_rules(fresh: Any) -> None:
+    rule = peer.Rule(
+        "r", "d", peer.RuleKind.CONDITION, peer.RuleMode.WRITE, "CEL", None, None, "true", None, None, False
+    )
+    metadata = peer.Metadata(None, peer.MetadataProperties({"owner": "me"}), None)
+    schema = peer.Schema('"int"', "AVRO", metadata=metadata, rule_set=peer.RuleSet(None, [rule]))
+    fresh.register_schema("s", schema)
+    found = fresh.get_latest_with_metadata("s", {"owner": "me"})
+    assert found.version == 1
+    assert found.schema.rule_set.domain_rules[0].expr == "true"
+    assert refused(lambda: fresh.get_latest_with_metadata("s", {"owner": "you"})) == 40403
+
+
+def test_their_contexts_and_lists(fresh: Any) -> None:
+    for subject in ("a", "b", ":.eu:a"):
+        fresh.register_schema(subject, INT)
+    assert fresh.get_contexts() == [".", ".eu"]
+    assert fresh.get_subjects(subject_prefix=":.eu:") == [":.eu:a"]
+    assert fresh.get_subjects(offset=1, limit=1) == ["a"]
+    assert fresh.get_schema(1, subject_name=":.eu:a").schema_str == '"int"'
+    assert fresh.get_subjects_by_schema_id(1, subject_name=":.eu:") == [":.eu:a"]
+    fresh.delete_subject("a")
+    assert fresh.get_subjects(deleted=True) == [
+        ":.eu:a",
+        "a",
+        "b",
+    ]  # (it sends `deleted_only`, which no registry knows)
+    assert fresh.get_versions("a", deleted=True) == [1]
+    assert fresh.get_version("a", 1, deleted=True).version == 1
+    assert fresh.lookup_schema("a", INT, deleted=True).version == 1
+
+
+def test_their_modes(fresh: Any) -> None:
+    assert fresh.get_global_mode() == "READWRITE"
+    assert fresh.update_global_mode("READONLY") == "READONLY"
+    assert refused(lambda: fresh.register_schema("s", INT)) == 42205
+    assert fresh.update_mode("s", "READWRITE") == "READWRITE"
+    assert fresh.register_schema("s", INT) == 1
+    assert fresh.get_mode("s") == "READWRITE"
+    assert fresh.delete_mode("s") == "READWRITE"
+    assert refused(lambda: fresh.get_mode("s")) == 40409
+    assert refused(lambda: fresh.update_mode("s", "IMPORT")) == 42205
+    assert fresh.update_mode("s", "IMPORT", force=True) == "IMPORT"
+
+
+def test_their_configs(fresh: Any) -> None:
+    config = peer.ServerConfig(
+        compatibility=peer.ConfigCompatibilityLevel.FULL,
+        compatibility_group="major",
+        override_metadata=peer.Metadata(None, peer.MetadataProperties({"k": "v"}), None),
+    )
+    fresh.set_config("s", config)
+    found = fresh.get_config("s")
+    assert (found.compatibility_level.value, found.compatibility_group) == ("FULL", "major")
+    assert found.override_metadata.properties.properties == {"k": "v"}
+    assert fresh.delete_config("s").compatibility_group == "major"
+    assert refused(lambda: fresh.get_config("s")) == 40408
+    fresh.set_config(config=peer.ServerConfig(compatibility=peer.ConfigCompatibilityLevel.NONE))
+    assert fresh.get_compatibility() == "NONE"
+    assert fresh.get_config().compatibility_level.value == "NONE"
+
+
+def test_their_references(fresh: Any) -> None:
+    fresh.register_schema("u", peer.Schema('{"type":"record","name":"U","fields":[]}', "AVRO"))
+    text = '{"type":"record","name":"R","fields":[{"name":"u","type":"U"}]}'
+    using = peer.Schema(text, "AVRO", references=[peer.SchemaReference("U", "u", 1)])
+    schema_id = fresh.register_schema("r", using)
+    assert fresh.get_referenced_by("u", 1) == [schema_id]
+    assert refused(lambda: fresh.delete_subject("u")) == 42206
+
+
+def test_their_associations(fresh: Any) -> None:
+    common = pytest.importorskip("confluent_kafka.schema_registry.common.schema_registry_client", exc_type=ImportError)
+    if not hasattr(fresh, "create_association"):
+        pytest.skip("this version of confluent-kafka has no associations")
+    info = common.AssociationCreateOrUpdateInfo(subject="s", association_type="value", lifecycle="STRONG", schema=INT)
+    request = common.AssociationCreateOrUpdateRequest("orders", "lkc-1", "id-1", "topic", [info])
+    made = fresh.create_association(request)
+    assert made.associations[0].subject == "s"
+    (found,) = fresh.get_associations_by_resource_name("orders", "-", "topic", ["value"])
+    assert (found.subject, found.resource_id, found.association_type) == ("s", "id-1", "value")
+    assert fresh.get_versions("s") == [1]
+    fresh.delete_associations("id-1", "topic", ["value"], cascade_lifecycle=True)
+    assert fresh.get_associations_by_resource_name("orders", "lkc-1") == []
+    assert refused(lambda: fresh.get_versions("s")) == 40401
+
+
+@pytest.mark.parametrize("kind", ["JSON", "PROTOBUF"])
+def test_their_other_formats(fresh: Any, kind: str) -> None:
+    text = {
+        "JSON": '{"type":"object","properties":{"a":{"type":"integer"}}}',
+        "PROTOBUF": 'syntax = "proto3";\npackage t;\n\nmessage M {\n  int32 a = 1;\n}\n',
+    }[kind]
+    schema = peer.Schema(text, kind)
+    schema_id = fresh.register_schema("s", schema)
+    assert fresh.get_schema(schema_id).schema_type == kind
+    assert fresh.lookup_schema("s", schema).version == 1
+    assert (
+        fresh.test_compatibility("s", peer.Schema(text.replace("integer", "string").replace("int32", "string"), kind))
+        is False
+    )
+
+
+def test_ours_reads_what_theirs_wrote(ours: SchemaRegistryClient, theirs: Any) -> None:
+    theirs.register_schema(":.peers:both", LONG)
+    assert ours.get_latest_version(":.peers:both").schema.schema_str == '"long"'
+    assert ":.peers:both" in ours.get_subjects(subject_prefix=":.peers:")
