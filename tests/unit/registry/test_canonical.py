@@ -73,6 +73,12 @@ def test_a_fingerprint_counts_what_references_say() -> None:
     assert fingerprint(schema, referenced=[(B1, USED)]) == fingerprint(whole)
 
 
+def test_fingerprints_of_other_formats_are_those_of_the_normalized_text() -> None:
+    one, other = (Schema(text, "JSON") for text in ('{"type":"object","title":"a"}', '{"title":"a", "type":"object"}'))
+    assert fingerprint(one) == fingerprint(other) != fingerprint(Schema('{"type":"object"}', "JSON"))
+    validate_new(one)
+
+
 def test_unknown_algorithms() -> None:
     with pytest.raises(ValueError, match="'CRC-32' is unknown: CRC-64-AVRO, MD5, SHA-256"):
         fingerprint(Schema('"int"'), "CRC-32")

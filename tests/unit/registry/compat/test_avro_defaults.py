@@ -94,3 +94,8 @@ def test_a_default_inside_itself_is_an_error() -> None:
 def test_a_long_default_is_cut_in_the_message() -> None:
     with pytest.raises(InvalidSchemaError, match=r'"x{76}\.\.\.'):
         check("int", "x" * 1_000)
+
+
+def test_a_record_met_twice_is_looked_at_once() -> None:
+    fields = [{"name": "a", "type": INNER}, {"name": "b", "type": ["null", "I"]}, {"name": "c", "type": "I"}]
+    refuse_invalid_defaults(parse(json.dumps({"type": "record", "name": "R", "fields": fields})))

@@ -41,6 +41,8 @@ def test_promotions(reader: str, writer: str) -> None:
 
 
 COMPATIBLE = [
+    ({"type": "fixed", "name": "x.F", "size": 2}, {"type": "fixed", "name": "y.F", "size": 2}),
+    (["null", enum("A", name="D"), enum("A")], enum("A")),
     (record(("a", "int")), record(("a", "int"), ("b", "string"))),
     (record(("a", "int"), ("b", "string", {"default": "x"})), record(("a", "int"))),
     (record(("a", ["null", "int"], {"default": None})), record()),

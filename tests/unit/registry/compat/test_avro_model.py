@@ -198,3 +198,14 @@ def test_deep_is_fine() -> None:
         assert isinstance(parsed, ArrayType)
         parsed = parsed.items
     assert parsed.kind is Kind.INT
+
+
+def test_a_name_may_stand_as_the_type_of_an_object() -> None:
+    parsed = made(record({"name": "a", "type": {"type": "R", "x": 1}}))
+    assert parsed.fields[0].type is parsed
+
+
+def test_definitions_too_deep_to_be_compared_are_not_the_same() -> None:
+    inner = '{"type":"record","name":"F","fields":[],"p":' + "[" * 990 + "]" * 990 + "}"
+    with pytest.raises(InvalidSchemaError, match="can't redefine: F"):
+        parse(f'["null",{inner},{inner}]')

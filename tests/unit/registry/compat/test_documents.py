@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -56,6 +57,16 @@ def test_depth_ends_at_the_limit() -> None:
         for depth in (MAX_DEPTH + 1, 100_000):
             with pytest.raises(ValueError, match="nested deeper than 1000 levels"):
                 read("[" * depth + "]" * depth)
+
+
+def test_depth_ends_at_the_limit_where_python_would_go_deeper() -> None:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    try:
+        with pytest.raises(ValueError, match="nested deeper than 1000 levels"):
+            loads("[" * 2_000 + "]" * 2_000)
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def test_wide_is_not_deep() -> None:
