@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract check fmt generate bench docs clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract check fmt generate bench bench-serdes clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,8 +71,13 @@ fmt: env ## format and mend what can be mended
 generate: env ## write the generated files again (needs Maven and Java)
 	@$(BIN)/python -m tools.generate
 
-bench: kernels ## rates as ratios to the peers, in one run on one real broker
+bench: kernels bench-serdes ## rates as ratios to the peers: serializers, registry client, clients on one real broker
 	@$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+
+bench-serdes: kernels ## the part of the benchmarks that needs no broker
+	@$(BIN)/python -m benchmarks.serdes
+	@$(BIN)/python -m benchmarks.registry_client
+	@$(BIN)/python -m benchmarks.compat
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
