@@ -44,9 +44,9 @@ def parse(schema: Schema, referenced: Referenced) -> JsonSchema:
     Raises:
         InvalidSchemaError: not JSON, not a schema the registry takes, or a reference leads nowhere.
     """
-    document = _document(schema.schema_str, "the schema")
+    document = _bridged(_document(schema.schema_str, "the schema"))
     draft = draft_of(document)
-    others = {reference.name: _document(found.schema_str, reference.name) for reference, found in referenced}
+    others = {reference.name: _bridged(_document(found.schema_str, reference.name)) for reference, found in referenced}
     references = References(document, draft, others)
     reader = (ModernReader if draft.modern else ClassicReader)(references, draft)
     return JsonSchema(reader.document(document), draft)
@@ -77,6 +77,16 @@ def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
     """
     parse(schema, referenced)
     return json_text(_document(schema.schema_str, "the schema"), normalize)
+
+
+def _bridged(document: Any) -> Any:
+    """The document with its `definitions` under `$defs` too: the registry finds them there, whatever the draft."""
+    if not isinstance(document, dict):
+        return document
+    old, new = document.get("definitions"), document.get("$defs", {})
+    if not isinstance(old, dict) or not isinstance(new, dict) or not old:
+        return document
+    return {**document, "$defs": {**new, **{name: item for name, item in old.items() if name not in new}}}
 
 
 def _document(text: str, name: str) -> Any:

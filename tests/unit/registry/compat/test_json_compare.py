@@ -49,6 +49,18 @@ def test_what_is_compatible_only_by_assumption_is_looked_at_again() -> None:
     assert [item.path for item in found] == ["#/properties/first", "#/properties/second"]
 
 
+def test_what_was_compatible_by_assumption_in_a_branch_that_failed() -> None:
+    def document(leaf: str, first: Any) -> Any:
+        a = {"properties": {"b": {"$ref": "#/definitions/b"}, "leaf": {"type": leaf}}}
+        b = {"properties": {"a": {"$ref": "#/definitions/a"}}}
+        return {"properties": {"first": first, "second": {"$ref": "#/definitions/b"}}, "definitions": {"a": a, "b": b}}
+
+    a = {"$ref": "#/definitions/a"}
+    writer, reader = document("string", a), document("null", {"anyOf": [a, {}]})
+    found = check(schema(reader), [schema(writer)]).differences
+    assert [item.path for item in found] == ["#/properties/second/properties/a/properties/leaf"]
+
+
 def test_a_pair_is_shown_where_it_is_met_first() -> None:
     def document(leaf: str) -> Any:
         return {

@@ -80,6 +80,15 @@ def test_references_to_other_schemas() -> None:
         parse(order, ())
 
 
+def test_definitions_are_found_under_defs_too() -> None:
+    string = {"type": "string"}
+    document = {"$ref": "#/$defs/a", "definitions": {"a": string, "b": {"type": "null"}}}
+    assert kinds(string, document) == []
+    assert kinds(string, {**document, "$defs": {"a": {"type": "null"}}}) == ["TYPE_CHANGED"]
+    assert kinds({"type": "null"}, {**document, "$ref": "#/$defs/b", "$defs": {"a": {}}}) == []
+    assert canonical(schema(document), (), False) == json.dumps(document, separators=(",", ":"))
+
+
 def test_drafts() -> None:
     for draft in Draft:
         assert parse(schema({"$schema": f"http://{draft.value}"}), ()).draft is draft
