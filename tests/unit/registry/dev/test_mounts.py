@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -94,3 +95,9 @@ def test_a_server_may_serve_a_given_registry() -> None:
     with serve(registry) as running:
         httpx.post(f"{running.url}/subjects/s/versions", json=INT)
     assert registry.answer(Request.to("GET", "/subjects")).body == b'["s"]'
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "registry.dev.http_server", None)
+    with pytest.raises(ImportError, match=r"install kserdes\[server\]"):
+        serve()
