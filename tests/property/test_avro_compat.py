@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import fastavro.schema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import Schema
@@ -45,6 +45,7 @@ def _pair(texts: tuple[str, str], normalize: bool) -> tuple[Schema, list[Schema]
     return new, [old]
 
 
+@settings(max_examples=4 * settings.default.max_examples)  # the profile is loaded: 2,000 cases in `thorough`
 @given(evolutions(), st.data())
 def test_backward_compatible_means_that_old_data_can_be_read(evolution: tuple[Case, str], data: st.DataObject) -> None:
     old, new = evolution
