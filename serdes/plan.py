@@ -19,7 +19,13 @@ from serdes.errors import SerializationError
 from serdes.formats import Contracts, Decode, Encode, Format, ReadHooks, Referenced, WriteHooks
 from serdes.options import ReadOptions, WriteOptions
 from serdes.schema_id import SchemaId, header_schema_id_serializer, prefix_schema_id_serializer
-from serdes.subject import AssociatedNameStrategy, SubjectNameStrategy, subject_of, topic_subject_name_strategy
+from serdes.subject import (
+    STRATEGIES,
+    AssociatedNameStrategy,
+    SubjectNameStrategy,
+    subject_of,
+    topic_subject_name_strategy,
+)
 
 __all__ = ["Ask", "Flow", "ReadPlan", "ReadPlanner", "WritePlan", "WritePlanner", "as_schema", "latest_ttl_s"]
 
@@ -296,9 +302,9 @@ class ReadPlanner:
         Raises:
             SerializationError: an unknown id, the registry can't be reached, or a schema can't be used.
         """
-        form = self._form
+        form, place = self._form, self._qualified(ctx)
         try:
-            written = (yield from _written(schema_id)) if self._online else None
+            written = (yield from _written(schema_id, place)) if self._online else None
             ruled = self._contracts is not None and any(
                 schema is not None and schema.rule_set is not None for schema in (written, self._schema)
             )
@@ -317,7 +323,18 @@ class ReadPlanner:
         except SerializationError as error:
             raise error.located(None, None, schema_id.id) from error.__cause__
         stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
-        return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip, not self._latest and hooks is None)
+        anywhere = not self._latest and hooks is None and place is None
+        return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip, anywhere)
+
+    def _qualified(self, ctx: SerializationContext | None) -> str | None:
+        """The subject, if a user's strategy puts it into a context of the registry: ids are counted per context."""
+        if isinstance(self._strategy, AssociatedNameStrategy) or self._strategy in STRATEGIES.values():
+            return None
+        try:
+            subject = self._strategy(ctx, None)
+        except Exception:  # it needs the record's name, which is not known before the schema is
+            return None
+        return subject if subject is not None and subject.startswith(":.") else None
 
     def _read_with(
         self, ctx: SerializationContext | None, writer: Any, ruled: bool
@@ -336,10 +353,10 @@ class ReadPlanner:
         return schema, None if schema is None else (yield from self._schemas.load(schema)), subject
 
 
-def _written(schema_id: SchemaId) -> Flow[Schema]:
+def _written(schema_id: SchemaId, subject: str | None) -> Flow[Schema]:
     schema: Schema
     if schema_id.id is not None:
-        schema = yield Ask("get_schema", (schema_id.id,))
+        schema = yield Ask("get_schema", (schema_id.id,) if subject is None else (schema_id.id, subject))
     else:
         schema = yield Ask("get_schema_by_guid", (str(schema_id.guid),))
     return schema

@@ -165,6 +165,18 @@ def test_read_with_the_writers_schema() -> None:
     assert (plan.schema_id, plan.stale_at_s, plan.anywhere) == (5, None, True)
 
 
+def test_ids_of_a_context_are_looked_up_there() -> None:
+    registry = Registry(get_schema=Schema(ORDER))
+    in_context = {"subject.name.strategy": lambda ctx, name: f":.eu:{ctx.topic}-{ctx.field}"}
+    plan = registry.run(reader(None, in_context).plan(FIVE, PREFIX_BYTES, CONTEXT))
+    assert registry.asked == [("get_schema", 5, ":.eu:orders-value")]
+    assert plan.anywhere is False  # the same id may be another schema elsewhere
+    by_name = {"subject.name.strategy": lambda ctx, name: f"{ctx.topic}-{name.lower()}"}
+    registry = Registry(get_schema=Schema(ORDER))
+    assert registry.run(reader(None, by_name).plan(FIVE, PREFIX_BYTES, CONTEXT)).anywhere is True
+    assert registry.asked == [("get_schema", 5)]
+
+
 def test_read_with_a_schema() -> None:
     frame = frame_prefix(5) + b"\x02"
     plan = Registry(get_schema=Schema(ORDER)).run(
