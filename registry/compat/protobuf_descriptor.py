@@ -66,7 +66,7 @@ ENUM_OPTIONS: Final = ("allow_alias", "deprecated")
 METHOD_OPTIONS: Final = ("deprecated", "idempotency_level")
 
 
-def from_bytes(data: bytes, which: str = "the schema") -> File:
+def from_bytes(data: bytes, which: str = "") -> File:
     """What a serialized descriptor declares.
 
     Raises:
@@ -75,7 +75,7 @@ def from_bytes(data: bytes, which: str = "the schema") -> File:
     try:
         file = _descriptor_class().FromString(data)
     except DecodeError as error:
-        reason = f"{which} is neither a .proto text nor base64 of a FileDescriptorProto"
+        reason = f"{which or 'the schema'} is neither a .proto text nor base64 of a FileDescriptorProto"
         raise InvalidSchemaError.local(reason) from error
     return _Reader(file).file()
 

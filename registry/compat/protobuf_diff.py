@@ -36,7 +36,7 @@ def parse(schema: Schema, referenced: Referenced) -> ProtobufSchema:
     return ProtobufSchema(file, Types(file, others))
 
 
-def _file(text: str, which: str = "the schema") -> File:
+def _file(text: str, which: str = "") -> File:
     data = decoded(text)
     return read(text, which) if data is None else from_bytes(data, which)
 

@@ -112,6 +112,8 @@ class _Kind:
 
     @classmethod
     def of(cls, name: str, side: Side) -> _Kind:
+        if name in SCALARS and not side.types.shadows:
+            return SCALAR_KINDS[GROUPS[name]]
         info = side.find(name)
         if info is not None and info.map_entry is not None:
             return cls("map", map=info.map_entry)
@@ -126,6 +128,9 @@ class _Kind:
 
     def described(self, name: str) -> str:
         return f"a {self.sort} {name}" if self.sort == "message" else f"{name}"
+
+
+SCALAR_KINDS: Final = {group: _Kind("scalar", group) for group in GROUPS.values()}
 
 
 def _messages(

@@ -6,6 +6,8 @@ Must not know what carries the options. Source: Confluent's registry (`ProtobufS
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -32,7 +34,7 @@ ESCAPES: Final = str.maketrans(
     }
 )
 INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)")
-DECIMAL = re.compile(r"-?(\d+(?:\.(\d*))?|\.(\d+))(?:[eE][+-]?\d+)?")
+DECIMAL = re.compile(r"-?(\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?")
 FLOAT_DIGITS, DOUBLE_DIGITS = 7, 16
 MAX_EXPONENT: Final = 400
 
@@ -128,16 +130,16 @@ def _key(key: str, names: Names) -> str:
 
 def _number(text: str) -> str:
     """As Java's `DecimalFormat` prints what commons-lang's `NumberUtils` reads: no exponent, at most 3 decimals."""
-    if INTEGER.fullmatch(text):
+    if len(text) <= MAX_EXPONENT and INTEGER.fullmatch(text):
         digits = text.lstrip("-")
         octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
         try:
             value = int(digits, 8 if octal else 16 if "x" in digits.lower() else 10)
         except ValueError:
-            return text  # a digit that is not octal, or thousands of digits
+            return text  # a digit that is not octal
         return str(-value if text.startswith("-") else value)
     found = DECIMAL.fullmatch(text)
-    if found is None or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
+    if found is None or len(text) > MAX_EXPONENT or abs(int(found[4] or 0)) > MAX_EXPONENT:
         return text
     held = _as_java_holds(text, len(found[2] or found[3] or ""))
     with localcontext() as context:
@@ -154,7 +156,7 @@ def _as_java_holds(text: str, decimals: int) -> Decimal:
             (single,) = struct.unpack("f", struct.pack("f", float(text)))
         except OverflowError:
             single = 0.0
-        if single != 0 or float(text) == 0:
+        if math.isfinite(single) and (single != 0 or float(text) == 0):
             return Decimal(single)
     return Decimal(float(text)) if decimals <= DOUBLE_DIGITS and abs(float(text)) < float("inf") else Decimal(text)
 
@@ -175,10 +177,7 @@ def normalized(options: list[Option], names: Names) -> list[Option]:
         if extension is None or extension.label == "repeated":
             result += same
             continue
-        merged = same[0]
-        for option in same[1:]:
-            merged = _merged(merged, option)
-        result.append(merged)
+        result.append(_merged([_as_map(option) for option in same]))
     return result
 
 
@@ -203,18 +202,21 @@ def _inner_map(option: Option) -> dict[str, Any]:
     return {option.name: Primitive(option.kind, option.value) if plain else option.value}
 
 
-def _merged(one: Option, other: Option) -> Option:
+def _merged(options: list[Option]) -> Option:
     """Maps key by key, equal values once; of anything else the last."""
-    other = _as_map(other)
-    if one.kind is not Kind.MAP or other.kind is not Kind.MAP:
-        return other
-    result = dict(one.value)
-    for key, value in other.value.items():
-        if key not in result:
-            result[key] = value
-            continue
-        items: list[Any] = []
-        for part in (result[key], value):
-            items += [item for item in (part if isinstance(part, list) else [part]) if item not in items]
-        result[key] = items
-    return Option(other.name, Kind.MAP, result, other.parenthesized)
+    last = options[-1]
+    maps = list(itertools.takewhile(lambda option: option.kind is Kind.MAP, reversed(options)))
+    if len(maps) < 2:
+        return last
+    values: dict[str, dict[str, Any]] = {}
+    lists: set[str] = set()
+    for option in reversed(maps):
+        for key, value in option.value.items():
+            parts = value if isinstance(value, list) else [value]
+            if key in values or isinstance(value, list):
+                lists.add(key)
+            values.setdefault(key, {}).update({repr(part): part for part in parts if repr(part) not in values[key]})
+    result = {
+        key: list(found.values()) if key in lists else next(iter(found.values())) for key, found in values.items()
+    }
+    return Option(last.name, Kind.MAP, result, last.parenthesized)

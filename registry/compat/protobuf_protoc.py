@@ -6,7 +6,6 @@ it works, so threads take turns; it starts no threads and keeps nothing between 
 
 from __future__ import annotations
 
-import ast
 import re
 import tempfile
 import warnings
@@ -21,10 +20,14 @@ from registry.errors import InvalidSchemaError
 
 __all__ = ["descriptors"]
 
+MAX_TYPES: Final = 10_000
+"""A schema that declares more, with all it imports, is refused: protoc's time grows with the square of their number."""
+
+TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'
 FIRST_WORD = re.compile(r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(\w*)", re.DOTALL)
 # How protoc's Python generator writes a descriptor down; the first of its two forms, or both, have the same bytes.
-SERIALIZED = re.compile(rb"AddSerializedFile\((b'(?:[^'\\]|\\.)*+')\)", re.DOTALL)
+SERIALIZED = re.compile(rb"AddSerializedFile\(b'((?:[^'\\]|\\.)*+)'\)", re.DOTALL)
 
 
 def descriptors(text: str, texts: Mapping[str, str], main: str) -> list[FileDescriptorProto]:
@@ -69,11 +72,14 @@ def _write_files(folder: Path, text: str, texts: Mapping[str, str], main: str) -
     Returns:
         Names of the files whose first line was lengthened by `IMPLIED_SYNTAX`.
     """
-    shifted = set()
+    shifted, types = set(), 0
     waiting, known = [(main, text)], {main}
     while waiting:
         name, content = waiting.pop()
-        refuse_extremes(content, "the schema" if name == main else f"{name}")
+        refuse_extremes(content, "" if name == main else name)
+        types += len(TYPE_WORD.findall(content))
+        if types > MAX_TYPES:
+            raise InvalidSchemaError.local(f"more than {MAX_TYPES:,} types, map fields and services")
         if FIRST_WORD.match(content)[1] not in ("syntax", "edition"):  # type: ignore[index]
             shifted.add(name)
             content = IMPLIED_SYNTAX + content.removeprefix("\ufeff")
@@ -96,8 +102,7 @@ def _text_of(path: str, texts: Mapping[str, str]) -> str | None:
 def _embedded(code: bytes) -> bytes:
     found = SERIALIZED.search(code)
     assert found is not None, "grpcio-tools writes descriptors in another way than this version knows"
-    value: bytes = ast.literal_eval(found[1].decode("ascii"))
-    return value
+    return found[1].decode("unicode_escape").encode("latin-1")
 
 
 def _reason(errors: list[Any], main: str, shifted: set[str]) -> str:

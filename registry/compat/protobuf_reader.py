@@ -48,18 +48,18 @@ PLAIN_FIELD = re.compile(
 PLAIN_CONSTANT = re.compile(r"\s*([A-Za-z_]\w*)[ \t]*=[ \t]*(0|-?[1-9]\d{0,8})[ \t]*;", re.ASCII)
 
 
-def read(text: str, which: str = "the schema") -> File:
+def read(text: str, which: str = "") -> File:
     """What a text declares.
 
     Args:
         text: the text.
-        which: how messages call it.
+        which: how messages call it; empty if that is clear.
 
     Raises:
         InvalidSchemaError: it is not Protobuf; the text has the line and column.
     """
     refuse_extremes(text, which)
-    return _Reader(Scanner(text, "" if which == "the schema" else f"{which}: ")).file()
+    return _Reader(Scanner(text, f"{which}: " if which else "")).file()
 
 
 class _Reader:
@@ -79,6 +79,7 @@ class _Reader:
     def top_level(self, first: bool) -> None:
         scan, result = self.scan, self.result
         if scan.take(";"):
+            scan.skip_semicolons()
             return
         word = scan.word()
         if word in ("syntax", "edition"):
@@ -150,6 +151,7 @@ class _Reader:
     def in_message(self, result: Message) -> None:
         scan = self.scan
         if scan.take(";"):
+            scan.skip_semicolons()
             return
         word = scan.word()
         others: dict[str, tuple[list[Any], Callable[[], Any]]] = {
@@ -394,7 +396,9 @@ class _Reader:
         return (Kind.BOOLEAN if word in ("true", "false") else Kind.ENUM), word
 
     def map(self) -> dict[str, Any]:
+        """A map; a key that comes again makes a list."""
         result: dict[str, Any] = {}
+        again: set[str] = set()
         self.scan.need("{")
         while not self.scan.take("}"):
             option = self.option(":")
@@ -404,19 +408,20 @@ class _Reader:
                     self.scan.fail(f"'{option.name}' has a value and fields")
                 nested[option.value.name] = _in_value(option.value.kind, option.value.value)
             else:
-                self.add(result, option.name, _in_value(option.kind, option.value))
+                self.add(result, again, option.name, _in_value(option.kind, option.value))
             _ = self.scan.take(",") or self.scan.take(";")
         return result
 
     @staticmethod
-    def add(result: dict[str, Any], name: str, value: Any) -> None:
-        """A key that comes twice makes a list."""
+    def add(result: dict[str, Any], again: set[str], name: str, value: Any) -> None:
         if name not in result:
             result[name] = value
             return
-        previous = result[name]
-        items = previous if isinstance(previous, list) else [previous]
-        result[name] = items + (value if isinstance(value, list) else [value])
+        if name not in again:
+            again.add(name)
+            previous = result[name]
+            result[name] = list(previous) if isinstance(previous, list) else [previous]
+        result[name] += value if isinstance(value, list) else [value]
 
     def list(self) -> list[Any]:
         result: list[Any] = []

@@ -14,11 +14,13 @@ from registry.errors import InvalidSchemaError
 __all__ = ["Scanner"]
 
 BLANK = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+BLANKS: Final = " \t\r\n\f\v/"
 WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d{1,20})")
 STRING_PART = re.compile(r"""[^"'\\\n]+""")
 ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 NAMED_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+SEMICOLONS = re.compile(r"[;\s]*")
 MIN_INT, MAX_INT = -(2**31), 2**31 - 1
 
 
@@ -38,6 +40,8 @@ class Scanner:
         self._at = 1 if text.startswith("\ufeff") else 0
 
     def _skip(self) -> None:
+        if self._text[self._at : self._at + 1] not in BLANKS:
+            return
         found = BLANK.match(self._text, self._at)
         assert found is not None
         self._at = found.end()
@@ -69,6 +73,12 @@ class Scanner:
             return False
         self._at += len(expected)
         return True
+
+    def skip_semicolons(self) -> None:
+        """Steps over empty statements."""
+        found = SEMICOLONS.match(self._text, self._at)
+        assert found is not None
+        self._at = found.end()
 
     def need(self, expected: str) -> None:
         """Steps over this.

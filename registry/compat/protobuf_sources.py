@@ -128,18 +128,19 @@ def refuse_extremes(text: str, which: str) -> None:
 
     Args:
         text: a `.proto` text.
-        which: how messages call it.
+        which: how messages call it; empty if that is clear.
 
     Raises:
         InvalidSchemaError: too long, brackets nested too deep, or not encodable.
     """
+    prefix = f"{which}: " if which else ""
     if len(text) > MAX_SIZE:
-        raise InvalidSchemaError.local(f"{which}: {len(text):,} characters; at most {MAX_SIZE:,} are taken")
+        raise InvalidSchemaError.local(f"{prefix}{len(text):,} characters; at most {MAX_SIZE:,} are taken")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise InvalidSchemaError.local(f"{which}: not valid Unicode: {error.reason}") from error
+            raise InvalidSchemaError.local(f"{prefix}not valid Unicode: {error.reason}") from error
     if text.count("{") + text.count("[") + text.count("<") + text.count("(") <= MAX_DEPTH:
         return
     still_open: list[str] = []
@@ -151,6 +152,6 @@ def refuse_extremes(text: str, which: str) -> None:
             still_open.append(bracket)
             if len(still_open) > MAX_DEPTH:
                 line = text.count("\n", 0, found.start()) + 1
-                raise InvalidSchemaError.local(f"{which}: line {line}: nested deeper than {MAX_DEPTH} levels")
+                raise InvalidSchemaError.local(f"{prefix}line {line}: nested deeper than {MAX_DEPTH} levels")
         elif still_open and still_open[-1] == CLOSES[bracket]:
             still_open.pop()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from registry.compat.protobuf_model import Enum, Extend, Field, File, Message, Type, option_value
+from registry.compat.protobuf_model import SCALARS, Enum, Extend, Field, File, Message, Type, option_value
 from registry.compat.protobuf_reader import read
 from registry.compat.protobuf_sources import BUILT_IN_NAMES, built_in
 
@@ -65,6 +65,8 @@ class Types:
             self._replaced.add(path)
             self._add(file, place)
         self._add(own, LOCAL)
+        self.shadows = any(name.rpartition(".")[2] in SCALARS for name in self._types)
+        """Whether a type is called like a scalar, so that a scalar's name may mean it."""
 
     def _add(self, file: File, place: Place | None) -> None:
         self._types.update(_declared(file, place))
