@@ -155,6 +155,7 @@ class GroupDriver:
                 poked = asyncio.get_running_loop().create_task(self._poked.wait())
                 try:
                     deadline_s = self._last_poll_s() + membership.settings.max_poll_interval_s
+                    deadline_s = min(deadline_s, membership.leave_by_s)
                     left_s = min(max(0.0, deadline_s - self._clock.monotonic()) + 0.05, LONGEST_WAIT_S)
                     await asyncio.wait((task, poked), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
                 finally:

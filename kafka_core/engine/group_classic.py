@@ -93,6 +93,9 @@ class Membership:
         self._join_sent = False
         self._skip_assignment = False
         self._started = 0
+        self._leaves_after_sync = False
+        self.leave_by_s = math.inf
+        """Until when a member that leaves waits for the rebalance under way."""
 
     # ---- what the client asks for
 
@@ -115,16 +118,42 @@ class Membership:
         """Sets the topics to take part with; joins, or joins again if they changed."""
         self._topics = frozenset(topics)
         self._wanted = True
+        self._leaves_after_sync = False
         if self.state is State.IDLE:
             self._prepare("joining for the first time")
         elif self._topics != self._joined_topics and self.generation != NO_GENERATION:
             self._rejoin_reason = "the subscribed topics changed"
 
     def unsubscribe(self) -> None:
-        """Gives up all partitions (an event, if there are any) and leaves."""
+        """Gives up all partitions (an event, if there are any) and leaves.
+
+        What a cooperative member owns while it joins can be committed only in the generation that the join leads to,
+        which the coordinator may be in already: it takes part to the end of the rebalance first, for a while.
+        """
         self._wanted = False
         if self.state in (State.IDLE, State.LEAVING):
             return
+        self._leaves_after_sync = True
+        self.leave_by_s = math.inf
+        if not (self.owned and self._in_rebalance):
+            self._begin_leaving()
+
+    @property
+    def _in_rebalance(self) -> bool:
+        """Whether the coordinator may be in a generation that this member does not know or that can't commit yet."""
+        joining = self.state is State.JOINING and self._join_sent
+        return joining or self.state in (State.PLANNING, State.SYNCING)
+
+    def _leave_if_due(self, now_s: float) -> None:
+        if not self._leaves_after_sync:
+            return
+        self.leave_by_s = min(self.leave_by_s, now_s + LEAVE_TIMEOUT_S)
+        if not self._in_rebalance or now_s >= self.leave_by_s:
+            self._begin_leaving()
+
+    def _begin_leaving(self) -> None:
+        self._leaves_after_sync = False
+        self.leave_by_s = math.inf
         self._rejoin_reason = None
         lost = self.state in (State.LOSING, State.EXPELLED, State.FATAL)
         self._supersede()
@@ -185,6 +214,7 @@ class Membership:
 
     def watch(self, now_s: float, last_poll_s: float) -> None:
         """To be called while a request is under way: deadlines that do not wait for it."""
+        self._leave_if_due(now_s)
         active = self.state in BEATING or self.state in (State.JOINING, State.PLANNING, State.SYNCING)
         if active and now_s >= last_poll_s + self.settings.max_poll_interval_s:
             self._expel(now_s - last_poll_s)
@@ -203,6 +233,7 @@ class Membership:
         Args:
             last_poll_s: when the application last polled (now, while it is inside poll).
         """
+        self._leave_if_due(now_s)
         if self.state in (State.IDLE, State.FATAL, State.EXPELLED, State.LOSING):
             return Wait(math.inf) if self.state is not State.EXPELLED or self._leave_sent else self._leave(now_s)
         if self.state is State.LEAVING:
@@ -216,7 +247,9 @@ class Membership:
             self._lose()
             return self.next_step(now_s, last_poll_s)
         step = self._member_step(now_s)
-        return replace(step, until_s=min(step.until_s, poll_deadline_s)) if isinstance(step, Wait) else step
+        if isinstance(step, Wait):
+            return replace(step, until_s=min(step.until_s, poll_deadline_s, self.leave_by_s))
+        return step
 
     def _member_step(self, now_s: float) -> Step:
         if now_s < self._retry_at_s:
@@ -411,6 +444,9 @@ class Membership:
         self._succeeded()
         self._alive(now_s)
         self.rebalances += 1
+        if self._leaves_after_sync:
+            self._begin_leaving()
+            return
         self._target = assigned
         given_up = self.owned - assigned
         if given_up and self.cooperative:

@@ -438,3 +438,61 @@ def test_done_for_a_foreign_event_changes_nothing() -> None:
     rig = Rig().stable()
     rig.member.done(Event(999, EventKind.REVOKE, frozenset({T0}), False))
     assert rig.member.owned == {T0, T1}
+
+
+def joining_with_partitions() -> tuple[Rig, JoinGroupRequest]:
+    rig = Rig("cooperative-sticky").stable()
+    rig.beat(KafkaError.REBALANCE_IN_PROGRESS)
+    return rig, rig.send(JoinGroupRequest)
+
+
+def joined(generation: int) -> JoinGroupResponse:
+    return JoinGroupResponse(
+        generation_id=generation, protocol_name="cooperative-sticky", leader="other", member_id="m1", members=[]
+    )
+
+
+def test_leaving_with_partitions_while_a_join_waits_gives_them_up_in_the_new_generation() -> None:
+    """The coordinator refuses commits of the generation before as soon as it has answered the join."""
+    rig, request = joining_with_partitions()
+    rig.member.unsubscribe()
+    assert not rig.member.outdated(request)
+    rig.answer(request, joined(generation=2))
+    assert not rig.has_event()  # until everybody has synced, nobody may commit
+    rig.sync(T1, T2)
+    assert rig.member.generation == 2
+    assert rig.done(EventKind.REVOKE) == {T0, T1}
+    rig.send(LeaveGroupRequest)
+
+
+def test_leaving_with_partitions_does_not_wait_long_for_a_join() -> None:
+    rig, request = joining_with_partitions()
+    rig.member.unsubscribe()
+    rig.member.watch(rig.now_s, rig.poll_s)
+    assert rig.member.leave_by_s == rig.now_s + 3
+    rig.now_s = rig.member.leave_by_s
+    rig.member.watch(rig.now_s, rig.poll_s)
+    assert rig.member.outdated(request)
+    assert rig.done(EventKind.REVOKE) == {T0, T1}
+    assert rig.step().apart
+
+
+def test_leaving_while_the_next_rebalance_begins_gives_up_at_once() -> None:
+    """While members join, the coordinator takes commits of the last generation."""
+    rig, request = joining_with_partitions()
+    rig.member.unsubscribe()
+    rig.answer(request, joined(generation=2))
+    rig.answer(rig.send(SyncGroupRequest), SyncGroupResponse(error_code=KafkaError.REBALANCE_IN_PROGRESS))
+    rig.step()
+    assert rig.member.generation == 2
+    assert rig.done(EventKind.REVOKE) == {T0, T1}
+
+
+def test_subscribing_again_while_the_join_waits_stays_a_member() -> None:
+    rig, request = joining_with_partitions()
+    rig.member.unsubscribe()
+    rig.member.subscribe({"t"})
+    rig.answer(request, joined(generation=2))
+    rig.sync(T0, T1)
+    assert rig.done(EventKind.ASSIGN) == set()
+    assert rig.state() is State.STABLE
