@@ -369,7 +369,7 @@ class ClusterClient:
                 broker = BrokerAddress(item.node_id, item.host, item.port, item.rack)
                 if not self._closed and self._pool.adopt(broker, connection):
                     return
-        connection.retire()
+        self._pool.retire(connection)
 
     def bootstrap_failed(self, address: str, error: KafkaException) -> None:
         """A bootstrap server could not be asked."""

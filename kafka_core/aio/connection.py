@@ -201,6 +201,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
         else:
             self._end_listeners.append(listener)
 
+    def on_closed(self, listener: Callable[[], object]) -> None:
+        """Have `listener` called once the socket is closed too: soon after the end, or after TLS has said goodbye."""
+        self._gone.add_done_callback(lambda _: listener())
+
     async def wait_closed(self) -> KafkaException | None:
         """Wait for the connection's end; gives what `on_end` tells."""
         await asyncio.shield(self._gone)
@@ -463,9 +467,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if isinstance(exc, ssl.SSLError):
             return tls_error(exc, self.name, self.host)
         where = self._reader.describe_position()
-        what = (
-            f"the connection was lost ({exc.__class__.__name__}: {exc})" if exc else "the broker closed the connection"
-        )
+        if exc is None or isinstance(exc, (ConnectionResetError, BrokenPipeError)):
+            # A broker that closes with bytes of ours unread resets: chance must not choose what the user is told.
+            what = "the broker closed the connection"
+        else:
+            what = f"the connection was lost ({exc.__class__.__name__}: {exc})"
         hint = ""
         if self._state.phase is ConnectionPhase.HANDSHAKING and self._reader.received_bytes == 0:
             what, where = f"{what} during the handshake", "before its first answer"

@@ -80,7 +80,7 @@ class ConnectionPool:
         self._settled_after_s = max(backoff_ms, backoff_max_ms) / 1000
         self._on_up, self._on_down = on_up, on_down
         self._slots: dict[tuple[int, Lane], Slot] = {}
-        self._retired: set[BrokerConnection] = set()
+        self._ending: set[BrokerConnection] = set()  # no slot's any more, but their sockets may be open yet
         self._closed = False
 
     async def get(self, broker: BrokerAddress, lane: Lane = Lane.MAIN) -> BrokerConnection:
@@ -131,11 +131,18 @@ class ConnectionPool:
                 del self._slots[key]
                 self._let_go(slot)
 
+    def retire(self, connection: BrokerConnection) -> None:
+        """See a connection to its end, one made elsewhere too: its answers are waited for, then it is closed."""
+        self._watch_end(connection)
+        connection.retire()
+        if self._closed:
+            connection.abort()  # nobody waits for a goodbye any more
+
     async def close(self, timeout_s: float) -> None:
         """Close everything at once; in-flight requests fail. Later calls of `get` raise StateError."""
         self._closed = True
         connections = [slot.connection for slot in self._slots.values() if slot.connection is not None]
-        connections += self._retired
+        connections += self._ending
         tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
         self._slots.clear()
         for task in tasks:
@@ -152,7 +159,7 @@ class ConnectionPool:
                 slot.task.cancel()
             if slot.connection is not None:
                 slot.connection.abort()
-        for connection in list(self._retired):
+        for connection in list(self._ending):
             connection.abort()
         self._slots.clear()
 
@@ -187,7 +194,7 @@ class ConnectionPool:
         finally:
             slot.task = None
         if self._slots.get((slot.broker.node_id, slot.lane)) is not slot:  # let go while we were connecting
-            self._retire(connection)
+            self.retire(connection)
             return connection
         self._take(slot, connection)
         return connection
@@ -198,6 +205,7 @@ class ConnectionPool:
         connection.on_end(partial(self._lost, slot, connection))
 
     def _lost(self, slot: Slot, connection: BrokerConnection, error: KafkaException | None) -> None:
+        self._watch_end(connection)  # TLS says goodbye first
         if slot.connection is connection:
             slot.connection = None
         if self._clock.monotonic() - connection.connected_at_s > self._settled_after_s:
@@ -207,12 +215,12 @@ class ConnectionPool:
 
     def _let_go(self, slot: Slot) -> None:
         if slot.connection is not None:
-            self._retire(slot.connection)
+            self.retire(slot.connection)
 
-    def _retire(self, connection: BrokerConnection) -> None:
-        self._retired.add(connection)
-        connection.on_end(lambda _: self._retired.discard(connection))
-        connection.retire()
+    def _watch_end(self, connection: BrokerConnection) -> None:
+        if connection not in self._ending:
+            self._ending.add(connection)
+            connection.on_closed(partial(self._ending.discard, connection))
 
 
 def _look_at(task: "asyncio.Task[BrokerConnection]") -> None:

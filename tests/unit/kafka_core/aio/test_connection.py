@@ -25,6 +25,7 @@ from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRespo
 from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kafka_core.wire.connection import ConnectionPhase
 from tests.faults.loop import make_connector, on_loop, outcome, until
 from tests.faults.proxy import FaultProxy, Way
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
@@ -571,3 +572,18 @@ class TestReauthentication:
             async with connected(broker, **SASL):
                 await asyncio.sleep(0.05)
             assert len(broker.asked(SaslHandshakeRequest)) == 1
+
+
+class TestWhatIsTold:
+    @on_loop
+    async def test_a_reset_before_the_first_answer_is_told_like_an_end_of_stream(self):
+        """Which of the two a refusing broker causes depends on whether it had read all that we sent."""
+        told = set()
+        for exc in (None, ConnectionResetError(104, "reset"), BrokenPipeError(32, "pipe")):
+            connector = make_connector("127.0.0.1:9")
+            connection = BrokerConnection(connector.settings, "127.0.0.1", 9, -1, connector)
+            connection._state.move(ConnectionPhase.HANDSHAKING)
+            connection.connection_lost(exc)
+            told.add(str(await connection.wait_closed()))
+        (text,) = told
+        assert "the broker closed the connection during the handshake before its first answer" in text

@@ -234,3 +234,30 @@ class TestEnd:
             with pytest.raises(StateError, match="closed"):
                 await setup.pool.get(setup.address)
             await until(lambda: broker.connections == 0)
+
+
+class TestEnding:
+    @on_loop
+    async def test_closing_waits_for_the_sockets_of_connections_that_had_ended_before(self):
+        async with both() as (_, setup):
+            connection = await setup.pool.get(setup.address)
+            connection.retire()
+            assert setup.pool.ready(1) is None
+            await setup.pool.close(1.0)
+            assert connection._gone.done()
+
+    @on_loop
+    async def test_a_foreign_connection_handed_over_for_its_end_is_closed_with_the_pool(self):
+        async with both() as (broker, setup):
+            connection = await setup.connector.connect("127.0.0.1", broker.port)
+            setup.pool.retire(connection)
+            await setup.pool.close(1.0)
+            assert connection._gone.done()
+
+    @on_loop
+    async def test_one_that_comes_up_after_closing_is_cut_at_once(self):
+        async with both() as (broker, setup):
+            connection = await setup.connector.connect("127.0.0.1", broker.port)
+            await setup.pool.close(1.0)
+            setup.pool.retire(connection)
+            assert await connection.wait_closed() is None
