@@ -22,7 +22,7 @@ from registry import flows
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
 from registry.cache import SchemaCaches
-from registry.client import mock_transport, tls_context, unreachable
+from registry.client import Body, closed, mock_transport, tls_context, unreachable
 from registry.config import ClientConfig
 from registry.errors import SchemaRegistryError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
@@ -64,7 +64,7 @@ class AsyncSchemaRegistryClient:
         no_lock = contextlib.nullcontext()
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, no_lock, time.monotonic)
         rng = random.Random()
-        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng)
+        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
         self._http = httpx.AsyncClient(
             transport=transport or mock_transport(config),
@@ -75,9 +75,15 @@ class AsyncSchemaRegistryClient:
             follow_redirects=False,
         )
         self._urls = config.urls
+        self._timeout_s = config.timeout_s
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a registry client holds connections and secrets and is not pickled: make one where it is needed"
+        )
 
     async def __aenter__(self) -> AsyncSchemaRegistryClient:
         return self
@@ -439,13 +445,22 @@ class AsyncSchemaRegistryClient:
         return await self._share(step)
 
     async def _send(self, step: Send) -> Reply | Unreachable:
+        if self._http.is_closed:
+            raise closed()
+        deadline_s = time.monotonic() + self._timeout_s
         try:
-            answer = await self._http.request(
+            request = self._http.build_request(
                 step.method, step.url, params=step.query, headers=step.headers, content=step.content
             )
+            auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
+            answer = await self._http.send(request, stream=True, auth=auth)
+            async with contextlib.aclosing(answer):
+                body = Body(self._timeout_s, deadline_s)
+                async for chunk in answer.aiter_bytes():
+                    body.add(chunk, time.monotonic())
         except (httpx.RequestError, httpx.InvalidURL) as error:
             return unreachable(error)
-        return Reply(answer.status_code, answer.content, answer.headers)
+        return Reply(answer.status_code, bytes(body.data), answer.headers)
 
     async def _share(self, step: Share) -> Any:
         """The look-up runs in a task of its own: whoever is cancelled while waiting leaves it to the others."""
@@ -458,6 +473,10 @@ class AsyncSchemaRegistryClient:
             return await asyncio.shield(task)
         except SchemaRegistryError as error:
             raise copy.copy(error) from error
+        except asyncio.CancelledError:
+            if task.cancelled() and self._http.is_closed:  # by `aclose`: the caller's own task is not cancelled
+                raise closed() from None
+            raise
 
     def _land(self, key: Hashable, task: asyncio.Task[Any]) -> None:
         del self._flights[key]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
-from registry.config import ClientConfig, TokenRequest, bearer_headers
+from registry.config import ClientConfig, TokenRequest, bearer_headers, masked
 from registry.errors import RETRIABLE_STATUSES, SchemaRegistryError, TransportError
 from registry.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
@@ -98,9 +98,10 @@ class Custom:
         except SchemaRegistryError:
             raise
         except Exception as error:  # whatever a user's function raises
-            raise TransportError(-1, -1, f"bearer.auth.custom.provider.function failed: {error!r}") from error
+            name = type(error).__name__  # its text may hold what the user's configuration holds
+            raise TransportError(-1, -1, f"bearer.auth.custom.provider.function failed: {name}") from error
         token = fields.get("bearer.auth.token") if isinstance(fields, Mapping) else None
-        if not isinstance(token, str) or not token:
+        if not isinstance(token, str) or not token.isascii() or not token:
             raise TransportError(-1, -1, "bearer.auth.custom.provider.function gave no 'bearer.auth.token'")
         return {"Authorization": f"Bearer {token}", **self._headers, **bearer_headers(fields)}
 
@@ -136,7 +137,7 @@ class OAuth:
         self._refresh_at_s = self._ends_at_s = 0.0
 
     def __repr__(self) -> str:
-        return f"OAuth({self._request.url})"
+        return f"OAuth({masked(self._request.url)})"
 
     def authorize(self) -> Steps[Mapping[str, str]]:
         """The kept token, or a new one.
@@ -165,12 +166,12 @@ class OAuth:
             if isinstance(outcome, Reply) and outcome.status not in RETRIABLE_STATUSES:
                 return self._keep(outcome, asked_at_s)
         why = outcome.reason if isinstance(outcome, Unreachable) else f"status {outcome.status}"
-        raise TransportError(-1, -1, f"no token from {self._request.url}: {why}")
+        raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {why}")
 
     def _asking(self) -> Send:
         request = self._request
         if request.client_id is None:
-            return Send("GET", request.url, {}, {"Metadata": "true"}, None)
+            return Send("GET", request.url, {}, {"Metadata": "true"}, None, to_registry=False)
         form = {"grant_type": "client_credentials", "scope": request.scope or ""}
         headers = {
             # RFC 6749 §2.3.1: both are form-encoded before they are joined
@@ -180,17 +181,17 @@ class OAuth:
             "Content-Type": "application/x-www-form-urlencoded",
             "Accept": "application/json",
         }
-        return Send("POST", request.url, {}, headers, urlencode(form).encode())
+        return Send("POST", request.url, {}, headers, urlencode(form).encode(), to_registry=False)
 
     def _keep(self, reply: Reply, asked_at_s: float) -> None:
         try:
             body = json.loads(reply.body)
             token = body["access_token"]
             life_s = float(body.get("expires_in", DEFAULT_LIFE_S))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             token, life_s = None, 0.0
-        if not isinstance(token, str) or reply.status != 200:
-            raise TransportError(-1, -1, f"no token from {self._request.url}: {_refusal(reply)}")
+        if not isinstance(token, str) or not token.isascii() or reply.status != 200:
+            raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {_refusal(reply)}")
         self._token = token
         self._ends_at_s = asked_at_s + life_s
         self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
@@ -201,7 +202,7 @@ def _refusal(reply: Reply) -> str:
     try:
         body = json.loads(reply.body)
         words = [str(body[name]) for name in ("error", "error_description") if name in body]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         words = []
     return f"status {reply.status}{': ' + ': '.join(words) if words else ''}"
 

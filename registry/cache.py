@@ -7,6 +7,7 @@ change in a registry (until they are deleted); "latest" does, so it has a time t
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
@@ -20,12 +21,23 @@ __all__ = ["Cache", "SchemaCaches"]
 T = TypeVar("T")
 
 
+class _Entry(Generic[T]):
+    """A value, until when it is good, and whether it was used since somebody last looked for what may go."""
+
+    __slots__ = ("ends_at_s", "used", "value")
+
+    def __init__(self, value: T, ends_at_s: float) -> None:
+        self.value = value
+        self.ends_at_s = ends_at_s
+        self.used = False
+
+
 class Cache(Generic[T]):
     """A bounded map that forgets what was not used for long, and what is too old.
 
-    A hit is one look-up in a plain dictionary, which needs no lock: entries are only ever replaced as a whole. It
-    leaves a mark; when room is needed, marked entries get a second chance (their mark is taken, and they count as
-    used). Everything else takes `lock`, for a few instructions.
+    A hit is one look-up in a plain dictionary, which needs no lock: entries are only ever replaced as a whole. It marks
+    the entry; when room is needed, marked entries get a second chance (the mark is taken, and they count as used now).
+    Everything else takes `lock`, for a few instructions.
 
     Args:
         capacity: entries.
@@ -40,61 +52,64 @@ class Cache(Generic[T]):
         self._lock = lock
         self._ttl_s = ttl_s
         self._clock = clock
-        self._hot: dict[Hashable, tuple[T, float]] = {}
-        self._used: set[Hashable] = set()
-        self._order = _SecondChance(capacity, self._hot, self._used)
+        self._entries: dict[Hashable, _Entry[T]] = {}
+        self._keys = _SecondChance(capacity, self._entries)
 
     def get(self, key: Hashable) -> T | None:
         """The entry, or None."""
-        found = self._hot.get(key)
-        if found is None or (found[1] is not math.inf and self._clock() >= found[1]):
+        found = self._entries.get(key)
+        if found is None or (found.ends_at_s is not math.inf and self._clock() >= found.ends_at_s):
             return None
-        self._used.add(key)
-        return found[0]
+        found.used = True
+        return found.value
 
     def put(self, key: Hashable, value: T) -> None:
         """Remembers an entry."""
         ends_at_s = math.inf if self._ttl_s is math.inf else self._clock() + self._ttl_s
         with self._lock:
-            self._order[key] = None
-            self._hot[key] = (value, ends_at_s)
+            self._keys[key] = None
+            self._entries[key] = _Entry(value, ends_at_s)
 
     def drop(self, matches: Callable[[Any], bool]) -> None:
         """Forgets every entry whose key matches. Cost: O(entries)."""
         with self._lock:
-            for key in [key for key in self._order if matches(key)]:
-                self._order.pop(key, None)
+            for key in [key for key in self._keys if matches(key)]:
+                del self._keys[key]
 
     def clear(self) -> None:
         """Forgets everything."""
-        with self._lock:
-            self._order.clear()
-            self._hot.clear()
-            self._used.clear()
+        self.drop(lambda key: True)
 
 
-class _SecondChance(cachetools.LRUCache[Hashable, None]):
+class _SecondChance(cachetools.Cache[Hashable, None]):
     """The keys of a cache in the order of their use; one that goes takes its entry along."""
 
-    def __init__(self, capacity: int, hot: dict[Hashable, Any], used: set[Hashable]) -> None:
+    def __init__(self, capacity: int, entries: dict[Hashable, Any]) -> None:
         super().__init__(capacity)
-        self._hot = hot
-        self._used_keys = used
+        self._order: OrderedDict[Hashable, None] = OrderedDict()
+        self._entries = entries
 
-    def popitem(self) -> tuple[Hashable, None]:
-        """Removes the key that was not used for the longest time."""
-        for _ in range(len(self)):
-            oldest = next(iter(self))
-            if oldest not in self._used_keys:
-                break
-            self._used_keys.discard(oldest)
-            self[oldest]  # counts as used now
-        return super().popitem()
+    def __setitem__(self, key: Hashable, value: None, *more: Any) -> None:
+        super().__setitem__(key, value, *more)
+        self._order[key] = None
+        self._order.move_to_end(key)
 
     def __delitem__(self, key: Hashable, *more: Any) -> None:
         super().__delitem__(key, *more)
-        self._hot.pop(key, None)
-        self._used_keys.discard(key)
+        del self._order[key]
+        self._entries.pop(key, None)
+
+    def popitem(self) -> tuple[Hashable, None]:
+        """Removes the key that was not used for the longest time."""
+        for _ in range(len(self._order)):
+            oldest = next(iter(self._order))
+            if not self._entries[oldest].used:
+                break
+            self._entries[oldest].used = False
+            self._order.move_to_end(oldest)  # counts as used now
+        key = next(iter(self._order))
+        del self[key]
+        return key, None
 
 
 class SchemaCaches:
@@ -108,7 +123,9 @@ class SchemaCaches:
         guids: (GUID, format) → schema.
         latest: (subject, format) → the newest version.
         latest_with: (subject, metadata, deleted, format) → the newest version with that metadata.
-        epoch: grows whenever something is forgotten, so that an answer asked for before it is not kept after it.
+        epoch: grows whenever something is forgotten, so that an answer asked for before it is neither kept after it nor
+            given to who asks after it.
+        forgotten: grows when registrations are forgotten, for the same reason.
     """
 
     def __init__(
@@ -119,6 +136,7 @@ class SchemaCaches:
         clock: Callable[[], float],
     ) -> None:
         self.epoch = 0
+        self.forgotten = 0
         self.schemas: Cache[Schema] = Cache(capacity, lock, math.inf, clock)
         self.registered: Cache[RegisteredSchema] = Cache(capacity, lock, math.inf, clock)
         self.looked_up: Cache[RegisteredSchema] = Cache(capacity, lock, math.inf, clock)
@@ -130,6 +148,7 @@ class SchemaCaches:
     def forget_subject(self, subject: str) -> None:
         """Forgets what is known of a subject's versions (its schemas keep their ids)."""
         self.epoch += 1
+        self.forgotten += 1
         for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
             cache.drop(lambda key: key[0] == subject)
 
@@ -148,6 +167,7 @@ class SchemaCaches:
     def clear(self) -> None:
         """Forgets everything."""
         self.epoch += 1
+        self.forgotten += 1
         self.schemas.clear()
         self.guids.clear()
         for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):

@@ -6,6 +6,7 @@ arguments are those of `confluent_kafka.schema_registry.SchemaRegistryClient`.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 import ssl
@@ -24,14 +25,15 @@ from registry.auth import credentials
 from registry.cache import SchemaCaches
 from registry.config import ClientConfig
 from registry.dev import mounts
-from registry.errors import SchemaRegistryError
+from registry.errors import SchemaRegistryError, TransportError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 from registry.policy import Policy
 from registry.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
-__all__ = ["SchemaRegistryClient", "mock_transport", "tls_context", "unreachable"]
+__all__ = ["Body", "SchemaRegistryClient", "closed", "mock_transport", "tls_context", "unreachable"]
 
 T = TypeVar("T")
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -67,6 +69,38 @@ def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
     if isinstance(error, httpx.TimeoutException):
         reason = f"timed out ({type(error).__name__})"
     return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
+
+
+def closed() -> TransportError:
+    """The error of calls on a client that is closed."""
+    return TransportError(-1, -1, "the registry client is closed")
+
+
+class Body:
+    """The body of an answer, which has to come in time and to be of some size.
+
+    Args:
+        timeout_s: for the message.
+        deadline_s: when all of it must be here, in the seconds of the clock that `add` is told.
+    """
+
+    def __init__(self, timeout_s: float, deadline_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._deadline_s = deadline_s
+        self.data = bytearray()
+
+    def add(self, chunk: bytes, now_s: float) -> None:
+        """Takes a part.
+
+        Raises:
+            httpx.ReadTimeout: it took too long.
+            httpx.RemoteProtocolError: it is too large.
+        """
+        self.data += chunk
+        if len(self.data) > MAX_ANSWER_BYTES:
+            raise httpx.RemoteProtocolError(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+        if now_s > self._deadline_s:
+            raise httpx.ReadTimeout(f"the answer is not complete after {self._timeout_s:g} s")
 
 
 class _Flights:
@@ -120,7 +154,7 @@ class SchemaRegistryClient:
         config = ClientConfig.parse(conf)
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, threading.Lock(), time.monotonic)
         rng = random.Random()
-        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng)
+        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights = _Flights()
         self._http = httpx.Client(
             transport=transport or mock_transport(config),
@@ -131,9 +165,15 @@ class SchemaRegistryClient:
             follow_redirects=False,
         )
         self._urls = config.urls
+        self._timeout_s = config.timeout_s
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a registry client holds connections and secrets and is not pickled: make one where it is needed"
+        )
 
     def __enter__(self) -> SchemaRegistryClient:
         return self
@@ -490,13 +530,21 @@ class SchemaRegistryClient:
         return self._share(step)
 
     def _send(self, step: Send) -> Reply | Unreachable:
+        if self._http.is_closed:
+            raise closed()
+        deadline_s = time.monotonic() + self._timeout_s
         try:
-            answer = self._http.request(
+            request = self._http.build_request(
                 step.method, step.url, params=step.query, headers=step.headers, content=step.content
             )
+            answer = self._http.send(request, stream=True, auth=httpx.USE_CLIENT_DEFAULT if step.to_registry else None)
+            with contextlib.closing(answer):
+                body = Body(self._timeout_s, deadline_s)
+                for chunk in answer.iter_bytes():
+                    body.add(chunk, time.monotonic())
         except (httpx.RequestError, httpx.InvalidURL) as error:
             return unreachable(error)
-        return Reply(answer.status_code, answer.content, answer.headers)
+        return Reply(answer.status_code, bytes(body.data), answer.headers)
 
     def _share(self, step: Share) -> Any:
         while True:

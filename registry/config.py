@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-__all__ = ["MOCK_SCHEME", "ClientConfig", "TokenRequest", "bearer_headers"]
+__all__ = ["MOCK_SCHEME", "ClientConfig", "TokenRequest", "bearer_headers", "masked"]
 
 MOCK_SCHEME = "mock"
 
@@ -114,6 +114,9 @@ class ClientConfig:
     cache_capacity: int = 1000
     latest_ttl_s: float = math.inf
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a registry client's configuration holds secrets and is not pickled: send the properties")
+
     @property
     def mock_name(self) -> str | None:
         """The name of an in-process registry (`mock://name`), None for a real one."""
@@ -152,7 +155,7 @@ class ClientConfig:
             verify=_flag(conf, "ssl.verify", True) and conf.get("ssl.ca.location") is not False,
             basic_user_info=basic,
             **bearer,
-            proxy=_text(conf, "proxy"),
+            proxy=_proxy(conf),
             timeout_s=_number(conf, "timeout", 30.0),
             max_retries=int(_number(conf, "max.retries", 3, whole=True, zero=True)),
             retries_wait_ms=int(_number(conf, "retries.wait.ms", 1000, whole=True, zero=True)),
@@ -177,9 +180,11 @@ def _urls(conf: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, str] 
     for item in (text or "").split(","):
         if not item.strip():
             continue
-        parts = urlsplit(item.strip())
+        parts = _parts(item.strip(), "url")
         if parts.scheme not in ("http", "https", MOCK_SCHEME) or not parts.netloc:
             raise ValueError("url must be http://…, https://… or mock://name (several are separated by commas)")
+        if "@" in parts.path + parts.query + parts.fragment:
+            raise ValueError("url: the password in it must be percent-encoded (%2F for /, %23 for #, %3F for ?)")
         if parts.username is not None and user_info is None:
             user_info = (unquote(parts.username), unquote(parts.password or ""))
         host = parts.netloc.rpartition("@")[2]
@@ -187,6 +192,32 @@ def _urls(conf: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, str] 
     if not urls:
         raise ValueError("url is missing: where is the registry?")
     return tuple(urls), user_info
+
+
+def _parts(text: str, key: str) -> SplitResult:
+    """A URL's parts; what is wrong with one is said without it, for it may hold a password."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # checked when it is asked for
+    except ValueError:
+        raise ValueError(f"{key} is not a URL") from None
+    return parts
+
+
+def masked(url: str) -> str:
+    """A URL as it may be shown: without user info and without its query."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _proxy(conf: Mapping[str, object]) -> str | None:
+    text = _text(conf, "proxy")
+    if text is None:
+        return None
+    parts = _parts(text, "proxy")
+    if parts.scheme not in ("http", "https", "socks5", "socks5h") or not parts.netloc or "@" in parts.path:
+        raise ValueError("proxy must be http://[user:password@]host:port, with the password percent-encoded")
+    return text
 
 
 def _basic(conf: Mapping[str, object], url_user: tuple[str, str] | None) -> tuple[str, str] | None:
@@ -248,6 +279,8 @@ def bearer_headers(fields: Mapping[str, object]) -> dict[str, str]:
 
 def _static_token(conf: Mapping[str, object]) -> dict[str, Any] | None:
     token = _text(conf, "bearer.auth.token")
+    if token is not None and not token.isascii():
+        raise ValueError("bearer.auth.token must be ASCII: it stands in a header")
     return None if token is None else {"bearer_token": token}
 
 
@@ -257,6 +290,7 @@ def _oauth(conf: Mapping[str, object]) -> dict[str, Any]:
     missing = [f"bearer.auth.{name}" for name, value in zip(names, values, strict=True) if value is None]
     if missing:
         raise ValueError(f"OAUTHBEARER needs {', '.join(missing)}")
+    _parts(str(values[0]), "bearer.auth.issuer.endpoint.url")
     return {"token_request": TokenRequest(str(values[0]), *values[1:])}
 
 
@@ -267,7 +301,7 @@ def _azure(conf: Mapping[str, object]) -> dict[str, Any]:
     url, query = _text(conf, "bearer.auth.issuer.endpoint.url"), _text(conf, "bearer.auth.issuer.endpoint.query")
     if url is None and query is None:
         raise ValueError("OAUTHBEARER_AZURE_IMDS needs bearer.auth.issuer.endpoint.query")
-    parts = urlsplit(url or AZURE_TOKENS)
+    parts = _parts(url or AZURE_TOKENS, "bearer.auth.issuer.endpoint.url")
     return {"token_request": TokenRequest(urlunsplit((*parts[:3], query or parts.query, "")))}
 
 
@@ -305,6 +339,8 @@ def _number(conf: Mapping[str, object], key: str, default: float, *, whole: bool
         return default
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         raise TypeError(f"{key} must be {'a whole number' if whole else 'a number'}, not {type(value).__name__}")
+    if not math.isfinite(value):
+        raise ValueError(f"{key} must be a finite number")
     if value < 0 or (value == 0 and not zero):
         raise ValueError(f"{key} must be {'at least 0' if zero else 'more than 0'}")
     return value

@@ -22,7 +22,8 @@ __all__ = [
 ]
 
 INVALID_SCHEMA = 42201
-RETRIABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+RETRIABLE_STATUSES = frozenset({408, 429, *range(500, 600)} - {501, 505})
+"""Statuses after which the same call may go well; what a server has no notion of (501, 505) it will not have later."""
 
 
 class SchemaRegistryError(Exception):

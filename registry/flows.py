@@ -125,14 +125,16 @@ def register_schema(
     call = Call("POST", f"{_subject(subject_name)}/versions", _given(normalize=normalize_schemas), schema.to_dict())
 
     def register() -> Flow[RegisteredSchema]:
+        forgotten = caches.forgotten
         made: RegisteredSchema = yield from _call(
             call, lambda source: RegisteredSchema.from_dict({**schema.to_dict(), **source, "subject": subject_name})
         )
-        caches.registered.put(key, made)
+        if caches.forgotten == forgotten:
+            caches.registered.put(key, made)
         caches.forget_latest(subject_name)
         return made
 
-    return (yield from share(("register", key), register))
+    return (yield from share(("register", key, caches.forgotten), register))
 
 
 def lookup_schema(
@@ -152,7 +154,7 @@ def lookup_schema(
             caches.looked_up.put(key, found)
         return found
 
-    return (yield from share(("lookup", key), look_up))
+    return (yield from share(("lookup", key, caches.epoch), look_up))
 
 
 # --- subjects and versions
@@ -186,7 +188,7 @@ def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None)
             caches.latest.put(key, found)
         return found
 
-    return (yield from share(("latest", key), fetch))
+    return (yield from share(("latest", key, caches.epoch), fetch))
 
 
 def get_latest_with_metadata(
@@ -206,7 +208,7 @@ def get_latest_with_metadata(
             caches.latest_with.put(key, found)
         return found
 
-    return (yield from share(("latest with", key), fetch))
+    return (yield from share(("latest with", key, caches.epoch), fetch))
 
 
 def get_version(
@@ -227,7 +229,7 @@ def get_version(
             caches.versions.put(key, found)
         return found
 
-    return (yield from share(("version", key), fetch))
+    return (yield from share(("version", key, caches.epoch), fetch))
 
 
 def get_versions(subject_name: str, deleted: bool, deleted_only: bool, offset: int, limit: int) -> Flow[list[int]]:
@@ -340,7 +342,7 @@ def get_associations_by_resource_name(
 
 
 def create_association(caches: SchemaCaches, request: AssociationCreateOrUpdateRequest) -> Flow[AssociationResponse]:
-    call = Call("POST", "/associations", body=request.to_dict())
+    call = Call("POST", "/associations", body=request.to_dict(), repeatable=False)
     made: AssociationResponse = yield from _call(call, AssociationResponse.from_dict)
     for item in made.associations or ():
         if item.subject is not None:

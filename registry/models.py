@@ -65,7 +65,8 @@ def _wrap(owner: Any, name: str, kind: type[_Wrapped]) -> None:
     """Makes a plain dict the one with confluent_kafka's attribute."""
     value = getattr(owner, name)
     if value is not None and not isinstance(value, kind):
-        object.__setattr__(owner, name, kind(value))
+        plain = value if isinstance(value, Mapping) else getattr(value, name)  # confluent_kafka's own class
+        object.__setattr__(owner, name, kind(plain))
 
 
 def _present(values: Json) -> Json:
@@ -74,9 +75,6 @@ def _present(values: Json) -> Json:
 
 class _Wrapped(dict[str, Any]):
     """A dict that confluent_kafka wraps in a class of its own."""
-
-    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
-        super().__init__(values or {})
 
     def to_dict(self) -> Json:
         """The REST form."""
@@ -91,6 +89,9 @@ class _Wrapped(dict[str, Any]):
 class MetadataTags(_Wrapped):
     """Path pattern → tags; a dict. `.tags` is the same, as in confluent_kafka."""
 
+    def __init__(self, tags: Mapping[str, Any] | None = None) -> None:
+        super().__init__(tags or {})
+
     @property
     def tags(self) -> dict[str, Any]:
         """The dict itself."""
@@ -100,6 +101,9 @@ class MetadataTags(_Wrapped):
 class MetadataProperties(_Wrapped):
     """Free names and values; a dict. `.properties` is the same, as in confluent_kafka."""
 
+    def __init__(self, properties: Mapping[str, Any] | None = None) -> None:
+        super().__init__(properties or {})
+
     @property
     def properties(self) -> dict[str, Any]:
         """The dict itself."""
@@ -108,6 +112,9 @@ class MetadataProperties(_Wrapped):
 
 class RuleParams(_Wrapped):
     """Parameters of a rule; a dict. `.params` is the same, as in confluent_kafka."""
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(params or {})
 
     @property
     def params(self) -> dict[str, Any]:

@@ -47,15 +47,22 @@ class Policy:
         credentials: adds headers.
         clock: monotonic seconds.
         rng: for the jitter.
+        wall_clock: seconds since 1970-01-01 UTC, to read `Retry-After` dates where the answer has no date of its own.
     """
 
     def __init__(
-        self, config: ClientConfig, credentials: Credentials, clock: Callable[[], float], rng: random.Random
+        self,
+        config: ClientConfig,
+        credentials: Credentials,
+        clock: Callable[[], float],
+        rng: random.Random,
+        wall_clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._config = config
         self._credentials = credentials
         self._clock = clock
         self._rng = rng
+        self._wall_clock = wall_clock
         self._urls = config.base_urls
 
     def run(self, flow: Flow[T]) -> Steps[T]:
@@ -90,7 +97,9 @@ class Policy:
                 if self._clock() + pause_s >= deadline:
                     break  # who asks us to wait longer than all tries may take gets no further try
                 yield Wait(pause_s)
-            for url in self._urls:
+            for number, url in enumerate(self._urls):
+                if number and self._clock() >= deadline:
+                    break
                 outcome = yield Send(call.method, url + call.path, query, headers, content)
                 if not _worth_repeating(outcome, call):
                     return self._settled(call, url, outcome)
@@ -100,7 +109,7 @@ class Policy:
     def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
         bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))
         pause_s = self._rng.uniform(0, bound_ms / 1000)
-        return max(pause_s, retry_after_s(outcome)) if isinstance(outcome, Reply) else pause_s
+        return max(pause_s, retry_after_s(outcome, self._wall_clock())) if isinstance(outcome, Reply) else pause_s
 
     def _settled(self, call: Call, url: str, outcome: Reply | Unreachable) -> Reply:
         """The reply, if it is a good one; the URL that gave it is tried first from now on."""
@@ -133,23 +142,29 @@ def _query_text(value: object) -> str | list[str]:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def retry_after_s(reply: Reply) -> float:
-    """How long a server asks to be left alone, 0 if it does not: seconds, or a date (read against its own `Date`)."""
+def retry_after_s(reply: Reply, now_s: float) -> float:
+    """How long a server asks to be left alone, 0 if it does not: seconds, or a date (read against its own, if any)."""
     asked = reply.headers.get("retry-after", "").strip()
     if asked.isdecimal():
         return float(asked[:9])
+    until = _date_s(asked)
+    answered = _date_s(reply.headers.get("date", ""))
+    return 0.0 if until is None else max(0.0, until - (now_s if answered is None else answered))
+
+
+def _date_s(text: str) -> float | None:
+    """A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970-01-01 UTC, None if it is none."""
     try:
-        until, now = parsedate_to_datetime(asked), parsedate_to_datetime(reply.headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
-        return 0.0
+        return parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def error_of(reply: Reply) -> ResponseError:
     """The error an answer stands for."""
     try:
         body = json.loads(reply.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     if not isinstance(body, Mapping):
         text = reply.body[:200].decode("utf-8", "replace").strip()

@@ -57,7 +57,7 @@ class Reply:
         """
         try:
             return json.loads(self.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             start = self.body[:60].decode("utf-8", "replace")
             raise ResponseError(
                 self.status, -1, f"the answer is not JSON, is this a schema registry? It starts {start!r}"
@@ -81,13 +81,18 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send one HTTP request, once. Outcome: `Reply | Unreachable`."""
+    """Send one HTTP request, once. Outcome: `Reply | Unreachable`.
+
+    Attributes:
+        to_registry: whether it is for a registry: another server is not shown the user's own authentication.
+    """
 
     method: str
     url: str
     query: Mapping[str, str | list[str]]
     headers: Mapping[str, str] = field(repr=False)
     content: bytes | None = field(repr=False)
+    to_registry: bool = True
 
 
 @dataclass(frozen=True, slots=True)

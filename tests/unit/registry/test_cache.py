@@ -95,10 +95,10 @@ def test_entries_in_use_get_a_second_chance() -> None:
         cache.put(newcomer, newcomer)
     assert cache.get("a") == 0
     assert cache.get("b") is None
-    for known in list(cache._hot):  # all in use: still one goes for each that comes
+    for known in list(cache._entries):  # all in use: still one goes for each that comes
         cache.get(known)  # type: ignore[arg-type]
     cache.put("new", 1)
-    assert len(cache._hot) == len(cache._order) == 3
+    assert len(cache._entries) == len(cache._keys) == 3
     assert cache.get("new") == 1
 
 
@@ -107,11 +107,10 @@ def test_what_goes_leaves_nothing_behind() -> None:
     for number in range(1000):
         cache.put(number, number)
         cache.get(number)
-    assert len(cache._hot) == len(cache._order) == 10
-    assert len(cache._used) <= 10
+    assert len(cache._entries) == len(cache._keys) == 10
     cache.drop(lambda key: True)
-    assert not cache._hot
-    assert not cache._used
+    assert not cache._entries
+    assert not cache._keys
 
 
 def test_a_hit_takes_no_lock() -> None:

@@ -232,7 +232,7 @@ def test_caches_can_be_cleared(server: respx.MockRouter, client: SchemaRegistryC
 
 def test_closed_client_raises(client: SchemaRegistryClient) -> None:
     client.close()
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(TransportError, match="the registry client is closed"):
         client.get_subjects()
 
 

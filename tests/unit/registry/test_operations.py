@@ -238,7 +238,7 @@ def test_a_function_that_fails_is_named(kind: str) -> None:
         raise OSError("vault is sealed")
 
     client = Both(kind, custom(function))
-    with pytest.raises(TransportError, match=r"provider\.function failed: OSError\('vault is sealed'\)"):
+    with pytest.raises(TransportError, match=r"provider\.function failed: OSError$"):
         client.get_subjects()
     client.close()
 
@@ -280,7 +280,8 @@ def test_faults_are_told(kind: str, outcome: Any, error: type[Exception], text: 
         if isinstance(outcome, Exception):
             route.mock(side_effect=outcome)
         else:
-            route.mock(return_value=outcome)
+            fresh = httpx.Response(outcome.status_code, headers=outcome.headers, content=outcome.content)
+            route.mock(return_value=fresh)
         client = Both(kind, {"url": URL, "max.retries": 0})
         with pytest.raises(error, match=text):
             client.get_schema(1)
