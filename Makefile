@@ -61,6 +61,7 @@ check: kernels ## format, lint, types, import rules, generated files
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/mypy
 	@$(BIN)/mypy --config-file tests/mypy.ini tests benchmarks
+	@$(PYTEST) -q -m slow tests/typing
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m tools.generate --check
 

@@ -40,7 +40,6 @@ def body(number: int) -> dict[str, str]:
     return {"schema": json.dumps({"type": "record", "name": "R", "fields": fields})}
 
 
-@pytest.mark.slow
 def test_no_acknowledged_registration_is_lost_by_kill_9(tmp_path: Path, project_root: Path) -> None:
     path, chance, acknowledged = tmp_path / "registry.db", random.Random(7), {}
     number = 0
