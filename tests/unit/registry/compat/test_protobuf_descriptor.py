@@ -24,8 +24,10 @@ def normal(text: str) -> tuple[str, str]:
         message A { int32 a = 1; optional string b = 2 [json_name = "B"]; repeated A c = 3 [deprecated = true];
         map<string, A> d = 4; oneof o { int32 e = 5; E f = 6; } enum E { option allow_alias = true; V = 0; W = 0;
         reserved 7 to 9; reserved "X"; } reserved 20 to 30, 33; reserved "old"; }
-        service S { option deprecated = true; rpc R (stream A) returns (A) { option idempotency_level = IDEMPOTENT; } }""",
-        """message A { required int32 a = 1 [default = 5]; extensions 100 to max; optional string s = 2 [default = "x"]; }
+        service S { option deprecated = true;
+          rpc R (stream A) returns (A) { option idempotency_level = IDEMPOTENT; } }""",
+        """message A { required int32 a = 1 [default = 5]; extensions 100 to max;
+          optional string s = 2 [default = "x"]; }
         extend A { optional int32 b = 100; }""",
         'edition = "2023"; message A { int32 a = 1; }',
         """syntax = "proto3"; import "confluent/meta.proto"; import public "google/protobuf/any.proto";

@@ -81,7 +81,7 @@ def test_confluents_options_are_understood() -> None:
     field = found.FindMessageTypeByName("A").fields_by_name["d"]
     options_class = GetMessageClass(found.FindMessageTypeByName("google.protobuf.FieldOptions"))
     options = options_class.FromString(field.GetOptions().SerializeToString())
-    assert list(options.Extensions[extension].tags) == ["PII"]
+    assert list(options.Extensions[extension].tags) == ["PII"]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("syntax", ["", 'syntax = "proto2";', 'edition = "2023";', '// c\n/* c */ syntax = "proto2";'])

@@ -93,7 +93,8 @@ def test_reserved() -> None:
         ("(a.b).c.d = 1", Option("a.b", Kind.OPTION, Option("c", Kind.OPTION, Option("d", Kind.NUMBER, "1")), True)),
         ('(a) = {b: "x" c: 1, c: 2}', Option("a", Kind.MAP, {"b": "x", "c": [ONE, TWO]}, True)),
         ("(a) = {[x.y]: [true], b {c: V}}",
-         Option("a", Kind.MAP, {"[x.y]": [Primitive(Kind.BOOLEAN, "true")], "b": {"c": Primitive(Kind.ENUM, "V")}}, True)),
+         Option("a", Kind.MAP,
+                {"[x.y]": [Primitive(Kind.BOOLEAN, "true")], "b": {"c": Primitive(Kind.ENUM, "V")}}, True)),
         ("a = [1, 2]", Option("a", Kind.LIST, [ONE, TWO])),
     ],
 )  # fmt: skip

@@ -4,7 +4,8 @@ from registry.compat.protobuf_relaxed import relaxed
 
 
 def test_only_what_protoc_minds_is_left_out() -> None:
-    text = """syntax = "proto3"; import "there.proto"; import "gone.proto"; option (gone) = 1; option java_package = "j";
+    text = """syntax = "proto3"; import "there.proto"; import "gone.proto";
+        option (gone) = 1; option java_package = "j";
         message A { repeated TEntry t = 1 [(gone) = 2, deprecated = true];
         message TEntry { option map_entry = true; string key = 1; p.B value = 2; }
         oneof o { int32 x = 2 [(p.known) = "k"]; } enum E { V = 0 [(gone) = 1]; } extensions 1 to 2 [(gone) = 1]; }
