@@ -79,6 +79,8 @@ class EncryptionExecutor(RuleExecutorBase):
             return None
         if kind not in (FieldType.STRING, FieldType.BYTES):
             raise RuleError(f"only strings and bytes can be encrypted, this is {kind.name}")
+        if not _is_of(kind, value):
+            raise RuleError(f"a {kind.name} is needed to be encrypted, this is a {type(value).__name__}")
         cryptor = self._cryptors.get(settings.algorithm)
         if cryptor is None:
             cryptor = self._cryptors[settings.algorithm] = Cryptor(settings.algorithm)
@@ -172,6 +174,10 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
         from serdes.rules.registry import RuleRegistry
 
         RuleRegistry.register_rule_executor(cls())
+
+
+def _is_of(kind: FieldType, value: Any) -> bool:
+    return isinstance(value, str if kind is FieldType.STRING else (bytes, bytearray, memoryview))
 
 
 def _raw(kind: FieldType, value: Any) -> bytes:

@@ -106,7 +106,7 @@ class KeyRing:
         """
         reading = ctx.rule_mode is RuleMode.READ
         kek = self._kek(ctx, settings, reading)
-        wanted = version or (NEWEST if settings.rotates and not reading else 1)
+        wanted = (NEWEST if settings.rotates and not reading else 1) if version is None else version
         found = self._find(kek, ctx.subject, settings.algorithm, wanted, reading)
         if found is None and reading:
             raise RuleError(f"there is no data key of {kek.name!r} for subject {ctx.subject!r}, version {wanted}")
@@ -166,7 +166,10 @@ class KeyRing:
         return found if found.encrypted_key_material or found.key_material else None
 
     def _too_old(self, dek: Dek, settings: KeySettings) -> bool:
-        return settings.rotates and self._now_ms() - (dek.ts or 0) > settings.expiry_days * MS_PER_DAY
+        """Whether the next data key is due; a registry that does not say when one was made gets no new ones."""
+        if not settings.rotates or dek.ts is None:
+            return False
+        return self._now_ms() - dek.ts > settings.expiry_days * MS_PER_DAY
 
     def _next(self, kek: Kek, subject: str, algorithm: DekAlgorithm, current: Dek | None) -> Dek:
         """Makes a data key: the first, or the one after `current`. Of several makers the first wins, for all."""

@@ -123,18 +123,18 @@ class _Protobuf:
         try:
             return json_format.ParseDict(value, kind())
         except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
-            name = kind.DESCRIPTOR.full_name
-            raise SerializationError(f"the dict does not fit message type {name}: {error}") from error
+            name, why = kind.DESCRIPTOR.full_name, type(error).__name__  # its text may quote the value
+            raise SerializationError(f"the dict does not fit message type {name} ({why})") from error
 
 
 def plain(value: Any) -> Any:
     """Objects (dataclasses, attrs, pydantic) as dicts, inside dicts and lists too; anything else as it is."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item) for item in value]
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        return (value[0], plain(value[1]))
+    if isinstance(value, tuple):
+        return tuple(plain(item) for item in value)
     if isinstance(value, type):
         return value
     if dataclasses.is_dataclass(value):

@@ -42,9 +42,9 @@ PYTHON: Final[dict[Kind, tuple[type, ...]]] = {
     Kind.LONG: (int, datetime.datetime, datetime.time),
     Kind.FLOAT: (float, int),
     Kind.DOUBLE: (float, int),
-    Kind.BYTES: (bytes, bytearray, decimal.Decimal),
+    Kind.BYTES: (bytes, bytearray, memoryview, decimal.Decimal),
     Kind.STRING: (str, uuid.UUID),
-    Kind.FIXED: (bytes, bytearray, decimal.Decimal, uuid.UUID),
+    Kind.FIXED: (bytes, bytearray, memoryview, decimal.Decimal, uuid.UUID),
     Kind.ARRAY: (list, tuple),
     Kind.MAP: (Mapping,),
 }
@@ -125,14 +125,23 @@ def _walk_field(
 
 
 def _walk_union(ctx: RuleContext, union: UnionType, value: Any, transform: FieldTransform) -> Any:
-    named = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
-    inner = value[1] if named else value
-    for branch in union.branches:
-        chosen = _is_called(branch, value[0]) if named else _fits(branch, inner)
-        if chosen:
-            result = _walk(ctx, branch, inner, transform)
-            return (value[0], result) if named and _fits(branch, result) else result
-    return value
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        for branch in union.branches:
+            if _is_called(branch, value[0]):
+                result = _walk(ctx, branch, value[1], transform)
+                return (value[0], result) if _fits(branch, result) else result
+    chosen = _branch(union, value)
+    return value if chosen is None else _walk(ctx, chosen, value, transform)
+
+
+def _branch(union: UnionType, value: Any) -> AvroType | None:
+    """The branch that an encoder takes: the first that fits; of records the one with most of the value's fields."""
+    fitting = [branch for branch in union.branches if _fits(branch, value)]
+    records = [branch for branch in fitting if isinstance(branch, RecordType)]
+    if records and isinstance(value, Mapping) and "-type" not in value:
+        best = max(records, key=lambda record: len({field.name for field in record.fields} & set(value)))
+        return best if fitting[0] in records else fitting[0]
+    return fitting[0] if fitting else None
 
 
 def _is_called(avro: AvroType, name: str) -> bool:
@@ -147,9 +156,8 @@ def _fits(avro: AvroType, value: Any) -> bool:
         hint = value.get("-type")
         if hint is not None:
             return _is_called(avro, str(hint))
-        names = {field.name for field in avro.fields}
         needed = {field.name for field in avro.fields if not field.has_default and not _takes_null(field.type)}
-        return names >= set(value) and needed <= set(value)
+        return needed <= set(value)
     if isinstance(avro, EnumType):
         return isinstance(value, str) and value in avro.symbols
     if isinstance(avro, FixedType) and isinstance(value, (bytes, bytearray)):

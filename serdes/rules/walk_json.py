@@ -1,21 +1,24 @@
 """Applies a transform to the properties of a JSON value, and knows the tags written in its schema.
 
-Must not know of rules' languages. Nothing given is changed: what is transformed is copied. Full names are paths:
-`$.address.zip`. Source: Confluent's data contracts for JSON Schema (`confluent:tags` on properties).
+Must not know of rules' languages. Nothing given is changed: what is transformed is copied. A value is walked by all
+schemas that apply to it, and each single value is transformed once. Full names are paths: `$.address.zip`. Source:
+Confluent's data contracts for JSON Schema (`confluent:tags` on properties); the applicators of JSON Schema 2020-12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from registry import RuleKind
-from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext
+from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext, RuleError
 
 __all__ = ["field_transformer"]
 
 TAGS: Final = "confluent:tags"
-MAX_DEPTH: Final = 200
+MAX_DEPTH: Final = 500
+MAX_SCHEMAS: Final = 10_000
 TYPES: Final = {
     "object": FieldType.RECORD,
     "array": FieldType.ARRAY,
@@ -25,12 +28,16 @@ TYPES: Final = {
     "boolean": FieldType.BOOLEAN,
     "null": FieldType.NULL,
 }
-LEAVES: Final = (FieldType.ENUM, FieldType.STRING, FieldType.INT, FieldType.DOUBLE, FieldType.BOOLEAN)
+COMBINED: Final = ("allOf", "anyOf", "oneOf")
 
 Lookup = Callable[[Any, str], tuple[Any, Any]]
 """Base (what references are relative to) and `$ref` → the schema it names, and that schema's base."""
 Validity = Callable[[Any, Any, Any], bool]
 """Schema, its base and value → whether the value is valid."""
+Placed: TypeAlias = tuple[Mapping[str, Any], Any]
+"""A schema and its base."""
+Reached: TypeAlias = tuple[Any, Any]
+"""What a keyword holds, a schema or not (true, false, missing), and its base."""
 
 
 def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity) -> FieldTransformer:
@@ -45,7 +52,7 @@ def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity
     walk = _Walk(lookup, is_valid)
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:
-        return walk.value(ctx, transform, schema, base, "$", message, 0)
+        return walk.value(ctx, transform, [(schema, base)], "$", message, 0)
 
     return apply
 
@@ -58,61 +65,50 @@ class _Walk:
         self._is_valid = is_valid
 
     def value(
-        self, ctx: RuleContext, transform: FieldTransform, schema: Any, base: Any, path: str, value: Any, depth: int
+        self, ctx: RuleContext, transform: FieldTransform, schemas: list[Placed], path: str, value: Any, depth: int
     ) -> Any:
-        """Walks a value; what no schema speaks of, and null, stays as it is."""
-        if value is None or not isinstance(schema, dict) or depth > MAX_DEPTH:
-            return value
+        """Walks a value by the schemas that apply to it; null, and what none speaks of, stays as it is.
+
+        Raises:
+            RuleError: it is nested too deep: part of it would go untransformed.
+        """
+        if value is None:
+            return None
+        if depth > MAX_DEPTH:
+            raise RuleError(f"the value is nested deeper than {MAX_DEPTH} levels: rules can't be applied to all of it")
+        if isinstance(value, Mapping):
+            return self._properties(ctx, transform, self._all(schemas, value), path, value, depth)
+        if isinstance(value, (list, tuple)):
+            every = self._all(schemas, value)
+            return [
+                self.value(ctx, transform, list(_of_item(every, index)), path, item, depth + 1)
+                for index, item in enumerate(value)
+            ]
         entered = ctx.current_field()
-        if entered is not None:
-            entered.field_type = _type(schema, value)
-        rest = (ctx, transform)
-        if "$ref" in schema:
-            target, target_base = self._lookup(base, schema["$ref"])
-            return self.value(*rest, target, target_base, path, value, depth + 1)
-        for part in self._parts(schema, base, value):
-            value = self.value(*rest, part, base, path, value, depth + 1)
-        if isinstance(value, dict):
-            return self._properties(ctx, transform, schema, base, path, value, depth)
-        items = schema.get("items")
-        if isinstance(value, list) and isinstance(items, dict):
-            return [self.value(*rest, items, base, path, item, depth + 1) for item in value]
-        if self._is_leaf(schema, value) and entered is not None and ctx.is_tagged(entered):
-            return transform(ctx, entered, value)
-        return value
-
-    def _parts(self, schema: Mapping[str, Any], base: Any, value: Any) -> list[Any]:
-        """The subschemas of a combined schema that a value is walked by."""
-        parts = list(schema.get("allOf") or ())
-        for name, first_only in (("oneOf", True), ("anyOf", False)):
-            valid = [part for part in schema.get(name) or () if self._is_valid(part, base, value)]
-            parts += valid[:1] if first_only else valid
-        return parts
-
-    @staticmethod
-    def _is_leaf(schema: Mapping[str, Any], value: Any) -> bool:
-        if any(name in schema for name in ("allOf", "oneOf", "anyOf")) or isinstance(value, (dict, list)):
-            return False
-        return _type(schema, value) in LEAVES
+        if entered is None or not ctx.is_tagged(entered):
+            return value
+        entered.field_type = _type(self._all(schemas, value), value)
+        return transform(ctx, entered, value)
 
     def _properties(
         self,
         ctx: RuleContext,
         transform: FieldTransform,
-        schema: Mapping[str, Any],
-        base: Any,
+        schemas: list[Placed],
         path: str,
-        value: dict[str, Any],
+        value: Mapping[str, Any],
         depth: int,
     ) -> dict[str, Any]:
         made = dict(value)
-        for name, part in (schema.get("properties") or {}).items():
-            if made.get(name) is None or not isinstance(part, dict):
+        for name, item in value.items():
+            parts = list(_of_property(schemas, name))
+            if item is None or not parts:
                 continue
-            full_name = f"{path}.{name}"
-            ctx.enter_field(made, full_name, name, _type(part, made[name]), _tags(part))
+            every, full_name = self._all(parts, item), f"{path}.{name}"
+            tags = [tag for part, _ in every for tag in _tags(part)]
+            ctx.enter_field(made, full_name, name, _type(every, item), tags)
             try:
-                result = self.value(ctx, transform, part, base, full_name, made[name], depth + 1)
+                result = self.value(ctx, transform, parts, full_name, item, depth + 1)
             finally:
                 ctx.exit_field()
             if ctx.rule.kind is not RuleKind.CONDITION:
@@ -121,24 +117,91 @@ class _Walk:
                 raise RuleConditionError(ctx.rule)
         return made
 
+    def _all(self, schemas: Sequence[Placed], value: Any) -> list[Placed]:
+        """These schemas and all within them that apply to a value: referenced, combined, conditional."""
+        found: list[Placed] = []
+        seen: set[int] = set()
+        waiting: list[Reached] = list(reversed(schemas))
+        while waiting:
+            schema, base = waiting.pop()
+            if not isinstance(schema, Mapping) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            found.append((schema, base))
+            if len(found) > MAX_SCHEMAS:
+                raise RuleError(f"more than {MAX_SCHEMAS} schemas apply to one value: rules can't be applied to it")
+            waiting += reversed(list(self._within(schema, base, value)))
+        return found
 
-def _tags(schema: Mapping[str, Any]) -> frozenset[str]:
+    def _within(self, schema: Mapping[str, Any], base: Any, value: Any) -> Iterable[Reached]:
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if isinstance(schema.get(keyword), str):
+                yield self._lookup(base, schema[keyword])
+        for part in schema.get("allOf") or ():
+            yield part, base
+        for keyword in ("oneOf", "anyOf"):
+            valid = (part for part in schema.get(keyword) or () if self._is_valid(part, base, value))
+            for part in valid:
+                yield part, base
+                if keyword == "oneOf":
+                    break
+        if "if" in schema:
+            branch = "then" if self._is_valid(schema["if"], base, value) else "else"
+            yield schema.get(branch), base
+        if isinstance(value, Mapping):
+            for keyword in ("dependentSchemas", "dependencies"):
+                for name, part in (schema.get(keyword) or {}).items():
+                    if name in value:
+                        yield part, base
+
+
+def _of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
+    """What schemas say of a property."""
+    for schema, base in schemas:
+        named = [part for key, part in (schema.get("properties") or {}).items() if key == name]
+        named += [part for key, part in (schema.get("patternProperties") or {}).items() if re.search(key, name)]
+        if not named:
+            named = [schema.get(key) for key in ("additionalProperties", "unevaluatedProperties")]
+        for part in named:
+            if isinstance(part, Mapping):
+                yield part, base
+
+
+def _of_item(schemas: Iterable[Placed], index: int) -> Iterable[Placed]:
+    """What schemas say of an item of a list."""
+    for schema, base in schemas:
+        items, first = schema.get("items"), schema.get("prefixItems")
+        fixed, rest = (items, "additionalItems") if isinstance(items, list) else (first or [], "items")
+        part = fixed[index] if index < len(fixed) else schema.get(rest, schema.get("unevaluatedItems"))
+        if isinstance(part, Mapping):
+            yield part, base
+
+
+def _tags(schema: Mapping[str, Any]) -> list[str]:
     tags = schema.get(TAGS)
-    return frozenset(str(tag) for tag in tags) if isinstance(tags, list) else frozenset()
+    return [str(tag) for tag in tags] if isinstance(tags, list) else []
 
 
-def _type(schema: Mapping[str, Any], value: Any) -> FieldType:
-    """What a schema says a value is; of several types the value's own."""
-    if any(name in schema for name in ("allOf", "oneOf", "anyOf")):
+def _type(schemas: Sequence[Placed], value: Any) -> FieldType:
+    """What schemas say a value is; of several types, or of none, the value's own."""
+    if isinstance(value, (Mapping, list, tuple)) and any(key in schema for schema, _ in schemas for key in COMBINED):
         return FieldType.COMBINED
-    if "enum" in schema or "const" in schema:
-        return FieldType.ENUM
-    named = schema.get("type")
-    if isinstance(named, list):
-        named = _json_type(value) if _json_type(value) in named else "number"
-    return TYPES.get(str(named), FieldType.RECORD if "properties" in schema else FieldType.NULL)
+    own = _json_type(value)
+    for schema, _ in schemas:
+        if "enum" in schema or "const" in schema:
+            return FieldType.ENUM
+        named = schema.get("type")
+        if isinstance(named, str) and named in TYPES:
+            return TYPES[named]
+    return TYPES[own]
 
 
 def _json_type(value: Any) -> str:
-    kinds = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
+    kinds: tuple[tuple[Any, str], ...] = (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        ((list, tuple), "array"),
+        (Mapping, "object"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "string")

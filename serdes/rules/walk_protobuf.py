@@ -14,7 +14,12 @@ from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, Rule
 
 __all__ = ["field_tags", "field_transformer"]
 
-SINGLE: Final = frozenset(f"google.protobuf.{name}" for name in ("Timestamp", "Duration"))
+WRAPPERS: Final = frozenset(
+    f"google.protobuf.{kind}Value"
+    for kind in ("String", "Bytes", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool")
+)
+SINGLE: Final = frozenset({"google.protobuf.Timestamp", "google.protobuf.Duration"})
+"""Messages that stand for one value."""
 TYPES: Final = {
     "CPPTYPE_INT32": FieldType.INT,
     "CPPTYPE_UINT32": FieldType.LONG,
@@ -118,6 +123,8 @@ def _walk_field(ctx: RuleContext, known: Any, field: Any, message: Any, transfor
 
 def _one(ctx: RuleContext, registered: Any, value: Any, transform: FieldTransform) -> Any:
     """One value: a message is walked in place, anything else is transformed; conditions change nothing."""
+    if _is_message(value) and value.DESCRIPTOR.full_name in WRAPPERS:
+        return _wrapped(ctx, value, transform)
     if _is_message(value) and value.DESCRIPTOR.full_name not in SINGLE:
         if registered is not None:
             _walk(ctx, registered, value, transform)
@@ -125,12 +132,32 @@ def _one(ctx: RuleContext, registered: Any, value: Any, transform: FieldTransfor
     entered = ctx.current_field()
     if entered is None or not ctx.is_tagged(entered):
         return value
+    if entered.field_type is FieldType.MAP:
+        entered.field_type = _type_of(value, entered.field_type)
     result = transform(ctx, entered, value)
     if ctx.rule.kind is not RuleKind.CONDITION:
         return result
     if result is False:
         raise RuleConditionError(ctx.rule)
     return value
+
+
+def _wrapped(ctx: RuleContext, wrapper: Any, transform: FieldTransform) -> Any:
+    """Transforms the value in a wrapper message, in place."""
+    entered = ctx.current_field()
+    if entered is not None:
+        entered.field_type = _type(wrapper.DESCRIPTOR.fields_by_name["value"])
+    result = _one(ctx, None, wrapper.value, transform)
+    if ctx.rule.kind is not RuleKind.CONDITION:
+        wrapper.value = result
+    return wrapper
+
+
+def _type_of(value: Any, otherwise: FieldType) -> FieldType:
+    """The type of a map's value, by what it is."""
+    kinds = ((bool, FieldType.BOOLEAN), (int, FieldType.LONG), (float, FieldType.DOUBLE))
+    more = ((str, FieldType.STRING), (bytes, FieldType.BYTES))
+    return next((kind for python, kind in kinds + more if isinstance(value, python)), otherwise)
 
 
 def _store(message: Any, field: Any, value: Any) -> None:

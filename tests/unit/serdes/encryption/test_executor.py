@@ -76,6 +76,16 @@ def test_only_text_and_bytes_can_be_encrypted(conf: dict[str, Any], kind: FieldT
         executor.apply(ctx, KeySettings.of(ctx), kind, 1)
 
 
+@pytest.mark.parametrize(("kind", "value"), [(FieldType.STRING, b"x"), (FieldType.STRING, 5), (FieldType.BYTES, 5)])
+def test_a_value_that_is_not_of_its_type_is_refused(conf: dict[str, Any], kind: FieldType, value: Any) -> None:
+    executor = ready(EncryptionExecutor(), conf)
+    ctx = on_payload(RuleMode.WRITE)
+    from serdes.encryption.keys import KeySettings
+
+    with pytest.raises(RuleError, match=f"a {kind.name} is needed to be encrypted, this is a {type(value).__name__}"):
+        executor.apply(ctx, KeySettings.of(ctx), kind, value)
+
+
 def test_what_is_not_encrypted_is_told(conf: dict[str, Any]) -> None:
     executor = ready(FieldEncryptionExecutor(), conf)
     executor.transform(on_fields(RuleMode.WRITE), PERSON)

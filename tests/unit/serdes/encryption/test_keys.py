@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -151,6 +152,28 @@ def test_keys_rotate_and_old_ones_are_still_found(url: str) -> None:
         assert dek(ring, asking(RuleMode.READ, **days), 2).key == second.key
         with pytest.raises(RuleError, match="version 3"):
             dek(ring, asking(RuleMode.READ, **days), 3)
+
+
+def test_a_registry_that_does_not_say_when_a_key_was_made_gets_no_new_ones(
+    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = {"encrypt.dek.expiry.days": "1"}
+    dek(KeyRing(client, CONF, Clock()), asking(**days))
+    ask = DekRegistryClient.get_dek
+
+    def undated(self: DekRegistryClient, *args: Any, **more: Any) -> Any:
+        return dataclasses.replace(ask(self, *args, **more), ts=None)
+
+    monkeypatch.setattr(DekRegistryClient, "get_dek", undated)
+    assert [dek(KeyRing(client, CONF, Clock()), asking(**days)).version for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_frame_that_names_version_0_is_not_given_another_key(client: DekRegistryClient) -> None:
+    days = {"encrypt.dek.expiry.days": "1"}
+    ring = KeyRing(client, CONF, Clock())
+    dek(ring, asking(**days))
+    with pytest.raises(RuleError, match="version '0' is not a valid version"):
+        dek(ring, asking(RuleMode.READ, **days), 0)
 
 
 def test_of_two_writers_both_use_the_first_one_s_key(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,3 +148,15 @@ def test_only_tagged_fields_are_given_to_the_transform() -> None:
     assert field_transformer(avro)(ctx, lambda *_: "x", {"label": "a", "next": None}) == {"label": "x", "next": None}
     assert ctx.current_field() is None
     assert FieldType.STRING.value == "STRING"
+
+
+def test_of_two_records_the_one_with_more_of_the_fields_is_taken() -> None:
+    other = {"type": "record", "name": "Other", "fields": [{"name": n, "type": "string"} for n in ("city", "code")]}
+    made, seen = walked(record(("u", [ADDRESS, other])), {"u": {"city": "a", "code": "b", "unknown": "c"}})
+    assert made == {"u": {"city": "A", "code": "B", "unknown": "c"}}
+    assert [name for name, _, _ in seen] == ["t.Other.city", "t.Other.code"]
+
+
+def test_a_pair_that_names_no_branch_is_a_list() -> None:
+    made, _ = walked(record(("u", ["null", {"type": "array", "items": "string"}])), {"u": ("a", "b")})
+    assert list(made["u"]) == ["A", "B"]

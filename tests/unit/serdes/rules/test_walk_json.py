@@ -8,7 +8,7 @@ import pytest
 from jsonschema.validators import Draft202012Validator
 
 from registry import RuleKind
-from serdes.rules import FieldContext, RuleConditionError, RuleContext
+from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
 from serdes.rules.walk_json import field_transformer
 from tests.unit.serdes.rules.samples import context, rule
 
@@ -129,3 +129,80 @@ def test_a_condition_changes_nothing_and_refuses() -> None:
 def test_what_the_schema_does_not_speak_of_stays(schema: Any) -> None:
     assert walked(schema, {"a": [1]}) == ({"a": [1]}, [])
     assert walked(schema, None) == (None, [])
+
+
+NAMED = {"properties": {"n": STRING}}
+
+
+def applied(schema: Any, value: Any) -> Any:
+    """The value with every string doubled: one that is transformed twice shows."""
+    return apply_to(schema, value, lambda ctx, field, value: value * 2 if isinstance(value, str) else value)
+
+
+def tagged(*tags: str) -> dict[str, Any]:
+    return {**STRING, "confluent:tags": list(tags)}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"patternProperties": {"^a": STRING}}, id="pattern"),
+        pytest.param({"additionalProperties": STRING}, id="additional"),
+        pytest.param({"unevaluatedProperties": STRING}, id="unevaluated"),
+        pytest.param({"$ref": "#/$defs/node", "properties": {"ab": STRING}}, id="beside a reference"),
+        pytest.param({"allOf": [{"properties": {"ab": STRING}}], "properties": {"ab": {}}}, id="named twice"),
+        pytest.param({"if": {"required": ["ab"]}, "then": {"properties": {"ab": STRING}}}, id="then"),
+        pytest.param({"if": {"required": ["x"]}, "else": {"properties": {"ab": STRING}}}, id="else"),
+        pytest.param({"dependentSchemas": {"ab": {"properties": {"ab": STRING}}}}, id="dependent"),
+        pytest.param({"anyOf": [{"required": ["x"]}, {"properties": {"ab": STRING}}]}, id="any"),
+        pytest.param({"oneOf": [{"properties": {"ab": STRING}}, {"required": ["x"]}]}, id="one"),
+    ],
+)
+def test_whatever_keyword_names_a_property_it_is_transformed_once(schema: dict[str, Any]) -> None:
+    assert applied(schema, {"ab": "v"}) == {"ab": "vv"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        pytest.param({"items": NAMED}, ["aa", "bb"], id="all"),
+        pytest.param({"prefixItems": [NAMED]}, ["aa", "b"], id="the first, and none of the others"),
+        pytest.param({"prefixItems": [NAMED], "items": NAMED}, ["aa", "bb"], id="the first, and the others"),
+        pytest.param({"items": [NAMED], "additionalItems": NAMED}, ["aa", "bb"], id="as older drafts say it"),
+        pytest.param({"items": [True, NAMED]}, ["a", "bb"], id="a schema that is just true"),
+    ],
+)
+def test_items_by_their_place(schema: dict[str, Any], expected: list[str]) -> None:
+    outer = {"properties": {"l": {**schema, "type": "array"}}}
+    items = [{"n": "a"}, {"n": "b"}]
+    assert applied(outer, {"l": items}) == {"l": [{"n": item} for item in expected]}
+    assert applied(outer, {"l": tuple(items)}) == {"l": [{"n": item} for item in expected]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"ssn": {"confluent:tags": ["PII"]}}},
+        {"properties": {"ssn": {"allOf": [tagged("PII")]}}},
+        {"allOf": [{"properties": {"ssn": tagged("PII")}}, {"properties": {"ssn": STRING}}]},
+    ],
+    ids=["no type", "in a part", "in one of two"],
+)
+def test_a_tag_counts_wherever_it_stands(schema: dict[str, Any]) -> None:
+    made, seen = walked(schema, {"ssn": "abc"}, tags=["PII"])
+    assert made == {"ssn": "ABC"}
+    assert seen == [("$.ssn", "STRING")]
+
+
+def test_what_is_too_deep_is_refused_and_not_left_as_it_is() -> None:
+    value: dict[str, Any] = {"id": "x"}
+    for _ in range(600):
+        value = {"next": value}
+    with pytest.raises(RuleError, match="nested deeper than 500 levels"):
+        applied({"$ref": "#/$defs/node"}, value)
+
+
+def test_a_value_to_which_too_many_schemas_apply_is_refused() -> None:
+    parts = [{"properties": {"a": STRING}} for _ in range(10_001)]
+    with pytest.raises(RuleError, match="more than 10000 schemas"):
+        applied({"allOf": parts}, {"a": "x"})

@@ -6,7 +6,14 @@ import datetime
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, duration_pb2, message_factory, timestamp_pb2
+from google.protobuf import (
+    descriptor_pb2,
+    descriptor_pool,
+    duration_pb2,
+    message_factory,
+    timestamp_pb2,
+    wrappers_pb2,
+)
 
 from registry import RuleKind
 from serdes.rules import FieldContext, RuleConditionError, RuleContext
@@ -25,7 +32,7 @@ def tagged(*tags: str) -> bytes:
 
 def file(name: str, package: str) -> descriptor_pb2.FileDescriptorProto:
     made = descriptor_pb2.FileDescriptorProto(name=name, package=package, syntax="proto3")
-    made.dependency.extend(["google/protobuf/timestamp.proto", "google/protobuf/duration.proto"])
+    made.dependency.extend(f"google/protobuf/{name}.proto" for name in ("timestamp", "duration", "wrappers"))
     message = made.message_type.add(name="Person")
 
     def add(
@@ -47,6 +54,7 @@ def file(name: str, package: str) -> descriptor_pb2.FileDescriptorProto:
     add("lasts", 9, F.TYPE_MESSAGE, type_name=".google.protobuf.Duration")
     add("raw", 10, F.TYPE_BYTES)
     add("maybe", 11, F.TYPE_STRING, oneof_index=0, proto3_optional=True)
+    add("alias", 12, F.TYPE_MESSAGE, options=tagged("PII"), type_name=".google.protobuf.StringValue")
     message.oneof_decl.add(name="_maybe")
     for entry, kind, type_name in (("LabelsEntry", F.TYPE_STRING, ""), ("ByNameEntry", F.TYPE_MESSAGE, own)):
         nested = message.nested_type.add(name=entry)
@@ -58,7 +66,7 @@ def file(name: str, package: str) -> descriptor_pb2.FileDescriptorProto:
 
 def descriptor(package: str = "walk") -> Any:
     pool = descriptor_pool.DescriptorPool()
-    for module in (timestamp_pb2, duration_pb2):
+    for module in (timestamp_pb2, duration_pb2, wrappers_pb2):
         pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
     pool.Add(file("person.proto", package))
     return pool.FindMessageTypeByName(f"{package}.Person")
@@ -101,11 +109,34 @@ def test_tags_are_read_off_the_options() -> None:
     assert (made.name, list(made.nicks)) == ("A", ["b"])
 
 
+def test_a_wrapper_is_transformed_as_the_value_in_it() -> None:
+    message = Person()
+    message.alias.value = "a"
+    made, seen = walked(message, tags=["PII"])
+    assert (made.alias.value, message.alias.value) == ("A", "a")
+    assert seen[-1] == ("walk.Person.alias", "STRING")
+    assert not walked(Person(), tags=["PII"])[0].HasField("alias")
+
+
+def test_values_of_a_tagged_map_are_of_their_own_type() -> None:
+    made = file("maps.proto", "maps")
+    labels = next(field for field in made.message_type[0].field if field.name == "labels")
+    labels.options.MergeFromString(tagged("PII"))
+    pool = descriptor_pool.DescriptorPool()
+    for module in (timestamp_pb2, duration_pb2, wrappers_pb2):
+        pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+    pool.Add(made)
+    kind = pool.FindMessageTypeByName("maps.Person")
+    changed, seen = walked(message_factory.GetMessageClass(kind)(labels={"k": "v"}), kind, tags=["PII"])
+    assert dict(changed.labels) == {"k": "V"}
+    assert seen[-1] == ("maps.Person.labels", "STRING")
+
+
 def test_fields_are_matched_by_number() -> None:
     renamed = file("other.proto", "renamed")
     renamed.message_type[0].field[0].name = "full_name"
     pool = descriptor_pool.DescriptorPool()
-    for module in (timestamp_pb2, duration_pb2):
+    for module in (timestamp_pb2, duration_pb2, wrappers_pb2):
         pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
     pool.Add(renamed)
     made, seen = walked(Person(name="a"), pool.FindMessageTypeByName("renamed.Person"), tags=["PII"])
