@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@KSERDES_NO_NATIVE=1 $(INSTALL) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
-$(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard kafka_core/kernels/native/*.pyx kafka_core/kernels/native/*.pxd)
+$(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard */kernels/native/*.pyx */kernels/native/*.pxd)
 	@$(BIN)/python setup.py -q build_ext --inplace
 	@touch $@
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-NATIVE = Path("kafka_core/kernels/native")
+PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
 
 
 def extensions() -> list[Extension]:
@@ -17,10 +17,11 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            include_dirs=[str(NATIVE)],
+            include_dirs=[place],
             extra_compile_args=["-O3"],
         )
-        for source in sorted(NATIVE.glob("*.pyx"))
+        for place in PLACES
+        for source in sorted(Path(place).glob("*.pyx"))
     ]
     return cythonize(modules, language_level=3, quiet=True)
 

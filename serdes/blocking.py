@@ -11,6 +11,7 @@ from registry import SchemaRegistryClient, SchemaRegistryError
 from serdes.calls import Reading, Writing, blame
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
+from serdes.kernels import ReadCall, WriteCall
 from serdes.plan import Flow
 
 __all__ = ["BlockingDeserializer", "BlockingSerializer"]
@@ -18,50 +19,27 @@ __all__ = ["BlockingDeserializer", "BlockingSerializer"]
 T = TypeVar("T")
 
 
-class BlockingSerializer(Writing):
+class BlockingSerializer(WriteCall, Writing):
     """Serializes on the caller's thread. Threads may share one."""
 
-    def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Serializes one value; None stays None.
-
-        Raises:
-            SerializationError: the value does not fit (`path` says where), or there is no schema to write it with.
-        """
-        if obj is None:
-            return None
-        quick = self._quick.get((None, None) if ctx is None else (ctx.topic, ctx.field))
-        if quick is not None:
-            try:
-                return quick(obj)
-            except SerializationError as error:
-                blame(error, self._known(ctx), ctx)
-                raise
+    def _long_way(self, obj: Any, ctx: SerializationContext | None) -> bytes:
         plan = self._known(ctx) or drive(self._client, self._prepare(ctx))
         return self._write(plan, obj, ctx)
 
+    def _blame(self, error: SerializationError, value: Any, ctx: SerializationContext | None) -> None:
+        blame(error, self._known(ctx), ctx)
 
-class BlockingDeserializer(Reading):
+
+class BlockingDeserializer(ReadCall, Reading):
     """Deserializes on the caller's thread. Threads may share one."""
 
-    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
-        """Deserializes one frame; None stays None.
-
-        Raises:
-            SerializationError: not a frame, an unknown schema, or a payload that is not of its schema.
-        """
-        if value is None:
-            return None
-        if ctx is None or not ctx.headers:
-            quick = self._quick.get(value[: self._quick_size])
-            if quick is not None:
-                try:
-                    return quick(value)
-                except SerializationError as error:
-                    blame(error, self._known(value[: self._quick_size], ctx), ctx)
-                    raise
+    def _long_way(self, value: bytes, ctx: SerializationContext | None) -> Any:
         key, frame = self._split(value, ctx)
         plan = self._known(key, ctx) or drive(self._client, self._prepare(key, ctx))
         return self._read(plan, frame, ctx)
+
+    def _blame(self, error: SerializationError, value: bytes, ctx: SerializationContext | None) -> None:
+        blame(error, self._known(value[: self._quick_size], ctx), ctx)
 
 
 def drive(client: SchemaRegistryClient | None, flow: Flow[T]) -> T:

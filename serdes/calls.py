@@ -152,7 +152,10 @@ class Reading:
 
         Raises:
             SerializationError: not a frame.
+            TypeError: not bytes.
         """
+        if value.__class__ is not bytes:
+            value = _as_bytes(value)
         try:
             if self._open is not None:
                 named, value = self._open_with(self._open, value, ctx)
@@ -223,6 +226,12 @@ class Reading:
             error.located(*place(ctx), plan.schema_id)
             raise
         return value if self._from_dict is None else self._from_dict(value, ctx)
+
+
+def _as_bytes(value: Any) -> bytes:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"a frame is bytes, not {type(value).__name__}")
 
 
 def _hooked(plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:

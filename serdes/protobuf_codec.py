@@ -21,6 +21,7 @@ from registry.compat import protobuf_parser
 from registry.compat.protobuf_sources import built_in, decoded
 from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode, Referenced
+from serdes.kernels import MessageDecoder, MessageEncoder
 
 __all__ = ["ProtobufSchema", "decoder", "descriptor_text", "encoder", "index_path", "is_built_in", "load", "of_class"]
 
@@ -167,16 +168,15 @@ def encoder(message: type[Message], prefix: bytes) -> Encode:
     """
     full_name = message.DESCRIPTOR.full_name
 
-    def encode(value: Any) -> bytes:
-        if value.__class__ is not message:
-            value = _as_message(message, value, full_name)
+    def otherwise(value: Any) -> bytes:
+        chosen = _as_message(message, value, full_name)
         try:
-            payload: bytes = value.SerializeToString()
+            payload: bytes = chosen.SerializeToString()
         except (EncodeError, ValueError, RecursionError) as error:
             raise SerializationError(f"the message can't be encoded: {error}") from error
         return prefix + payload
 
-    return encode
+    return MessageEncoder(message, prefix, otherwise)
 
 
 def _as_message(message: type[Message], value: Any, full_name: str) -> Message:
@@ -200,12 +200,12 @@ def decoder(message: type[Message], skip: int) -> Decode:
     """
     parse, full_name = message.FromString, message.DESCRIPTOR.full_name
 
-    def decode(frame: bytes) -> Any:
+    def otherwise(frame: bytes) -> Any:
         try:
-            return parse(frame[skip:] if skip else frame)
+            return parse(frame[skip:])
         except (DecodeError, ValueError, RecursionError) as error:
             raise SerializationError(
                 f"the payload of {len(frame) - skip} bytes is not a message of type {full_name}: {error}"
             ) from error
 
-    return decode
+    return MessageDecoder(parse, skip, otherwise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ MISSING = pytest.StashKey[dict[str, list[str]]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts what runs in the background with Ctrl-C ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     unknown = REQUIRED - PARTS
     if unknown:
         raise pytest.UsageError(f"KSERDES_REQUIRE names unknown parts: {', '.join(sorted(unknown))}")

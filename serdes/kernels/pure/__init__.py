@@ -1,0 +1,5 @@
+"""The calls in Python: the specification of the compiled ones in `native/`, and what runs where those are not built."""
+
+from serdes.kernels.pure.calls import MessageDecoder, MessageEncoder, ReadCall, WriteCall
+
+__all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall"]

@@ -1,0 +1,198 @@
+"""serdes.kernels.*.calls: the short way and when it is left, in both implementations."""
+
+from __future__ import annotations
+
+import threading
+from types import ModuleType
+from typing import Any
+
+import pytest
+from google.protobuf import duration_pb2, timestamp_pb2, wrappers_pb2
+from google.protobuf.message import DecodeError
+
+from serdes import MessageField, SerializationContext
+from serdes.errors import SerializationError
+
+VALUE = SerializationContext("t", MessageField.VALUE)
+KEY = SerializationContext("t", MessageField.KEY)
+
+
+def writer(kernels: ModuleType, **encoders: Any) -> Any:
+    class Writer(kernels.WriteCall):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            self._quick = {tuple(name.split("_")): encode for name, encode in encoders.items()}
+            self.blamed: list[Any] = []
+
+        def _long_way(self, obj: Any, ctx: Any) -> bytes:
+            return b"long:%r" % (obj,)
+
+        def _blame(self, error: SerializationError, value: Any, ctx: Any) -> None:
+            self.blamed.append((error, value, ctx))
+
+        def add(self, key: Any, encode: Any) -> None:
+            self._quick[key] = encode
+
+    return Writer()
+
+
+def reader(kernels: ModuleType, size: int, decoders: dict[bytes, Any]) -> Any:
+    class Reader(kernels.ReadCall):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            self._quick = decoders
+            self._quick_size = size
+            self.blamed: list[Any] = []
+
+        def _long_way(self, value: Any, ctx: Any) -> Any:
+            return "long", value
+
+        def _blame(self, error: SerializationError, value: Any, ctx: Any) -> None:
+            self.blamed.append((error, value, ctx))
+
+    return Reader()
+
+
+# --- writing
+
+
+def test_null_stays_null(kernels: ModuleType) -> None:
+    assert writer(kernels)(None) is None
+    assert writer(kernels)(None, VALUE) is None
+    assert reader(kernels, 1, {})(None, VALUE) is None
+
+
+def test_the_encoder_of_topic_and_field_is_used(kernels: ModuleType) -> None:
+    write = writer(kernels, t_value=lambda obj: b"v%d" % obj, t_key=lambda obj: b"k%d" % obj)
+    for _ in range(2):
+        assert [write(1, VALUE), write(2, KEY), write(3, ctx=VALUE)] == [b"v1", b"k2", b"v3"]
+    assert write(4, SerializationContext("".join(["t"]), MessageField.VALUE)) == b"v4"
+
+
+def test_what_is_not_known_goes_the_long_way_until_it_is(kernels: ModuleType) -> None:
+    write = writer(kernels, t_value=lambda obj: b"v")
+    assert [write(1, KEY), write(1), write(1, VALUE), write(1, KEY)] == [b"long:1", b"long:1", b"v", b"long:1"]
+    write.add(("t", "key"), lambda obj: b"k")
+    write.add((None, None), lambda obj: b"n")
+    assert [write(1, KEY), write(1), write(1, VALUE)] == [b"k", b"n", b"v"]
+
+
+def test_an_error_of_the_encoder_is_told_where_it_happened(kernels: ModuleType) -> None:
+    error = SerializationError("no")
+
+    def refuse(obj: Any) -> bytes:
+        raise error
+
+    write = writer(kernels, t_value=refuse)
+    with pytest.raises(SerializationError) as caught:
+        write(7, VALUE)
+    assert caught.value is error
+    assert write.blamed == [(error, 7, VALUE)]
+
+
+def test_other_errors_are_not_touched(kernels: ModuleType) -> None:
+    write = writer(kernels, t_value=lambda obj: obj.missing)
+    with pytest.raises(AttributeError):
+        write(7, VALUE)
+    assert write.blamed == []
+
+
+def test_threads_that_share_one_get_their_own_encoder(kernels: ModuleType) -> None:
+    write = writer(kernels, t_value=lambda obj: b"v%d" % obj, t_key=lambda obj: b"k%d" % obj)
+    wrong: list[bytes] = []
+
+    def run(ctx: SerializationContext, letter: bytes) -> None:
+        made = ((number, write(number, ctx)) for number in range(20_000))
+        wrong.extend(frame for number, frame in made if frame != letter + b"%d" % number)
+
+    threads = [threading.Thread(target=run, args=pair) for pair in ((VALUE, b"v"), (KEY, b"k")) * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# --- reading
+
+
+def test_the_decoder_of_the_frame_s_start_is_used(kernels: ModuleType) -> None:
+    read = reader(kernels, 2, {b"ab": lambda frame: ("ab", frame), b"cd": lambda frame: ("cd", frame)})
+    for _ in range(2):
+        assert read(b"ab1") == ("ab", b"ab1")
+        assert read(b"cd2", VALUE) == ("cd", b"cd2")
+        assert read(b"cd", ctx=VALUE) == ("cd", b"cd")
+
+
+@pytest.mark.parametrize("frame", [b"", b"a", b"ba", bytearray(b"ab"), memoryview(b"ab")])
+def test_what_is_not_known_or_not_bytes_goes_the_long_way(kernels: ModuleType, frame: Any) -> None:
+    read = reader(kernels, 2, {b"ab": lambda frame: "short"})
+    assert read(b"ab") == "short"
+    assert read(frame) == ("long", frame)
+
+
+def test_a_header_may_name_another_schema(kernels: ModuleType) -> None:
+    read = reader(kernels, 2, {b"ab": lambda frame: "short"})
+    with_headers = SerializationContext("t", MessageField.VALUE, [("h", b"x")])
+    without = SerializationContext("t", MessageField.VALUE, [])
+    assert [read(b"ab", without), read(b"ab", with_headers)] == ["short", ("long", b"ab")]
+
+
+def test_an_error_of_the_decoder_is_told_where_it_happened(kernels: ModuleType) -> None:
+    error = SerializationError("no")
+
+    def refuse(frame: bytes) -> Any:
+        raise error
+
+    read = reader(kernels, 1, {b"a": refuse})
+    with pytest.raises(SerializationError):
+        read(b"ab", VALUE)
+    assert read.blamed == [(error, b"ab", VALUE)]
+
+
+# --- Protobuf messages
+
+
+def test_messages_of_the_class_are_put_behind_the_prefix(kernels: ModuleType) -> None:
+    refused: list[Any] = []
+    encode = kernels.MessageEncoder(wrappers_pb2.StringValue, b"\x00p", lambda value: refused.append(value) or b"other")
+    message = wrappers_pb2.StringValue(value="x")
+    write = writer(kernels, t_value=encode)
+    assert encode(message) == write(message, VALUE) == b"\x00p" + message.SerializeToString()
+    assert encode(wrappers_pb2.StringValue()) == b"\x00p"
+    other = timestamp_pb2.Timestamp()
+    assert (encode(other), write({"value": "x"}, VALUE)) == (b"other", b"other")
+    assert refused == [other, {"value": "x"}]
+
+
+def test_a_message_that_can_not_be_encoded_is_given_on(kernels: ModuleType) -> None:
+    class Broken:
+        def SerializeToString(self) -> bytes:
+            raise ValueError("surrogates")
+
+    encode = kernels.MessageEncoder(Broken, b"p", lambda value: b"why not")
+    assert encode(Broken()) == b"why not"
+
+
+@pytest.mark.parametrize("skip", [0, 6])
+def test_messages_are_read_behind_what_is_skipped(kernels: ModuleType, skip: int) -> None:
+    kind = duration_pb2.Duration
+    message = kind(seconds=5, nanos=7)
+
+    def why_not(frame: bytes) -> Any:
+        with pytest.raises(DecodeError):
+            kind.FromString(frame[skip:])
+        raise SerializationError("broken")
+
+    decode = kernels.MessageDecoder(kind.FromString, skip, why_not)
+    frame = b"\x00" * skip + message.SerializeToString()
+    read = reader(kernels, 6, {frame[:6]: decode})
+    assert decode(frame) == message
+    if skip:
+        assert read(frame) == message
+    assert decode(b"\x00" * skip) == kind()
+    with pytest.raises(SerializationError, match="broken"):
+        decode(b"\x00" * skip + b"\xff")
+
+
+def test_a_frame_that_is_shorter_than_what_is_skipped_is_an_empty_message(kernels: ModuleType) -> None:
+    decode = kernels.MessageDecoder(duration_pb2.Duration.FromString, 6, lambda frame: "broken")
+    assert decode(b"\x00\x00") == duration_pb2.Duration()
