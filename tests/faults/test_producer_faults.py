@@ -5,9 +5,9 @@ The embedded cluster is asked to refuse, cut, drop, delay; the real protocol and
 
 import itertools
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from kafka_core.errors import KafkaError
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
 from kafka_core.sync.producer import Producer
+from tests.later import later
 
 TOPIC = "events"
 LIMIT_S = 30.0
@@ -151,10 +152,11 @@ def test_a_cluster_that_is_away_at_first(cluster: EmbeddedCluster) -> None:
     run = Run(cluster)
     for broker in (1, 2, 3):
         cluster.stop_broker(broker)
-    for broker in (1, 2, 3):
-        threading.Timer(0.2 + broker / 10, cluster.start_broker, (broker,)).start()
-    run.produce(200)
-    run.check_all_there_once_in_order(200)
+    with ExitStack() as starts:
+        for broker in (1, 2, 3):
+            starts.enter_context(later(0.2 + broker / 10, cluster.start_broker, broker))
+        run.produce(200)
+        run.check_all_there_once_in_order(200)
 
 
 def test_batches_that_time_out_leave_no_gap_behind_them(cluster: EmbeddedCluster) -> None:

@@ -20,6 +20,7 @@ from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
+from tests.later import later
 
 
 @pytest.fixture(scope="module")
@@ -435,24 +436,19 @@ def test_statistics_are_json_about_the_partitions(shared: EmbeddedCluster) -> No
 
 def test_wakeup_ends_a_poll_that_waits_for_ever(shared: EmbeddedCluster) -> None:
     with assigned(shared, 10) as consumer:
-        timer = threading.Timer(0.1, consumer.wakeup)
-        timer.start()
         started_s = time.monotonic()
-        assert consumer.poll() is None
+        with later(0.1, consumer.wakeup):
+            assert consumer.poll() is None
         assert time.monotonic() - started_s < 5
-        timer.join()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_a_poll_at_once(shared: EmbeddedCluster) -> None:
     with assigned(shared, 10) as consumer:
-        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         started_s = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
+        with later(0.2, os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
             consumer.poll(30)
-        assert time.monotonic() - started_s < 2
-        timer.join()
+        assert time.monotonic() - started_s < 5
         assert consumer.poll(0) is None
 
 
@@ -504,11 +500,8 @@ def test_callbacks_wait_until_the_records_are_returned(
 
 def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
     consumer = assigned(shared, 10)
-    timer = threading.Timer(0.1, consumer.close)
-    timer.start()
-    with pytest.raises(StateError):
+    with later(0.1, consumer.close), pytest.raises(StateError):
         consumer.poll(30)
-    timer.join()
 
 
 # ---- the end

@@ -207,7 +207,7 @@ class TestProcess:
             except KeyboardInterrupt:
                 took = time.monotonic() - sent[0]
             assert cancelled.wait(2), "not cancelled"
-            assert took < 0.1, took
+            assert took < 1, took
             async def fine():
                 return "still usable"
             print(thread.run(fine()))

@@ -17,6 +17,7 @@ from kafka_core.aio.producer_core import ProducerCore
 from kafka_core.config import Config
 from kafka_core.errors import ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.sync.producer import Producer
+from tests.later import later
 from tests.unit.kafka_core.aio.fake_cluster import FakeCluster
 
 FAST: dict[str, object] = {
@@ -146,8 +147,8 @@ def test_poll_waits_for_the_first_event_and_no_longer_than_told(make: Make) -> N
     began_s = time.monotonic()
     assert producer.poll(0.05) == 0
     assert 0.04 < time.monotonic() - began_s < 2
-    threading.Timer(0.05, producer.release).start()
-    assert producer.poll() == 1
+    with later(0.05, producer.release):
+        assert producer.poll() == 1
     assert reports == [(0, b"a", 0)]
 
 
@@ -285,18 +286,18 @@ def test_records_whose_report_nobody_serves_keep_their_room(make: Make) -> None:
 def test_poll_returns_when_a_full_queue_has_room_again(make: Make) -> None:
     producer = make(FakeCluster(hold=True), queue_buffering_max_messages=1)
     producer.produce("events", b"a")
-    threading.Timer(0.05, producer.release).start()
     began_s = time.monotonic()
-    assert producer.poll(LIMIT_S) == 0
+    with later(0.05, producer.release):
+        assert producer.poll(LIMIT_S) == 0
     assert time.monotonic() - began_s < LIMIT_S / 2
 
 
 def test_max_block_ms_makes_produce_wait_for_room(make: Make) -> None:
     producer = make(FakeCluster(hold=True), queue_buffering_max_messages=1, max_block_ms=LIMIT_S * 1000)
     producer.produce("events", b"a")
-    threading.Timer(0.05, producer.release).start()
     began_s = time.monotonic()
-    producer.produce("events", b"b")
+    with later(0.05, producer.release):
+        producer.produce("events", b"b")
     assert 0.04 < time.monotonic() - began_s < LIMIT_S / 2
 
 
@@ -441,8 +442,8 @@ def test_a_callback_that_raises_does_not_keep_close_from_delivering_the_rest() -
 def test_a_poll_that_waits_ends_when_another_thread_closes(make: Make) -> None:
     producer = make()
     producer.list_topics(timeout=LIMIT_S)
-    threading.Timer(0.05, producer.close).start()
-    assert producer.poll(LIMIT_S) == 0
+    with later(0.05, producer.close):
+        assert producer.poll(LIMIT_S) == 0
 
 
 def test_a_dropped_producer_says_what_was_lost_and_ends_its_thread(caplog: pytest.LogCaptureFixture) -> None:
@@ -568,7 +569,7 @@ def test_ctrl_c_interrupts_every_wait(call: str) -> None:
             {call}
         except KeyboardInterrupt:
             took = time.monotonic() - sent[0]
-            assert took < 0.1, took
+            assert took < 1, took
             print("interrupted")
         producer.close(0)
         """)

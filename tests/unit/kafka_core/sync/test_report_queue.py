@@ -1,6 +1,5 @@
 """kafka_core.sync.report_queue: order, counting, waiting; with batches that are only numbers."""
 
-import threading
 import time
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError
 from kafka_core.sync.report_queue import ReportQueue
+from tests.later import later
 from tests.unit.kafka_core.engine.producer_parts import FakeBatch
 
 
@@ -96,8 +96,8 @@ def test_waiting_ends_with_an_event_with_the_condition_or_with_the_time() -> Non
     assert not queue.wait(lambda: False, began_s + 0.03)
     assert time.monotonic() - began_s >= 0.03
     assert queue.wait(lambda: True, None)
-    threading.Timer(0.02, queue.put_call, (print, None)).start()
-    assert queue.wait(lambda: False, time.monotonic() + 10)
+    with later(0.02, queue.put_call, print, None):
+        assert queue.wait(lambda: False, time.monotonic() + 10)
 
 
 def test_one_who_waits_for_room_is_woken_when_another_thread_has_served() -> None:
@@ -105,5 +105,5 @@ def test_one_who_waits_for_room_is_woken_when_another_thread_has_served() -> Non
     queue = ReportQueue(account, lambda error, message: None, only_errors=False)
     queue.put_verdicts([Settled(batch("a", 100))])
     item = queue._items.popleft()  # as if another thread were at it
-    threading.Timer(0.02, queue._serve_reports, (item,)).start()
-    assert queue.wait(lambda: account.queued_records == 0, time.monotonic() + 10)
+    with later(0.02, queue._serve_reports, item):
+        assert queue.wait(lambda: account.queued_records == 0, time.monotonic() + 10)
