@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -156,12 +157,26 @@ def _run(command: tuple[str, ...], bootstrap: str, url: str) -> int:
         child = subprocess.Popen(command, env=environment)
     except OSError as error:
         raise Failure(f"{command[0]} can't be run: {error.strerror}") from error
-    while True:
-        try:
-            status = child.wait()
-        except KeyboardInterrupt:
-            continue  # the terminal sent it to the command too: it decides
-        return status if status >= 0 else 128 - status
+    with _sigterm(lambda *_: child.terminate()):
+        while True:
+            try:
+                status = child.wait()
+            except KeyboardInterrupt:
+                continue  # the terminal sent it to the command too: it decides
+            return status if status >= 0 else 128 - status
+
+
+@contextlib.contextmanager
+def _sigterm(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """What a request to end (of a container, a service manager) does meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _wait() -> None:

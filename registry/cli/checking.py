@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +15,7 @@ from registry.cli.baseline import Baseline, History, TreeBaseline
 from registry.cli.files import matches
 from registry.cli.findings import FileResult, Finding, Severity, Status, Unusable
 from registry.cli.linking import Collection, Document, parse_json
+from registry.cli.parallel import each
 from registry.cli.pointing import find_name, json_place, proto_place
 from registry.cli.registry_baseline import RegistryBaseline, no_answer
 from registry.cli.subjects import Namer
@@ -33,7 +33,6 @@ __all__ = ["Checker", "Levels", "invalid", "validate"]
 NUMBERED = re.compile(r"registered schema (\d+)")
 PLACE = re.compile(r"(?<![\w.])(?:line )?(\d+)(?::|, column |,? col(?:umn)? )(\d+)")
 OTHER_FILE = re.compile(r"(\S+\.proto): ")
-THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +125,10 @@ class Checker:
 
         if not isinstance(self._baseline, RegistryBaseline):
             return [one(path) for path in paths]
-        with ThreadPoolExecutor(THREADS) as pool:
-            try:
-                return list(pool.map(one, paths))
-            except TransportError as error:
-                pool.shutdown(cancel_futures=True)
-                raise no_answer(error) from error
+        try:
+            return list(each(one, paths))
+        except TransportError as error:
+            raise no_answer(error) from error
 
     def deleted(self, fail: bool) -> list[FileResult]:
         """One result for every file that the baseline has and the folder has no more."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from registry.cli.connection import NO_REGISTRY
 from registry.cli.findings import FileResult, Report, Unusable
 from registry.cli.settings import LEVELS, POLICIES, Settings
 from registry.cli.shell import (
@@ -171,7 +172,15 @@ def _baseline(root: Root, sources: Sources, settings: Settings, levels: Levels) 
     from registry.cli.registry_baseline import RegistryBaseline
 
     known = levels.forced is not None and levels.policy is not None
-    return RegistryBaseline(root.collection, client(settings, sources.registry, sources.properties), not known)
+    try:
+        connected = client(settings, sources.registry, sources.properties)
+    except Unusable as error:
+        if error.kind == NO_REGISTRY:
+            raise click.UsageError(
+                f"compare with what? Give --against, --against-folder, or: {error.message}"
+            ) from error
+        raise
+    return RegistryBaseline(root.collection, connected, not known)
 
 
 class _progress:

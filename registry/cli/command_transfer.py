@@ -27,6 +27,8 @@ kserdes schema import backup --registry http://localhost:8081
 kserdes schema import backup --registry http://localhost:8081 --verify-only
 """
 
+UNFINISHED = "the import is not finished, and subjects may be in IMPORT mode; run it again, it goes on where it stopped"
+
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
@@ -98,7 +100,12 @@ def import_(
     what = plan(Archive(folder))
     with client(settings_of(config), registry, client_properties) as connected, progress_bar("importing") as progress:
         rest = Rest(connected)
-        done = Imported(problems=verify(rest, what)) if verify_only else load(rest, what, progress)
+        try:
+            done = Imported(problems=verify(rest, what)) if verify_only else load(rest, what, progress)
+        except BaseException:
+            if not verify_only:
+                click.echo(UNFINISHED, err=True)
+            raise
     for problem in done.problems:
         click.echo(problem, err=True)
     if done.problems:

@@ -16,9 +16,10 @@ from registry.cli.settings import Settings
 if TYPE_CHECKING:
     from registry.client import SchemaRegistryClient
 
-__all__ = ["PREFIX", "connect", "properties"]
+__all__ = ["NO_REGISTRY", "PREFIX", "connect", "properties"]
 
 PREFIX = "SCHEMA_REGISTRY_"
+NO_REGISTRY = "NO_REGISTRY"
 NUMBERS = frozenset(
     ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec")
 )
@@ -70,7 +71,7 @@ def properties(
     if "url" not in found:
         raise Unusable(
             "which registry? Give --registry URL, set SCHEMA_REGISTRY_URL, or `registry` in kserdes.toml",
-            kind="CONFIGURATION",
+            kind=NO_REGISTRY,
         )
     return found
 

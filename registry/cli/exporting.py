@@ -7,15 +7,13 @@ stopped, and a later run brings the folder up to date.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from registry.cli.archive import Archive
+from registry.cli.parallel import each
 from registry.cli.rest import Rest
 
 __all__ = ["Exported", "save"]
-
-THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +52,9 @@ def save(
     subjects = [name for name in rest.subjects() if name.startswith(prefix)]
     archive.write_manifest({"complete": False})
     found: list[tuple[int, int] | None] = []
-    with ThreadPoolExecutor(THREADS) as pool:
-        try:
-            for item in pool.map(lambda name: _subject(rest, archive, name), subjects):
-                found.append(item)
-                progress(len(found), len(subjects))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    for item in each(lambda name: _subject(rest, archive, name), subjects):
+        found.append(item)
+        progress(len(found), len(subjects))
     _forget(archive, subjects)
     mode = None if prefix else rest.setting("mode", None)
     archive.write_manifest(

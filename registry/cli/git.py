@@ -1,12 +1,13 @@
 """Schema files of a git revision, read through the git command.
 
-Must not know of schemas. Paths and revisions come from users: nothing they write is taken for an option of git, and
-links, submodules and oversized blobs are not read.
+Must not know of schemas. Paths and revisions come from users: nothing they write is taken for an option of git;
+submodules, oversized blobs and links that lead out of the folder are not read.
 """
 
 from __future__ import annotations
 
 import os
+import posixpath
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,13 @@ from registry.cli.findings import Unusable
 
 __all__ = ["GitTree", "Repository"]
 
+SHALLOW = "this is a shallow clone: git fetch --unshallow, or in CI fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)"
+
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """What hooks of git set, relative to another folder than ours: the repository is the one the schemas are in."""
 
 REGULAR = (b"100644", b"100755", b"100664")
+LINK = b"120000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Entry:
     sha: bytes
     size: int
     regular: bool
+    link: bool = False
 
 
 class Repository:
@@ -70,7 +75,7 @@ class Repository:
         return done.stdout
 
     def commit(self, revision: str) -> str:
-        """The name of the commit (or tree) a revision stands for.
+        """The name of the commit (or tree) a revision stands for; HEAD before the first commit is the empty tree.
 
         Raises:
             Unusable: there is none.
@@ -83,10 +88,19 @@ class Repository:
                     raise
                 continue
             return found.decode().strip()
-        raise Unusable(
-            f"git knows no revision {revision!r}; in CI, fetch it first (a shallow clone has one commit only)",
-            kind="UNKNOWN_REVISION",
-        )
+        why = "; fetch it first"
+        if not self.run("rev-list", "--all", "--max-count=1"):
+            if revision == "HEAD":
+                return self.run("hash-object", "-t", "tree", "--stdin", given=b"").decode().strip()
+            why = "; there are no commits yet"
+        elif self.shallow:
+            why = f"; {SHALLOW}"
+        raise Unusable(f"git knows no revision {revision!r}{why}", kind="UNKNOWN_REVISION")
+
+    @property
+    def shallow(self) -> bool:
+        """Whether the clone lacks older commits."""
+        return self.run("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def inside(self, folder: Path) -> str:
         """A folder's path from the repository's top, `""` for the top itself."""
@@ -107,7 +121,7 @@ class Repository:
             if path and is_schema_path(path):
                 mode, kind, sha, size = head.split()
                 regular = kind == b"blob" and mode in REGULAR
-                found[path] = Entry(sha, int(size) if regular else 0, regular)
+                found[path] = Entry(sha, 0 if size == b"-" else int(size), regular, mode == LINK)
         return found
 
     def blobs(self, names: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -128,7 +142,13 @@ class Repository:
         return found
 
     def commits_of(self, revision: str, folder: str) -> list[str]:
-        """The commits up to a revision that changed something below a folder, oldest first."""
+        """The commits up to a revision that changed something below a folder, oldest first.
+
+        Raises:
+            Unusable: the clone does not have all of them.
+        """
+        if self.shallow:
+            raise Unusable(f"not all earlier versions are here; {SHALLOW}", kind="UNUSABLE_BASELINE")
         out = self.run("log", "--format=%H", "--reverse", "--end-of-options", revision, "--", folder or ".")
         return out.decode().split()
 
@@ -145,8 +165,8 @@ class GitTree:
 
     def __init__(self, repository: Repository, tree: str, folder: str, exclude: Sequence[str] = ()) -> None:
         self._repository = repository
-        listing = repository.listing(tree, folder)
-        self.entries = {path: entry for path, entry in listing.items() if not matches(path, exclude)}
+        self._listing = repository.listing(tree, folder)
+        self.entries = {path: entry for path, entry in self._listing.items() if not matches(path, exclude)}
 
     @cached_property
     def paths(self) -> Sequence[str]:
@@ -155,17 +175,29 @@ class GitTree:
 
     @cached_property
     def _blobs(self) -> dict[bytes, bytes]:
-        wanted = (entry.sha for entry in self.entries.values() if entry.regular and entry.size <= MAX_BYTES)
+        files = self._listing if any(entry.link for entry in self.entries.values()) else self.entries
+        wanted = (entry.sha for entry in files.values() if (entry.link or entry.regular) and entry.size <= MAX_BYTES)
         return self._repository.blobs(wanted)
+
+    def _behind_links(self, path: str) -> Entry | None:
+        """The file that a path leads to; None if that is none of the listing, or a circle."""
+        seen = set()
+        while (entry := self._listing.get(path)) is not None and entry.link:
+            if path in seen or entry.size > MAX_BYTES:
+                return None
+            seen.add(path)
+            target = self._blobs[entry.sha].decode("utf-8", "surrogateescape")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        return entry
 
     def read(self, path: str) -> str:
         """The text of a file.
 
         Raises:
-            Unusable: it is no text, too large, a link or a submodule.
+            Unusable: it is no text, too large, a submodule, or a link to no schema file of the folder.
         """
-        entry = self.entries[path]
-        if not entry.regular:
+        entry = self._behind_links(path)
+        if entry is None or not entry.regular:
             raise Unusable("not a regular file in that revision", kind="UNREADABLE_FILE")
         if entry.size > MAX_BYTES:
             raise too_large(entry.size)

@@ -7,22 +7,20 @@ the end everything is read back and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from registry.cli.archive import Archive
 from registry.cli.findings import Unusable
 from registry.cli.linking import blank_comments
+from registry.cli.parallel import each
 from registry.cli.rest import Rest
 from registry.compat import documents
 
 __all__ = ["Imported", "Plan", "load", "plan", "verify"]
 
-T = TypeVar("T")
 Key = tuple[str, int]
-THREADS = 8
 COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
 IMPORT = "IMPORT"
 DEFAULTS = {"schemaType": "AVRO", "references": []}
@@ -147,7 +145,7 @@ def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda d
     present = _present(rest, what)
     missing = {key: content for key, content in what.versions.items() if key not in present}
     found.present = len(present)
-    _each(lambda subject: rest.set_mode(subject, IMPORT), dict.fromkeys(subject for subject, _ in missing))
+    list(each(lambda subject: rest.set_mode(subject, IMPORT), dict.fromkeys(subject for subject, _ in missing)))
     for (subject, number), content in missing.items():
         body = {name: content[name] for name in ("schema", "id", *COMPARED[2:]) if content.get(name) is not None}
         rest.register(subject, {**body, "version": number})
@@ -178,17 +176,7 @@ def _present(rest: Rest, what: Plan) -> set[Key]:
         return True
 
     aliased = {subject for subject, entry in what.subjects.items() if _alias(entry.get("config")) is not None}
-    return set().union(*_each(of_subject, what.subjects))
-
-
-def _each(work: Callable[[str], T], subjects: Iterable[str]) -> list[T]:
-    """The results for all subjects, some at a time."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        try:
-            return list(pool.map(work, subjects))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    return set().union(*each(of_subject, what.subjects))
 
 
 def _delete_softly(rest: Rest, what: Plan) -> None:
@@ -217,7 +205,7 @@ def _settle(rest: Rest, what: Plan) -> None:
         else:
             rest.delete_mode(subject)
 
-    _each(of_subject, what.subjects)
+    list(each(of_subject, what.subjects))
     config = what.manifest.get("config")
     if config and config != rest.setting("config", None):
         rest.set_mode(None, "READWRITE")
@@ -267,7 +255,7 @@ def verify(rest: Rest, what: Plan) -> list[str]:
             found += _verify_versions(rest, what, subject, sorted(numbers[subject]))
         return found
 
-    found = [problem for problems in _each(of_subject, what.subjects) for problem in problems]
+    found = [problem for problems in each(of_subject, what.subjects) for problem in problems]
     return found + _verify_settings(rest, None, what.manifest)
 
 

@@ -118,7 +118,14 @@ def _table(path: Path) -> dict[str, Any] | None:
         return content
     tool = content.get("tool", {})
     found = tool.get("kserdes") if isinstance(tool, dict) else None
-    return found if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise Unusable(f"{path}: tool.kserdes must be a table, not {found!r}", kind="CONFIGURATION")
+    return found
+
+
+def _chosen(value: str, choices: tuple[str, ...]) -> str | None:
+    """The choice that is meant, in any case; any text if there are no choices, None if it is none of them."""
+    return value if not choices else next((name for name in choices if name.upper() == value.upper()), None)
 
 
 class _Reader:
@@ -140,9 +147,10 @@ class _Reader:
         value = self._values.get(key)
         if value is None:
             return None
-        if not isinstance(value, str) or (choices and value not in choices):
+        found = _chosen(value, choices) if isinstance(value, str) else None
+        if found is None:
             raise self.wrong(key, f"one of {', '.join(choices)}" if choices else "a string")
-        return value
+        return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._values.get(key, [])
@@ -154,10 +162,13 @@ class _Reader:
         value = self._values.get(key, {})
         if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
             raise self.wrong(key, "a table of strings")
-        for item in value.values():
-            if choices and item not in choices:
+        found = {}
+        for name, item in value.items():
+            chosen = _chosen(item, choices)
+            if chosen is None:
                 raise self.wrong(key, f"a table with values out of {', '.join(choices)}")
-        return value
+            found[name] = chosen
+        return found
 
     def table(self, key: str) -> dict[str, Any]:
         value = self._values.get(key, {})

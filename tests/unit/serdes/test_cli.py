@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
 import tomllib
@@ -21,7 +23,7 @@ main()
 
 def run(*arguments: str, without: str = "no_such_module") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", WITHOUT, without, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
 def test_the_entry_point_of_the_distribution_is_here(project_root: Path) -> None:
@@ -47,6 +49,38 @@ def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
 def test_a_missing_rich_is_said_too_where_it_is_needed(tmp_path: object) -> None:
     done = run("schema", "check", str(tmp_path), "--against-folder", str(tmp_path), without="rich")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+@pytest.mark.parametrize("command", ["check", "list", "export"])
+def test_ctrl_c_is_status_130_even_if_the_registry_never_answers(tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.avsc").write_text('"int"')
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        arguments = [command, *([] if command == "list" else [str(tmp_path)]), "--registry", url]
+        process = subprocess.Popen(
+            [sys.executable, "-c", WITHOUT, "no_such_module", "schema", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        connection, _ = silent.accept()
+        with connection, process:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
+
+
+def test_a_question_that_is_not_answered_is_no_interrupt() -> None:
+    done = run("schema", "delete", "a", "--registry", "mock://unanswered")
+    assert (done.returncode, done.stderr.endswith("Aborted!\n")) == (1, True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_can_not_be_written_is_a_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", WITHOUT, "no_such_module", "schema", "lint", "--list-rules"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "kserdes: the output can't be written: No space left on device\n")
 
 
 def test_other_missing_modules_are_our_mistakes() -> None:

@@ -77,6 +77,16 @@ def test_a_killed_command_has_the_shells_status() -> None:
     assert run(*FREE, *child("os.kill(os.getpid(), 15)")).exit_code == 128 + 15
 
 
+def test_a_request_to_end_goes_to_the_command() -> None:
+    code = "import signal; signal.signal(15, lambda *_: sys.exit(7)); print('ready', flush=True); signal.pause()"
+    command = [sys.executable, "-m", "serdes.cli", "dev", *FREE, "--", sys.executable, "-c", f"import sys; {code}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        assert process.wait(timeout=20) == 7
+
+
 def test_schemas_are_kept_in_the_file(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "registry.db"))
     code = "from registry.client import SchemaRegistryClient as C; from registry.models import Schema; "

@@ -92,7 +92,7 @@ def test_all_versions_of_a_path_count_if_asked_for(repo: Path) -> None:
         (["schemas", "--against", "--help"], "git knows no revision '--help'"),
         (["nope", "--against", "main"], "there is no such file or folder"),
         (["schemas", "--against", "main", "--registry", "mock://x"], "give one of --against"),
-        (["schemas"], "which registry?"),
+        (["schemas"], "compare with what? Give --against, --against-folder, or: which registry?"),
         (["empty", "--against", "main"], "no schema files"),
         (["schemas", "--against", "main", "--subject", "{topic}"], "has {topic}"),
         (["schemas", "--against", "main", "--config", "nope.toml"], "can't be read"),

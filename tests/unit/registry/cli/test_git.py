@@ -68,7 +68,6 @@ def test_within_a_hook_of_git_the_folders_repository_counts(tmp_path: Path, monk
 
 
 def test_blobs_that_are_not_read_are_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "link.avsc").symlink_to("a.avsc")
     found = Repository(repository(tmp_path, {"a.avsc": "1", "big.avsc": "x" * 99}))
     monkeypatch.setattr(module, "MAX_BYTES", 50)
     tree = GitTree(found, found.commit("main"), "")
@@ -114,6 +113,47 @@ def test_links_and_huge_blobs_of_a_revision_are_not_read(tmp_path: Path, monkeyp
         tree.read("link.avsc")
     with pytest.raises(Unusable, match="200 bytes are more than"):
         tree.read("big.avsc")
+
+
+def test_links_to_schema_files_of_the_folder_are_followed(tmp_path: Path) -> None:
+    write(tmp_path, {"s/deep/a.avsc": '"int"', "b.avsc": '"long"'})
+    for name, target in {
+        "one.avsc": "two.avsc",
+        "two.avsc": "deep/a.avsc",
+        "circle.avsc": "circle.avsc",
+        "gone.avsc": "nowhere.avsc",
+        "out.avsc": "../b.avsc",
+    }.items():
+        (tmp_path / "s" / name).symlink_to(target)
+    found = Repository(repository(tmp_path, {}))
+    tree = GitTree(found, found.commit("main"), "s", ["deep/*"])
+    assert tree.paths == ["circle.avsc", "gone.avsc", "one.avsc", "out.avsc", "two.avsc"]
+    assert tree.read("one.avsc") == tree.read("two.avsc") == '"int"'
+    for path in ("circle.avsc", "gone.avsc", "out.avsc"):
+        with pytest.raises(Unusable, match="not a regular file"):
+            tree.read(path)
+
+
+def test_before_the_first_commit_head_is_empty(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", ".")
+    found = Repository(tmp_path)
+    assert GitTree(found, found.commit("HEAD"), "").paths == []
+    with pytest.raises(Unusable, match="there are no commits yet"):
+        found.commit("main")
+
+
+def test_a_shallow_clone_has_no_history(tmp_path: Path) -> None:
+    repository(tmp_path / "full", {"a.avsc": '"int"'})
+    commit(write(tmp_path / "full", {"a.avsc": '"long"'}))
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{tmp_path}/full", "part")
+    found = Repository(tmp_path / "part")
+    assert GitTree(found, found.commit("HEAD"), "").read("a.avsc") == '"long"'
+    with pytest.raises(
+        Unusable, match="git knows no revision 'HEAD~1'; this is a shallow clone: git fetch --unshallow"
+    ):
+        found.commit("HEAD~1")
+    with pytest.raises(Unusable, match="not all earlier versions are here; this is a shallow clone"):
+        found.commits_of("HEAD", "")
 
 
 def test_commits_that_changed_a_folder_come_oldest_first(tmp_path: Path) -> None:

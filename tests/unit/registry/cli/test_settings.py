@@ -76,7 +76,7 @@ def test_a_named_file_must_be_there_and_be_ours(tmp_path: Path) -> None:
     [
         ("levle = 'FULL'", "unknown key 'levle'; did you mean 'level'"),
         ("zzz = 1", "unknown key 'zzz'; known are paths"),
-        ("level = 'full'", "level must be one of NONE"),
+        ("level = 'ful'", "level must be one of NONE"),
         ("paths = 'a'", "paths must be a list of strings"),
         ("subjects = 1", "subjects must be a table of strings"),
         ("[levels]\na = 'X'", "levels must be a table with values out of"),
@@ -90,4 +90,26 @@ def test_a_named_file_must_be_there_and_be_ours(tmp_path: Path) -> None:
 def test_mistakes_are_named(tmp_path: Path, text: str, reason: str) -> None:
     write(tmp_path, {"kserdes.toml": text})
     with pytest.raises(Unusable, match=reason):
+        load(start=tmp_path)
+
+
+def test_choices_may_be_written_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "kserdes.toml"
+    path.write_text(
+        'level = "backward"\npolicy = "Lenient"\n[levels]\n"a" = "full"\n[types]\n"b" = "avro"\n'
+        '[lint]\nfield_case = "CAMEL"\n'
+    )
+    found = load(path)
+    assert (found.level, found.policy, found.levels, found.types) == (
+        "BACKWARD",
+        "LENIENT",
+        {"a": "FULL"},
+        {"b": "AVRO"},
+    )
+    assert found.lint.field_case == "camel"
+
+
+def test_tool_kserdes_that_is_no_table_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nkserdes = 3\n")
+    with pytest.raises(Unusable, match=r"tool\.kserdes must be a table, not 3"):
         load(start=tmp_path)
