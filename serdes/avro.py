@@ -28,6 +28,15 @@ __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "
 T = TypeVar("T")
 
 
+def _schema(given: str | Schema | RegisteredSchema | None) -> Schema | None:
+    """What a user gave as a schema; the name of a primitive type as the JSON that a registry takes."""
+    if not isinstance(given, str):
+        return as_schema(given)
+    text = given.strip()
+    name = text.strip('"')
+    return Schema(f'{{"type":"{name}"}}' if name.isalpha() else text, "AVRO")
+
+
 class _AvroWriting(Writing):
     def __init__(
         self,
@@ -38,7 +47,7 @@ class _AvroWriting(Writing):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
     ) -> None:
-        schema = as_schema(schema_str)
+        schema = _schema(schema_str)
         options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
         form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
         self._set_up(schema_registry_client, form, schema, options, to_dict, rule_conf, rule_registry)
@@ -55,8 +64,10 @@ class _AvroReading(Reading):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
     ) -> None:
+        if not isinstance(return_record_name, bool):
+            raise ValueError("return_record_name must be a boolean value")
         form = AvroFormat(return_record_name=return_record_name)
-        schema = as_schema(schema_str)
+        schema = _schema(schema_str)
         self._set_up(schema_registry_client, form, schema, ReadOptions.parse(conf), from_dict, rule_conf, rule_registry)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import fastavro
 from fastavro.schema import SchemaParseException, UnknownType
@@ -50,8 +50,10 @@ class AvroSchema:
 
     @property
     def name(self) -> str | None:
-        """The full name of a named type, None for others."""
-        return self.model.name if isinstance(self.model, NamedType) else None
+        """The full name of a named type, the type's of others (`string`, `array`); None for unions."""
+        if isinstance(self.model, NamedType):
+            return self.model.name
+        return None if self.model.kind is Kind.UNION else self.model.kind.value
 
 
 def load(schema: Schema, resolve: Resolver | None = None) -> AvroSchema:
@@ -112,7 +114,8 @@ def _node(text: str) -> Any:
 def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, allow_default: bool = False) -> Encode:
     """A function that encodes values of a schema.
 
-    Values of a top-level `bytes` schema are written as they are, without a length, as confluent's serializers do.
+    Values of a top-level `bytes` schema are written without a length, whatever its logical type, as Confluent's
+    serializers of all languages do.
 
     Args:
         schema: what the values are.
@@ -123,8 +126,12 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
     The function raises:
         SerializationError: the value does not fit; `path` names the place.
     """
-    if schema.model.kind is Kind.BYTES and not schema.model.props:
-        return _raw_encoder(prefix)
+    if schema.model.kind is Kind.BYTES:
+        return _raw_encoder(schema, prefix)
+    return _encoder(schema, prefix, strict, allow_default)
+
+
+def _encoder(schema: AvroSchema, prefix: bytes, strict: bool, allow_default: bool) -> Encode:
     write, parsed, guard, fits = fastavro.schemaless_writer, schema.parsed, schema.guard, range_check(schema.model)
     options = {"strict": strict, "strict_allow_default": allow_default} if strict or allow_default else {}
 
@@ -145,13 +152,21 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
     return encode
 
 
-def _raw_encoder(prefix: bytes) -> Encode:
+def _raw_encoder(schema: AvroSchema, prefix: bytes) -> Encode:
+    with_length = _encoder(schema, b"", False, False) if _is_decimal(schema) else None
+
     def encode(value: Any) -> bytes:
-        if not isinstance(value, (bytes, bytearray, memoryview)):
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return prefix + value
+        if with_length is None:
             raise SerializationError(f"bytes are needed, not {type(value).__name__}", path="")
-        return prefix + value
+        return prefix + cast(bytes, fastavro.schemaless_reader(BytesIO(with_length(value)), "bytes", None))
 
     return encode
+
+
+def _is_decimal(schema: AvroSchema) -> bool:
+    return schema.model.kind is Kind.BYTES and schema.model.props.get("logicalType") == "decimal"
 
 
 def _unfit(schema: AvroSchema, value: Any, options: dict[str, bool], error: Exception) -> SerializationError:
@@ -181,12 +196,16 @@ def decoder(
     The function raises:
         SerializationError: truncated, trailing bytes, not data of this schema, or the schemas can't be resolved.
     """
-    if writer.model.kind is Kind.BYTES and not writer.model.props and _raw_reader(reader):
-        return lambda frame: bytes(frame[skip:])
+    wanted = {"return_record_name": return_record_name, "return_named_type": return_named_type}
+    options = {name: True for name, on in wanted.items() if on}
+    if writer.model.kind is Kind.BYTES:
+        return _raw_decoder(writer, reader, skip, options)
+    return _decoder(writer, reader, skip, options)
+
+
+def _decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: dict[str, Any]) -> Decode:
     read, written, guard = fastavro.schemaless_reader, writer.readable, writer.guard
     target = None if reader is None or reader.text == writer.text else reader.readable
-    wanted = {"return_record_name": return_record_name, "return_named_type": return_named_type}
-    options: dict[str, Any] = {name: True for name, on in wanted.items() if on}
 
     def decode(frame: bytes) -> Any:
         if guard is not None:
@@ -205,8 +224,18 @@ def decoder(
     return decode
 
 
-def _raw_reader(reader: AvroSchema | None) -> bool:
-    return reader is None or (reader.model.kind is Kind.BYTES and not reader.model.props)
+def _raw_decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: dict[str, Any]) -> Decode:
+    target = reader or writer
+    if target.model.kind is Kind.BYTES and not _is_decimal(target):
+        return lambda frame: bytes(frame[skip:])
+    with_length = _decoder(writer, reader, 0, options)
+
+    def decode(frame: bytes) -> Any:
+        buffer = BytesIO()
+        fastavro.schemaless_writer(buffer, "bytes", bytes(frame[skip:]))
+        return with_length(buffer.getvalue())
+
+    return decode
 
 
 def _unreadable(error: Exception, size_bytes: int) -> str:

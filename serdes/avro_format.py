@@ -41,7 +41,7 @@ class AvroFormat:
         return load_texts(schema.schema_str, [found.schema_str for _, found in referenced])
 
     def name(self, parsed: AvroSchema) -> str | None:
-        """The full name of a named type."""
+        """The full name of a named type, the type of others; None for unions."""
         return parsed.name
 
     def indexes(self, parsed: AvroSchema) -> None:

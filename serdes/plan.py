@@ -177,13 +177,14 @@ class WritePlanner:
             SerializationError: the registry refuses or can't be reached, or a schema can't be used.
         """
         form = self._form
-        given = None if self._schema is None else (yield from self._schemas.load(self._schema))
-        subject: str | None = None
+        what = "a schema that the given one refers to"
         try:
+            given = None if self._schema is None else (yield from self._schemas.load(self._schema))
+            what = "the subject"
             subject = yield from subject_of(self._strategy, ctx, None if given is None else form.name(given))
+            what = f"the schema for subject {subject!r}"
             chosen, parsed = yield from self._choose(subject, ctx, given)
         except SchemaRegistryError as error:
-            what = "the subject" if subject is None else f"the schema for subject {subject!r}"
             raise _registry_error(f"{what} is not available", error) from error
         hooks = None
         if self._contracts is not None:
@@ -205,9 +206,7 @@ class WritePlanner:
 
         return WritePlan(chosen.schema_id, form.encoder(parsed, b""), stale_at_s, hooks.value, finish, hooks.blocking)
 
-    def _choose(
-        self, subject: str | None, ctx: SerializationContext | None, given: Any
-    ) -> Flow[tuple[RegisteredSchema, Any]]:
+    def _choose(self, subject: str, ctx: SerializationContext | None, given: Any) -> Flow[tuple[RegisteredSchema, Any]]:
         """The schema to write with, as it is registered."""
         options = self._options
         if options.chosen_by_registry:
@@ -221,7 +220,7 @@ class WritePlanner:
         registered: RegisteredSchema = yield Ask(operation, (subject, schema, options.normalize))
         return RegisteredSchema(registered.schema_id, schema, subject, registered.version, registered.guid), given
 
-    def _chosen_by_registry(self, subject: str | None) -> Flow[RegisteredSchema]:
+    def _chosen_by_registry(self, subject: str) -> Flow[RegisteredSchema]:
         options = self._options
         if options.use_schema_id is not None:
             schema = yield Ask("get_schema", (options.use_schema_id, subject))

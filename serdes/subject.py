@@ -149,11 +149,19 @@ class AssociatedNameStrategy:
 
 def subject_of(
     strategy: SubjectNameStrategy | AssociatedNameStrategy, ctx: SerializationContext | None, name: str | None
-) -> Flow[str | None]:
-    """The subject a strategy chooses; only the associated one asks the registry."""
+) -> Flow[str]:
+    """The subject a strategy chooses; only the associated one asks the registry.
+
+    Raises:
+        SerializationError: there is none.
+        SchemaRegistryError: the registry refuses.
+    """
     if isinstance(strategy, AssociatedNameStrategy):
         return (yield from strategy.subject(ctx, name))
-    return strategy(ctx, name)
+    subject = strategy(ctx, name)
+    if not isinstance(subject, str) or not subject:
+        raise SerializationError(f"the subject name strategy gave no subject but {subject!r}")
+    return subject
 
 
 def _context(ctx: SerializationContext | None) -> SerializationContext:

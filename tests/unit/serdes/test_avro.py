@@ -7,6 +7,9 @@ import pytest
 
 import serdes
 import serdes.avro
+from serdes import MessageField, SerializationContext
+from serdes.avro import AvroSerializer
+from tests.unit.serdes.fake import FakeRegistry
 
 
 def test_public_names() -> None:
@@ -30,3 +33,21 @@ def test_clients_are_imported_at_their_first_use(module: str) -> None:
     code = f"import sys, {module}; print('serdes.clients' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("text", ["string", '"string"', ' "string"\n', '{"type":"string"}'])
+def test_primitive_types_are_registered_as_json(text: str) -> None:
+    registry = FakeRegistry()
+    AvroSerializer(registry, text)("x", SerializationContext("orders", MessageField.VALUE))  # type: ignore[arg-type]
+    (registered,) = registry.subjects["orders-value"]
+    assert registered.schema.schema_str == '{"type":"string"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"), [('"string"', "x", "string"), ('{"type":"array","items":"int"}', [1], "array")]
+)
+def test_types_without_a_name_are_called_by_their_type(text: str, value: object, name: str) -> None:
+    registry = FakeRegistry()
+    serialize = AvroSerializer(registry, text, conf={"subject.name.strategy.type": "RECORD"})  # type: ignore[arg-type]
+    serialize(value, SerializationContext("orders", MessageField.VALUE))
+    assert list(registry.subjects) == [name]

@@ -24,6 +24,7 @@ def logical(kind: str, name: str, **more: Any) -> str:
 
 
 UTC = datetime.UTC
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ UTC = datetime.UTC
         ('{"type":"enum","name":"E","symbols":["A","B"]}', "B", b"\x02"),
         ('{"type":"fixed","name":"F","size":2}', b"ab", b"ab"),
         (schema(("a", "int"), ("b", "string")), {"a": 1, "b": "x"}, b"\x02\x02x"),
-        (logical("bytes", "decimal", precision=5, scale=2), decimal.Decimal("-1.50"), b"\x04\xff\x6a"),
+        (schema(("a", DECIMAL)), {"a": decimal.Decimal("-1.50")}, b"\x04\xff\x6a"),
         (logical("int", "date"), datetime.date(1970, 1, 3), b"\x04"),
         (logical("int", "time-millis"), datetime.time(0, 0, 0, 2000), b"\x04"),
         (logical("long", "time-micros"), datetime.time(0, 0, 0, 2), b"\x04"),
@@ -66,6 +67,29 @@ def test_top_level_bytes_are_written_raw() -> None:
         encoder(made)("x")
 
 
+def test_top_level_decimals_have_no_length_either() -> None:
+    made = load_texts(json.dumps(DECIMAL))
+    assert encoder(made, b"head")(decimal.Decimal("-1.50")) == b"head\xff\x6a"
+    assert encoder(made)(b"\xff\x6a") == b"\xff\x6a"
+    assert decoder(made, skip=4)(b"head\xff\x6a") == decimal.Decimal("-1.50")
+    with pytest.raises(SerializationError, match=r"decimal\(5, 2\)"):
+        encoder(made)("1.5")
+
+
+def test_top_level_bytes_with_properties_are_written_raw() -> None:
+    made = load_texts('{"type":"bytes","connect.name":"x"}')
+    assert encoder(made)(b"abc") == b"abc"
+    assert decoder(made)(b"abc") == b"abc"
+
+
+def test_top_level_bytes_are_resolved_to_the_reader() -> None:
+    made = load_texts('"bytes"')
+    assert decoder(made, load_texts('"string"'), skip=1)(b"!ab") == "ab"
+    assert decoder(load_texts(json.dumps(DECIMAL)), made)(b"ab") == b"ab"
+    with pytest.raises(SerializationError, match="can't be resolved"):
+        decoder(made, load_texts('"int"'))(b"ab")
+
+
 def test_prefix_and_skip() -> None:
     made = load_texts('"int"')
     assert encoder(made, b"head")(1) == b"head\x02"
@@ -74,7 +98,8 @@ def test_prefix_and_skip() -> None:
 
 def test_names() -> None:
     assert load_texts(schema()).name == "shop.Order"
-    assert load_texts('"int"').name is None
+    assert load_texts('"int"').name == "int"
+    assert load_texts('["int"]').name is None
 
 
 def test_reader_schema_resolution() -> None:

@@ -150,6 +150,8 @@ def test_bad_arguments(client: Counting) -> None:
         AvroDeserializer(client, from_dict=5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a schema is needed"):
         AvroSerializer(client)
+    with pytest.raises(ValueError, match="return_record_name must be a boolean value"):
+        AvroDeserializer(client, return_record_name="yes")  # type: ignore[arg-type]
 
 
 def test_threads_share_one(client: Counting) -> None:

@@ -121,6 +121,12 @@ def test_own_strategy() -> None:
     assert registry.asked[0][1] == "orders/value/shop.Order"
 
 
+@pytest.mark.parametrize("subject", [None, "", 5])
+def test_a_strategy_has_to_give_a_subject(subject: Any) -> None:
+    with pytest.raises(SerializationError, match="gave no subject"):
+        Registry().run(writer({"subject.name.strategy": lambda ctx, name: subject}).plan(CONTEXT))
+
+
 def test_references_are_fetched_users_after_used() -> None:
     b = Schema(
         '{"type":"record","name":"x.B","fields":[{"name":"c","type":"x.C"}]}',
@@ -145,6 +151,14 @@ def test_registry_errors(error: SchemaRegistryError, away: bool) -> None:
     with pytest.raises(SerializationError, match="subject 'orders-value' is not available: ") as caught:
         Registry(register_schema_full_response=error).run(writer().plan(CONTEXT))
     assert caught.value.retriable is away
+    assert caught.value.__cause__ is error
+
+
+def test_a_reference_that_can_not_be_had() -> None:
+    error = ResponseError(404, 40401, "Subject 'b' not found")
+    schema = Schema('{"type":"array","items":"x.B"}', references=[SchemaReference("x.B", "b", 2)])
+    with pytest.raises(SerializationError, match="a schema that the given one refers to is not available") as caught:
+        Registry(get_version=error).run(writer(schema=schema).plan(CONTEXT))
     assert caught.value.__cause__ is error
 
 
