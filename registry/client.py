@@ -50,7 +50,8 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
         if config.certificate_location is not None:
             context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
     except OSError as error:
-        raise ValueError(f"the TLS files of the registry client can't be used: {error}") from error
+        files = [str(name) for name in (config.ca_location, config.certificate_location, config.key_location) if name]
+        raise ValueError(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
     if not config.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

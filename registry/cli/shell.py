@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from registry.client import SchemaRegistryClient
 
 __all__ = [
+    "LOGIN",
     "UNUSABLE",
     "ExampleCommand",
     "Failure",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 UNUSABLE = 2
+LOGIN = "; is SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO=user:password right (or SCHEMA_REGISTRY_BEARER_AUTH_TOKEN)?"
 T = TypeVar("T")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -79,7 +81,7 @@ class ExampleCommand(click.Command):
             reasons = "".join(f"\n  {reason}" for reason in error.differences)
             raise Refusal(f"{error}{reasons}") from error
         except SchemaRegistryError as error:
-            raise Failure(str(error)) from error
+            raise Failure(str(error) + (LOGIN if error.http_status_code == 401 else "")) from error
 
 
 class UpperChoice(click.Choice[str]):

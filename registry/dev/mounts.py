@@ -117,7 +117,8 @@ def tls_context(tls: ssl.SSLContext | tuple[str | Path, str | Path] | None) -> s
     try:
         context.load_cert_chain(*tls)
     except OSError as error:
-        raise ValueError(f"the certificate and key of the registry can't be used: {error}") from error
+        names = " and ".join(map(str, tls))
+        raise ValueError(f"the certificate and key of the registry ({names}) can't be used: {error}") from error
     return context
 
 

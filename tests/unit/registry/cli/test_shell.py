@@ -10,13 +10,14 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from registry.cli.findings import Unusable
-from registry.cli.shell import ExampleCommand, LazyGroup, console, settings_of, tracked
+from registry.cli.shell import LOGIN, ExampleCommand, LazyGroup, console, settings_of, tracked
 from registry.errors import IncompatibleSchemaError, ResponseError, TransportError
 from tests.unit.registry.cli.helpers import write
 
 ERRORS: dict[str, BaseException] = {
     "unusable": Unusable("no good"),
     "response": ResponseError(404, 40401, "Subject not found."),
+    "login": ResponseError(401, 401, "Unauthorized"),
     "transport": TransportError(-1, -1, "connection refused"),
     "incompatible": IncompatibleSchemaError(409, 409, "incompatible", ["field a", "field b"]),
     "bug": ZeroDivisionError("ours"),
@@ -35,6 +36,7 @@ def fail(kind: str) -> None:
     [
         ("unusable", 2, "Error: no good\n"),
         ("response", 2, "Error: Subject not found. (HTTP status code 404, SR code 40401)\n"),
+        ("login", 2, f"Error: Unauthorized (HTTP status code 401, SR code 401){LOGIN}\n"),
         ("transport", 2, "Error: connection refused\n"),
         ("incompatible", 1, "Error: incompatible (HTTP status code 409, SR code 409)\n  field a\n  field b\n"),
     ],
