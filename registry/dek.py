@@ -6,17 +6,21 @@ Must not know of encryption: data keys pass through as the registry keeps them. 
 
 from __future__ import annotations
 
+import logging
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import cachetools
 
 from registry.client import SchemaRegistryClient
+from registry.config import ClientConfig
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
-from registry.errors import ResponseError
+from registry.errors import ResponseError, SchemaRegistryError
 from registry.steps import Call, Flow, send
 
 __all__ = ["Dek", "DekAlgorithm", "DekRegistryClient", "Kek"]
@@ -25,24 +29,35 @@ T = TypeVar("T")
 KEKS = "/dek-registry/v1/keks"
 NEWEST = -1
 """As a version: the newest one."""
+BELIEVED_S: Final = 300.0
+"""How long what may change (a key-encryption key, which data key is the newest) is believed, if not configured."""
+RETRY_S: Final = 30.0
+"""How long it is believed further while the registry has no answer."""
+log = logging.getLogger("registry")
 
 
 class DekRegistryClient:
     """A client of a DEK registry. Threads may share it.
 
-    What it finds is cached; a registration replaces the cached newest data key.
+    What it finds is cached: data keys of a version for good; key-encryption keys and which data key is the newest for
+    `cache.latest.ttl.sec` (300 s if not set), and longer while the registry has no answer. A registration replaces the
+    cached newest data key.
 
     Args:
         conf: properties of `SchemaRegistryClient`; a `mock://name` registry has data keys too.
+        clock: the time, in seconds from any point; for the age of what is cached.
 
     Raises:
         ValueError, TypeError: as `SchemaRegistryClient`.
     """
 
-    def __init__(self, conf: Mapping[str, Any]) -> None:
+    def __init__(self, conf: Mapping[str, Any], *, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = SchemaRegistryClient(dict(conf))
+        ttl_s = ClientConfig.parse(conf).latest_ttl_s
+        self._ttl_s = BELIEVED_S if math.isinf(ttl_s) else ttl_s
+        self._clock = clock
         self._lock = threading.Lock()
-        self._cache: cachetools.LRUCache[tuple[Any, ...], Any] = cachetools.LRUCache(10_000)
+        self._cache: cachetools.LRUCache[tuple[Any, ...], tuple[Any, float]] = cachetools.LRUCache(10_000)
 
     def __enter__(self) -> DekRegistryClient:
         return self
@@ -162,10 +177,6 @@ class DekRegistryClient:
         call = Call("GET", path, given(algorithm=DekAlgorithm(algorithm).value, deleted=deleted))
         return self._cached(("dek", kek_name, subject, algorithm, version, deleted), call, Dek.from_dict)
 
-    def keep_key(self, dek: Dek, key: bytes, version: int, deleted: bool) -> Dek:
-        """Keeps a decrypted key with its cached data key (in memory only), so that it is decrypted once."""
-        return self._keep(("dek", dek.kek_name, dek.subject, dek.algorithm, version, deleted), dek.with_key(key))
-
     def forget_newest(self, kek_name: str, subject: str, algorithm: DekAlgorithm) -> None:
         """Forgets which data key is the newest."""
         with self._lock:
@@ -184,10 +195,26 @@ class DekRegistryClient:
 
     def _cached(self, key: tuple[Any, ...], call: Call, make: Callable[[Mapping[str, Any]], T]) -> T:
         with self._lock:
-            known: T | None = self._cache.get(key)
-        return known if known is not None else self._keep(key, self._ask(call, make))
+            known: tuple[T, float] | None = self._cache.get(key)
+        if known is None:
+            return self._keep(key, self._ask(call, make))
+        value, stale_at_s = known
+        if self._clock() < stale_at_s:
+            return value
+        try:
+            return self._keep(key, self._ask(call, make))
+        except SchemaRegistryError as error:
+            if not error.retriable:
+                with self._lock:
+                    self._cache.pop(key, None)
+                raise
+            log.warning("%s can't be looked up again, what was known is used on: %s", call.path, error)
+            with self._lock:
+                self._cache[key] = (value, self._clock() + RETRY_S)
+            return value
 
     def _keep(self, key: tuple[Any, ...], value: T) -> T:
+        lasts = key[0] == "dek" and key[4] != NEWEST
         with self._lock:
-            self._cache[key] = value
+            self._cache[key] = (value, math.inf if lasts else self._clock() + self._ttl_s)
         return value

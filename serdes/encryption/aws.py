@@ -42,6 +42,10 @@ class AwsKmsClient:
         """Decrypts a data key."""
         return bytes(self._call("decrypt", CiphertextBlob=ciphertext)["Plaintext"])
 
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
     def _call(self, operation: str, **arguments: bytes) -> Mapping[str, Any]:
         try:
             answer: Mapping[str, Any] = getattr(self._client, operation)(KeyId=self._key_arn, **arguments)

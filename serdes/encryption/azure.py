@@ -7,6 +7,7 @@ driver.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -60,13 +61,21 @@ class AzureKmsClient:
         newest: finds the newest version of the key, if versions are to be saved: Key Vault does not say in its output
             which version encrypted, so after a rotation an unversioned data key may not be readable any more. With it
             the output starts with `azure:v1:<version>:`. Such data keys are read in any case.
+        release: called when this is closed.
     """
 
-    def __init__(self, key_id: str, crypto: Callable[[str], Any], newest: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self,
+        key_id: str,
+        crypto: Callable[[str], Any],
+        newest: Callable[[], str] | None = None,
+        release: Callable[[], None] = lambda: None,
+    ) -> None:
         self._id = key_id
         self._key = KeyId.parse(key_id)
         self._crypto = crypto
         self._newest = newest
+        self.close = release
         core = needed("azure.core.exceptions", "azure", RuleError)
         self._errors: tuple[type[Exception], ...] = (core.AzureError, ValueError)
 
@@ -92,7 +101,8 @@ class AzureKmsClient:
     def _call(self, key_id: str, operation: str, data: bytes) -> bytes:
         algorithm = needed("azure.keyvault.keys.crypto", "azure", RuleError).EncryptionAlgorithm.rsa_oaep_256
         try:
-            answer = getattr(self._crypto(key_id), operation)(algorithm, data)
+            with contextlib.closing(self._crypto(key_id)) as crypto:
+                answer = getattr(crypto, operation)(algorithm, data)
         except self._errors as error:
             raise RuleError(f"Azure Key Vault: {operation} with {key_id} failed: {error}") from error
         return bytes(answer.ciphertext if operation == "encrypt" else answer.plaintext)
@@ -127,7 +137,7 @@ class AzureKmsDriver:
                 VERSION_SAVE,
             )
         newest = (lambda: _newest_version(key, credential)) if save else None
-        return AzureKmsClient(key_id, lambda url: crypto(url, credential), newest)
+        return AzureKmsClient(key_id, lambda url: crypto(url, credential), newest, credential.close)
 
     @classmethod
     def register(cls) -> None:
@@ -145,7 +155,8 @@ def _newest_version(key: KeyId, credential: Any) -> str:
     keys = needed("azure.keyvault.keys", "azure", RuleError)
     core = needed("azure.core.exceptions", "azure", RuleError)
     try:
-        found = keys.KeyClient(vault_url=key.vault_url, credential=credential).get_key(key.name)
+        with contextlib.closing(keys.KeyClient(vault_url=key.vault_url, credential=credential)) as client:
+            found = client.get_key(key.name)
     except core.AzureError as error:
         raise RuleError(f"Azure Key Vault: key {key.name!r} of {key.vault_url} can't be looked up: {error}") from error
     version = KeyId.parse(str(found.id)).version

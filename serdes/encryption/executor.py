@@ -45,18 +45,21 @@ class EncryptionExecutor(RuleExecutorBase):
         self._client: DekRegistryClient | None = None
         self._ring: KeyRing | None = None
         self._cryptors: dict[str, Cryptor] = {}
+        self._closed = False
 
     def type(self) -> str:
         """`ENCRYPT_PAYLOAD`."""
         return "ENCRYPT_PAYLOAD"
 
     def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:
-        """Takes the registry and the services' settings; connects at first use.
+        """Takes the registry and the services' settings; connects at first use, also after it was closed.
 
         Raises:
             RuleError: it has others already.
         """
         with self._lock:
+            if self._closed:
+                self._closed, self._client_conf, self._rule_conf = False, None, {}
             if client_conf and self._client_conf not in (None, dict(client_conf)):
                 raise RuleError("the encryption executor is in use with another registry: give each its own")
             for key, value in rule_conf.items():
@@ -70,7 +73,8 @@ class EncryptionExecutor(RuleExecutorBase):
         return self.apply(ctx, KeySettings.of(ctx), FieldType.BYTES, message)
 
     def apply(self, ctx: RuleContext, settings: KeySettings, kind: FieldType, value: Any) -> Any:
-        """Encrypts (writing) or decrypts (reading) one value; None stays None.
+        """Encrypts (writing) or decrypts (reading) one value; None stays None, and when reading also what can't have
+        been encrypted.
 
         Raises:
             RuleError: neither text nor bytes, a key is missing, or the value can't be decrypted.
@@ -78,6 +82,8 @@ class EncryptionExecutor(RuleExecutorBase):
         if value is None:
             return None
         if kind not in (FieldType.STRING, FieldType.BYTES):
+            if ctx.rule_mode is RuleMode.READ:
+                return value
             raise RuleError(f"only strings and bytes can be encrypted, this is {kind.name}")
         if not _is_of(kind, value):
             raise RuleError(f"a {kind.name} is needed to be encrypted, this is a {type(value).__name__}")
@@ -94,9 +100,15 @@ class EncryptionExecutor(RuleExecutorBase):
         raise RuleError(f"encryption has no meaning in mode {ctx.rule_mode.value}")
 
     def close(self) -> None:
-        """Closes the connections to the DEK registry."""
+        """Closes the connections to the DEK registry and the key services, and forgets all keys. What it is asked
+        after that fails, until it is configured again.
+        """
         with self._lock:
-            client, self._client, self._ring = self._client, None, None
+            self._closed = True
+            client, self._client = self._client, None
+            ring, self._ring = self._ring, None
+        if ring is not None:
+            ring.close()
         if client is not None:
             client.close()
 
@@ -108,9 +120,8 @@ class EncryptionExecutor(RuleExecutorBase):
         RuleRegistry.register_rule_executor(cls())
 
     def _encrypt(self, ctx: RuleContext, settings: KeySettings, cryptor: Cryptor, plain: bytes) -> bytes:
-        dek = self._keys().dek(ctx, settings, None)
-        assert dek.key is not None  # the ring gives keys
-        encrypted = cryptor.encrypt(dek.key, plain)
+        dek, key = self._keys().dek(ctx, settings, None)
+        encrypted = cryptor.encrypt(key, plain)
         return _VERSION.pack(0, dek.version) + encrypted if settings.rotates else encrypted
 
     def _decrypt(self, ctx: RuleContext, settings: KeySettings, cryptor: Cryptor, encrypted: bytes) -> bytes:
@@ -120,14 +131,14 @@ class EncryptionExecutor(RuleExecutorBase):
                 raise RuleError("the encrypted value does not name the version of its data key")
             version = int(_VERSION.unpack_from(encrypted)[1])
             encrypted = encrypted[_VERSION.size :]
-        dek = self._keys().dek(ctx, settings, version)
-        assert dek.key is not None  # the ring gives keys
-        return cryptor.decrypt(dek.key, encrypted)
+        return cryptor.decrypt(self._keys().dek(ctx, settings, version)[1], encrypted)
 
     def _keys(self) -> KeyRing:
         ring = self._ring
         if ring is None:
             with self._lock:
+                if self._closed:
+                    raise RuleError("the encryption executor is closed")
                 if self._client_conf is None:
                     raise RuleError("encryption needs a registry for its data keys, and none is configured")
                 if self._ring is None:

@@ -49,6 +49,10 @@ class GcpKmsClient:
         """Decrypts a data key."""
         return bytes(self._call("decrypt", ciphertext=ciphertext).plaintext)
 
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.transport.close()
+
     def _call(self, operation: str, **data: bytes) -> Any:
         try:
             return getattr(self._client, operation)(request={"name": self._name, **data})

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import cachetools
+
 from registry import RuleMode, SchemaRegistryError
 from registry.dek import NEWEST, DekRegistryClient
 from registry.dek_models import Dek, DekAlgorithm, Kek
@@ -25,6 +27,8 @@ __all__ = ["KeyRing", "KeySettings"]
 
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
+KEYS: Final = 10_000
+"""How many decrypted data keys are kept (in memory only)."""
 log = logging.getLogger("serdes")
 
 
@@ -91,10 +95,24 @@ class KeyRing:
         self._rule_conf = rule_conf
         self._now_ms = now_ms
         self._services: dict[tuple[str, frozenset[tuple[str, str]]], KmsClient] = {}
+        self._keys: cachetools.LRUCache[tuple[str, str, str], bytes] = cachetools.LRUCache(KEYS)
         self._lock = threading.Lock()
 
-    def dek(self, ctx: RuleContext, settings: KeySettings, version: int | None) -> Dek:
-        """The data key for a value, with its key.
+    def close(self) -> None:
+        """Forgets the keys and closes the services' clients."""
+        with self._lock:
+            services, self._services = list(self._services.values()), {}
+            self._keys.clear()
+        for service in services:
+            close = getattr(service, "close", None)  # a driver of one's own need not have it
+            try:
+                if close is not None:
+                    close()
+            except Exception:
+                log.warning("the client of a key service could not be closed", exc_info=True)
+
+    def dek(self, ctx: RuleContext, settings: KeySettings, version: int | None) -> tuple[Dek, bytes]:
+        """The data key for a value, and the key itself.
 
         Args:
             ctx: subject, and whether a value is written or read.
@@ -112,12 +130,26 @@ class KeyRing:
             raise RuleError(f"there is no data key of {kek.name!r} for subject {ctx.subject!r}, version {wanted}")
         if found is None or (not reading and self._too_old(found, settings)):
             found = self._next(kek, ctx.subject, settings.algorithm, found)
-        if found.key is not None:
-            return found
-        encrypted = found.encrypted_key
-        if encrypted is None:
-            raise RuleError(f"the data key of {kek.name!r} for subject {ctx.subject!r} has no key material")
-        return self._client.keep_key(found, self._through_kms(kek, "decrypt", encrypted), wanted, reading)
+        return found, self._key(kek, found)
+
+    def _key(self, kek: Kek, dek: Dek) -> bytes:
+        """A data key's key: the registry's, one that is known, or decrypted by the service."""
+        key = dek.key
+        if key is not None:
+            return key
+        material = dek.encrypted_key_material
+        if material is None:
+            raise RuleError(f"the data key of {kek.name!r} for subject {dek.subject!r} has no key material")
+        with self._lock:
+            key = self._keys.get((kek.kms_type, kek.kms_key_id, material))
+        if key is None:
+            key = self._through_kms(kek, "decrypt", base64.b64decode(material))
+            self._keep(kek, material, key)
+        return key
+
+    def _keep(self, kek: Kek, material: str, key: bytes) -> None:
+        with self._lock:
+            self._keys[kek.kms_type, kek.kms_key_id, material] = key
 
     # --- the key-encryption key
 
@@ -186,7 +218,9 @@ class KeyRing:
                 raise RuleError(f"a data key of {kek.name!r} for {subject!r} can't be registered: {error}") from error
             log.warning("data key %d of %s can't be registered, the old one is used on: %s", version, kek.name, error)
             return current
-        return made if made.encrypted_key_material != material or key is None else made.with_key(key)
+        if key is not None and material is not None and made.encrypted_key_material == material:
+            self._keep(kek, material, key)  # the service need not decrypt it
+        return made
 
     # --- the service
 
@@ -194,13 +228,13 @@ class KeyRing:
         """Encrypts or decrypts a data key, with the alternate keys if the first one does not do."""
         conf = {**self._rule_conf, **(kek.kms_props or {})}
         ids = [kek.kms_key_id, *(part.strip() for part in str(conf.get(ALTERNATES) or "").split(","))]
-        failures = []
+        failures: list[Exception] = []
         for key_id in filter(None, ids):
             try:
                 service = self._service(f"{kek.kms_type}://{key_id}", conf)
                 result: bytes = getattr(service, operation)(data)
                 return result
-            except RuleError as error:
+            except Exception as error:  # of a driver of one's own it may be any; the next key may do
                 log.warning("%s of a data key with %s, key id %s failed: %s", operation, kek.name, key_id, error)
                 failures.append(error)
         reasons = "; ".join(str(failure) for failure in failures)
@@ -212,8 +246,8 @@ class KeyRing:
             service = self._services.get(known)
         if service is None:
             service = kms_driver(key_url).new_kms_client(conf, key_url)
-            with self._lock:
-                self._services[known] = service
+            with self._lock:  # of two that were made at once the first stays
+                service = self._services.setdefault(known, service)
         return service
 
 

@@ -24,7 +24,7 @@ BUILT_IN: Final = {
 
 
 class KmsClient(Protocol):
-    """One key-encryption key in a service. Threads may share it."""
+    """One key-encryption key in a service. Threads may share it. If it has a `close()`, that is called in the end."""
 
     def encrypt(self, plaintext: bytes) -> bytes:
         """Encrypts a data key.

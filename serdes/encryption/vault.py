@@ -39,6 +39,7 @@ class HcVaultKmsClient:
         if found is None:
             raise RuleError(f"Vault key path {key_path!r} is not <mount>/keys/<name>")
         self._mount, self._name = found["mount"], found["name"]
+        self._close = client.adapter.close
         self._transit = client.secrets.transit
         self._errors = (
             needed("hvac", "vault", RuleError).exceptions.VaultError,
@@ -55,6 +56,10 @@ class HcVaultKmsClient:
         """Decrypts a data key."""
         answer = self._call("decrypt_data", ciphertext=ciphertext.decode("ascii", "replace"))
         return base64.b64decode(answer["plaintext"])
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._close()
 
     def _call(self, operation: str, **arguments: str) -> Mapping[str, Any]:
         try:

@@ -54,20 +54,24 @@ class RuleContracts:
         self._rule_conf = rule_conf
         self._rule_registry = rule_registry
         self._made: RuleEngine | None = None
+        self._closed = False
         self._lock = threading.Lock()
 
     @property
     def _engine(self) -> RuleEngine:
         """Made when the first schema with rules is met."""
         with self._lock:
+            if self._closed:
+                raise SerializationError("the schema has rules, and what runs them is closed")
             if self._made is None:
                 conf = self._client.config() if hasattr(self._client, "config") else {}
                 self._made = RuleEngine(self._rule_registry, conf, self._rule_conf)
             return self._made
 
     def close(self) -> None:
-        """Closes executors and actions that were made or given for this serializer."""
+        """Closes executors and actions that were made or given for this serializer; rules can't run afterwards."""
         with self._lock:
+            self._closed = True
             engine, self._made = self._made, None
         if engine is not None:
             engine.close()

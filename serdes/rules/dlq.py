@@ -148,7 +148,8 @@ class DlqAction(RuleAction):
         secret = [rule for rule in ctx.rules if rule.type in types]
         if not secret or ctx.field_transformer is None:
             return value
-        tags = sorted({tag for rule in secret for tag in rule.tags or ()})
+        every = not all(rule.tags for rule in secret)  # a rule without tags hides all fields
+        tags = [] if every else sorted({tag for rule in secret for tag in rule.tags or ()})
         rule = Rule(name="redact", kind=RuleKind.TRANSFORM, mode=ctx.rule_mode, type="REDACT", tags=tags)
         redacting = dataclasses.replace(ctx, rule=rule, index=0, rules=[rule], _fields=[])
         return FieldRedactionExecutor().transform(redacting, copy.deepcopy(value))

@@ -76,19 +76,27 @@ class RuleEngine:
     ) -> None:
         self._registry = registry or RuleRegistry.get_global_instance()
         self._owns_registry = registry is not None
+        self._closed = False
         self._conf = (dict(client_conf or {}), dict(rule_conf or {}))
         self._own_executors: dict[str, RuleExecutor] = {}
         self._own_actions: dict[str, RuleAction] = {}
         self._lock = threading.RLock()
         for part in (*self._registry.get_executors(), *self._registry.get_actions()):
             part.configure(*self._conf)
+        if self._owns_registry:
+            self._registry.retain()
 
     def close(self) -> None:
-        """Closes what this engine made, and what stands in a registry of its own (never the global one)."""
+        """Closes what this engine made, and what stands in a registry of its own (never the global one) when the last
+        engine that was given that registry is closed. Messages are refused afterwards.
+        """
         with self._lock:
+            if self._closed:
+                return
+            self._closed = True
             parts: list[RuleAction | RuleExecutor] = [*self._own_actions.values(), *self._own_executors.values()]
             self._own_actions, self._own_executors = {}, {}
-        if self._owns_registry:
+        if self._owns_registry and self._registry.release():
             parts += [*self._registry.get_actions(), *self._registry.get_executors()]
         for part in parts:
             try:
@@ -127,8 +135,11 @@ class RuleEngine:
             The message after all transforms.
 
         Raises:
-            SerializationError: a rule failed and its action (ERROR, unless it says otherwise) refuses the message.
+            SerializationError: a rule failed and its action (ERROR, unless it says otherwise) refuses the message; or
+                the engine is closed.
         """
+        if self._closed:
+            raise SerializationError("the schema has rules, and what runs them is closed")
         owner = source if mode is RuleMode.DOWNGRADE else target
         rules = list(phase.rules(None if owner is None else owner.rule_set))
         if mode in (RuleMode.READ, RuleMode.DOWNGRADE):  # undone in reverse

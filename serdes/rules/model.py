@@ -245,15 +245,17 @@ class FieldRuleExecutor(RuleExecutor):
         """Applies the transform to the fields chosen by the rule's tags.
 
         Where several transforms of a rule set have the same type, mode and tags only one runs: the first when writing,
-        and its counterpart when reading.
+        and its counterpart when reading. A condition holds if it holds for every field.
         """
         first = ctx.rule_mode in (RuleMode.WRITE, RuleMode.UPGRADE)
         others = ctx.rules[: ctx.index] if first else ctx.rules[ctx.index + 1 :]
-        if any(_same_fields(ctx.rule, other) for other in others):
+        if any(_same_fields(ctx.rule, other) and not other.disabled for other in others):
             return message
         if ctx.field_transformer is None:
             raise RuleError(f"rule {ctx.rule.name!r} of type {self.type()} works on fields, a payload has none")
-        return ctx.field_transformer(ctx, self.new_transform(ctx), message)
+        made = ctx.field_transformer(ctx, self.new_transform(ctx), message)
+        # a condition that does not hold has raised; an empty message must not look as if it did not hold
+        return True if ctx.rule.kind is RuleKind.CONDITION else made
 
 
 def _same_fields(rule: Rule, other: Rule) -> bool:

@@ -57,6 +57,22 @@ class RuleRegistry:
         self._executors: dict[str, RuleExecutor] = {}
         self._actions: dict[str, RuleAction] = {}
         self._overrides: dict[str, RuleOverride] = {}
+        self._users = 0
+
+    def retain(self) -> None:
+        """Counts one more serializer that uses what stands here."""
+        with self._lock:
+            self._users += 1
+
+    def release(self) -> bool:
+        """Counts one less.
+
+        Returns:
+            Whether that was the last one: what stands here may be closed.
+        """
+        with self._lock:
+            self._users -= 1
+            return self._users == 0
 
     def register_executor(self, rule_executor: RuleExecutor) -> None:
         """Adds an executor; it takes the place of one of the same type, built-in ones too."""

@@ -11,7 +11,7 @@ import pytest
 import respx
 
 from registry import ResponseError, SchemaRegistryError
-from registry.dek import NEWEST, DekRegistryClient
+from registry.dek import BELIEVED_S, NEWEST, DekRegistryClient
 from registry.dek_models import DekAlgorithm
 
 URL = "http://registry.test"
@@ -80,3 +80,46 @@ def test_a_context_is_a_parameter(client: DekRegistryClient) -> None:
         client.register_kek("k", "t", "i", context=".c")
         assert route.calls[0].request.url.params["context"] == ".c"
         assert client.get_kek("k", context=".c").kms_key_id == "i"  # cached
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+KEK = {"name": "k", "kmsType": "t", "kmsKeyId": "i"}
+
+
+@pytest.mark.parametrize(("conf", "believed_s"), [({}, BELIEVED_S), ({"cache.latest.ttl.sec": 10}, 10)])
+def test_what_may_change_is_looked_up_again_and_the_rest_is_not(conf: dict[str, object], believed_s: float) -> None:
+    clock = Clock()
+    with DekRegistryClient({"url": URL, "max.retries": 0, **conf}, clock=clock) as client, respx.mock:
+        kek = respx.get(url__startswith=f"{KEKS}/k?").respond(json=KEK)
+        newest = respx.get(url__startswith=f"{KEKS}/k/deks/s/versions/-1").respond(json=DEK)
+        first = respx.get(url__startswith=f"{KEKS}/k/deks/s/versions/1").respond(json=DEK)
+        for now_s in (0, believed_s * 0.9, believed_s * 1.1):
+            clock.now_s = now_s
+            client.get_kek("k")
+            client.get_dek("k", "s", version=NEWEST)
+            client.get_dek("k", "s")
+        assert [route.call_count for route in (kek, newest, first)] == [2, 2, 1]
+
+
+def test_what_is_known_is_believed_while_the_registry_has_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    with DekRegistryClient({"url": URL, "max.retries": 0}, clock=clock) as client, respx.mock:
+        route = respx.get(url__startswith=f"{KEKS}/k?").respond(json=KEK)
+        known = client.get_kek("k")
+        route.respond(503)
+        clock.now_s = BELIEVED_S + 1
+        assert [client.get_kek("k") for _ in range(3)] == [known] * 3
+        assert route.call_count == 2  # not asked at every call meanwhile
+        assert "what was known is used on" in caplog.text
+        route.respond(404, json={"error_code": 40470, "message": "gone"})
+        clock.now_s += BELIEVED_S
+        for _ in range(2):
+            with pytest.raises(ResponseError, match="gone"):
+                client.get_kek("k")

@@ -37,6 +37,14 @@ def test_a_data_key_goes_there_and_back(arn: str) -> None:
     assert client(arn).decrypt(encrypted) == b"data key"
 
 
+def test_connections_are_closed(arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = client(arn)
+    closed: list[bool] = []
+    monkeypatch.setattr(made._client, "close", lambda: closed.append(True))
+    made.close()
+    assert closed == [True]
+
+
 def test_a_role_is_taken_on(arn: str) -> None:
     role = {
         "role.arn": "arn:aws:iam::123456789012:role/reader",

@@ -24,6 +24,9 @@ class Crypto:
     def __init__(self, url: str) -> None:
         self.url = url
 
+    def close(self) -> None:
+        """Nothing is held."""
+
     def encrypt(self, algorithm: Any, data: bytes) -> Any:
         assert str(algorithm.value) == "RSA-OAEP-256"
         return type("Result", (), {"ciphertext": self.url.encode()[-1:] + data[::-1]})
@@ -37,6 +40,19 @@ class Crypto:
 def test_a_data_key_goes_there_and_back() -> None:
     client = AzureKmsClient(f"{KEY}/{V1}", Crypto)
     assert client.decrypt(client.encrypt(b"data key")) == b"data key"
+
+
+def test_connections_are_closed() -> None:
+    closed: list[str] = []
+
+    class Closing(Crypto):
+        def close(self) -> None:
+            closed.append(self.url)
+
+    client = AzureKmsClient(f"{KEY}/{V1}", Closing, release=lambda: closed.append("credential"))
+    client.encrypt(b"data key")
+    client.close()
+    assert closed == [f"{KEY}/{V1}", "credential"]
 
 
 def test_a_saved_version_finds_the_key_after_a_rotation() -> None:
@@ -76,6 +92,7 @@ def test_the_official_client_is_used_and_a_missing_version_is_warned_of(
     made: list[tuple[str, Any]] = []
     monkeypatch.setattr(CryptographyClient, "__init__", lambda self, key, credential: made.append((key, credential)))
     monkeypatch.setattr(CryptographyClient, "encrypt", lambda *_: type("R", (), {"ciphertext": b"c"}))
+    monkeypatch.setattr(CryptographyClient, "close", lambda self: None)
     conf = {"tenant.id": "t", "client.id": "c", "client.secret": "s"}
     with caplog.at_level(logging.WARNING, "serdes"):
         assert AzureKmsDriver().new_kms_client(conf, f"azure-kms://{KEY}").encrypt(b"x") == b"c"

@@ -56,8 +56,26 @@ def test_payloads_are_encrypted(conf: dict[str, Any]) -> None:
     encrypted = executor.transform(on_payload(RuleMode.WRITE), b"payload")
     assert b"payload" not in encrypted
     assert executor.transform(on_payload(RuleMode.READ), encrypted) == b"payload"
+
+
+def test_a_closed_executor_refuses_until_it_is_configured_again(
+    conf: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from registry.dek import DekRegistryClient
+
+    made: list[Any] = []
+    new_client = DekRegistryClient.new_client
+    monkeypatch.setattr(DekRegistryClient, "new_client", lambda conf: made.append(conf) or new_client(conf))
+    executor = ready(EncryptionExecutor(), conf)
+    encrypted = executor.transform(on_payload(RuleMode.WRITE), b"payload")
     executor.close()
-    assert executor.transform(on_payload(RuleMode.READ), encrypted) == b"payload"  # connects again
+    executor.close()
+    with pytest.raises(RuleError, match="the encryption executor is closed"):
+        executor.transform(on_payload(RuleMode.READ), encrypted)
+    assert len(made) == 1
+    assert ready(executor, conf).transform(on_payload(RuleMode.READ), encrypted) == b"payload"
+    executor.close()
+    executor.configure({"url": "mock://another"}, {"secret": "other"})
 
 
 def test_null_stays_null(conf: dict[str, Any]) -> None:
@@ -74,6 +92,8 @@ def test_only_text_and_bytes_can_be_encrypted(conf: dict[str, Any], kind: FieldT
 
     with pytest.raises(RuleError, match=f"only strings and bytes can be encrypted, this is {kind.name}"):
         executor.apply(ctx, KeySettings.of(ctx), kind, 1)
+    ctx = on_payload(RuleMode.READ)
+    assert executor.apply(ctx, KeySettings.of(ctx), kind, 1) == 1  # nobody can have encrypted it
 
 
 @pytest.mark.parametrize(("kind", "value"), [(FieldType.STRING, b"x"), (FieldType.STRING, 5), (FieldType.BYTES, 5)])

@@ -24,6 +24,11 @@ class Client:
 
     def __init__(self, credentials: Any = None) -> None:
         self.credentials = credentials
+        self.transport = self
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
 
     def encrypt(self, request: dict[str, Any]) -> Answer:
         assert request["name"] == NAME
@@ -44,6 +49,12 @@ def test_a_data_key_goes_there_and_back() -> None:
     client = GcpKmsDriver().new_kms_client({}, f"gcp-kms://{NAME}")
     assert client.encrypt(b"abc") == b"cba"
     assert client.decrypt(b"cba") == b"abc"
+
+
+def test_connections_are_closed() -> None:
+    client: Any = GcpKmsDriver().new_kms_client({}, f"gcp-kms://{NAME}")
+    client.close()
+    assert client._client.closed
 
 
 def test_what_kms_refuses_is_told() -> None:

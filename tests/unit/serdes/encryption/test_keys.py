@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -46,8 +46,19 @@ def client(url: str) -> Iterator[DekRegistryClient]:
         yield made
 
 
-def dek(ring: KeyRing, ctx: RuleContext, version: int | None = None) -> Dek:
-    return ring.dek(ctx, KeySettings.of(ctx), version)
+class Found(NamedTuple):
+    """A data key of the ring, and its key."""
+
+    dek: Dek
+    key: bytes
+
+    @property
+    def version(self) -> int:
+        return self.dek.version
+
+
+def dek(ring: KeyRing, ctx: RuleContext, version: int | None = None) -> Found:
+    return Found(*ring.dek(ctx, KeySettings.of(ctx), version))
 
 
 # --- settings
@@ -88,7 +99,7 @@ def test_the_context_in_a_subject(subject: str, expected: str | None) -> None:
 
 def test_a_writer_makes_both_keys_and_a_reader_finds_them(url: str, client: DekRegistryClient) -> None:
     written = dek(KeyRing(client, CONF, Clock()), asking())
-    assert (written.version, written.algorithm) == (1, DekAlgorithm.AES256_GCM)
+    assert (written.version, written.dek.algorithm) == (1, DekAlgorithm.AES256_GCM)
     assert client.get_kek("kek").kms_key_id == "key"
     with DekRegistryClient({"url": url}) as other:
         read = dek(KeyRing(other, CONF, Clock()), asking(RuleMode.READ))
@@ -210,17 +221,72 @@ def test_a_rotation_that_fails_leaves_the_old_key_in_use(
         dek(ring, asking(subject="other", **days))
 
 
-def test_a_service_is_asked_once(client: DekRegistryClient, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the local service was asked."""
     from serdes.encryption.local import LocalKmsClient
 
-    dek(KeyRing(client, CONF, Clock()), asking())
-    asked: list[bytes] = []
-    decrypt = LocalKmsClient.decrypt
-    monkeypatch.setattr(LocalKmsClient, "decrypt", lambda self, data: asked.append(data) or decrypt(self, data))
+    seen: list[str] = []
+    encrypt, decrypt = LocalKmsClient.encrypt, LocalKmsClient.decrypt
+    monkeypatch.setattr(LocalKmsClient, "encrypt", lambda self, data: seen.append("encrypt") or encrypt(self, data))
+    monkeypatch.setattr(LocalKmsClient, "decrypt", lambda self, data: seen.append("decrypt") or decrypt(self, data))
+    return seen
+
+
+@pytest.mark.parametrize("days", [{}, {"encrypt.dek.expiry.days": "1"}])
+def test_a_service_is_asked_once(client: DekRegistryClient, url: str, asked: list[str], days: dict[str, str]) -> None:
+    ring = KeyRing(client, CONF, Clock())
+    made = {dek(ring, asking(**days)).key for _ in range(3)}
+    assert asked == ["encrypt"]  # who makes a key need not have it decrypted
+    assert {dek(ring, asking(RuleMode.READ, **days), 1).key for _ in range(3)} == made
+    assert asked == ["encrypt"]
     with DekRegistryClient({"url": url}) as other:
         ring = KeyRing(other, CONF, Clock())
-        keys = {dek(ring, asking(RuleMode.READ)).key for _ in range(5)}
-    assert len(keys) == len(asked) == 1
+        assert {dek(ring, asking(RuleMode.READ, **days), 1).key for _ in range(3)} == made
+        assert {dek(ring, asking(**days)).key for _ in range(3)} == made
+    assert asked == ["encrypt", "decrypt"]
+
+
+def test_services_are_closed_with_the_ring_and_keys_forgotten(
+    client: DekRegistryClient, asked: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from serdes.encryption.local import LocalKmsClient
+
+    ring = KeyRing(client, CONF, Clock())
+    dek(ring, asking())
+    ring.close()  # this service holds nothing
+    closed: list[int] = []
+
+    def close(self: LocalKmsClient) -> None:
+        closed.append(1)
+        raise OSError("stuck")
+
+    monkeypatch.setattr(LocalKmsClient, "close", close, raising=False)
+    dek(ring, asking())
+    assert asked == ["encrypt", "decrypt"]
+    ring.close()
+    ring.close()
+    assert closed == [1]
+    assert "could not be closed" in caplog.text
+
+
+def test_whatever_a_driver_of_one_s_own_raises_the_next_key_is_tried(
+    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from serdes.encryption.local import LocalKmsDriver
+
+    make = LocalKmsDriver.new_kms_client
+
+    def new(self: LocalKmsDriver, conf: Any, key_url: str) -> Any:
+        if key_url.endswith("key"):
+            raise ConnectionError("down")
+        return make(self, conf, key_url)
+
+    monkeypatch.setattr(LocalKmsDriver, "new_kms_client", new)
+    spare = {**CONF, "encrypt.alternate.kms.key.ids": "spare"}
+    assert dek(KeyRing(client, spare, Clock()), asking()).key
+    with pytest.raises(RuleError, match="decrypt of a data key of 'kek' failed: down"):
+        dek(KeyRing(client, CONF, Clock()), asking())
 
 
 def test_alternate_keys_are_tried_in_turn(client: DekRegistryClient) -> None:
@@ -252,5 +318,5 @@ def test_alternate_keys_are_tried_in_turn(client: DekRegistryClient) -> None:
 
 def test_secrets_do_not_show(client: DekRegistryClient) -> None:
     found = dek(KeyRing(client, CONF, Clock()), asking())
-    assert found.key_material is not None
-    assert found.key_material not in repr(found)
+    shown = dataclasses.replace(found.dek, key_material="the key")
+    assert "the key" not in repr(shown)

@@ -88,6 +88,16 @@ def test_a_data_key_goes_there_and_back(vault: Transit) -> None:
     ]
 
 
+def test_connections_are_closed(vault: Transit, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hvac.adapters import JSONAdapter
+
+    closed: list[bool] = []
+    monkeypatch.setattr(JSONAdapter, "close", lambda self: closed.append(True))
+    client: Any = HcVaultKmsDriver().new_kms_client({"token.id": TOKEN}, url(vault))
+    client.close()
+    assert closed == [True]
+
+
 def test_the_token_may_come_from_the_environment_or_from_a_role(
     vault: Transit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

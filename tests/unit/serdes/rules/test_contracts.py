@@ -23,6 +23,7 @@ from registry import (
 )
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from serdes.encryption import FieldEncryptionExecutor
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
 from serdes.rules import DlqAction, RuleRegistry
@@ -261,6 +262,29 @@ def test_asyncio_serializers_run_rules_too(client: SchemaRegistryClient, url: st
                 await write({"name": "Bob", "age": 5}, CTX)
 
     asyncio.run(work())
+
+
+def test_a_closed_serializer_writes_nothing_that_has_rules(client: SchemaRegistryClient) -> None:
+    register(client, "AVRO", contract(encrypting()))
+    write, read, _ = serdes_of("AVRO", client, rule_conf=SECRET)
+    frame = write(ADA, CTX)
+    write.close()
+    read.close()  # before it met a schema with rules
+    for call in (lambda: write(ADA, CTX), lambda: read(frame, CTX)):
+        with pytest.raises(SerializationError, match="what runs them is closed"):
+            call()
+
+
+def test_serializers_that_share_a_rule_registry_are_closed_one_by_one(client: SchemaRegistryClient) -> None:
+    rules = RuleRegistry()
+    rules.register_executor(FieldEncryptionExecutor())
+    register(client, "AVRO", contract(encrypting()))
+    write, read, _ = serdes_of("AVRO", client, rule_conf=SECRET, rule_registry=rules)
+    frame = write(ADA, CTX)
+    assert read(frame, CTX) == ADA
+    write.close()
+    assert read(frame, CTX) == ADA
+    read.close()
 
 
 def test_schemas_without_rules_cost_no_engine(client: SchemaRegistryClient) -> None:

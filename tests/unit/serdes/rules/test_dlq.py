@@ -110,6 +110,19 @@ def test_fields_that_would_have_been_encrypted_are_redacted() -> None:
     assert PERSON["name"] == "Ada"
 
 
+def test_a_rule_that_encrypts_all_fields_has_all_redacted() -> None:
+    some = rule("some", "ENCRYPT", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, tags=["OTHER"])
+    every = rule("every", "ENCRYPT", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD)
+    failed = rule("c", expr="false")
+    avro = parse(schema().schema_str)
+    both = context(
+        failed, rules=[some, every, failed], original_value=PERSON, field_transformer=field_transformer(avro)
+    )
+    box = Outbox()
+    send(box, both)
+    assert json.loads(box.sent[0][2])["name"] == "<REDACTED>"
+
+
 def test_the_topic_may_come_from_the_rule_and_must_come_from_somewhere() -> None:
     box = Outbox()
     send(box, context(rule(params={"dlq.topic": "of-rule"})), **{"dlq.topic": None})

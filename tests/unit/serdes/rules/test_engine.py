@@ -218,6 +218,25 @@ def test_executors_are_configured_and_closed() -> None:
         RuleRegistry.get_global_instance().clear()
 
 
+def test_what_stands_in_a_registry_is_closed_with_the_last_engine_that_was_given_it() -> None:
+    parts = Parts()
+    second = RuleEngine(parts.registry)
+    parts.engine.close()
+    parts.engine.close()
+    assert parts.append.closed == 0
+    assert second.run(Phase.DOMAIN, RuleMode.WRITE, ctx(), "s", None, schema(append("a")), "m") == "ma"
+    second.close()
+    assert parts.append.closed == 1
+
+
+def test_a_closed_engine_refuses_messages() -> None:
+    engine = RuleEngine()
+    engine.close()
+    with pytest.raises(SerializationError, match="what runs them is closed"):
+        engine.run(Phase.DOMAIN, RuleMode.WRITE, ctx(), "s", None, schema(rule("c", expr="true")), "m")
+    assert engine._own_executors == {}  # nothing is made that nobody would close
+
+
 def test_built_in_executors_are_made_once_for_each_engine() -> None:
     engine = RuleEngine()
     target = schema(rule("c", "JSONATA", kind=T, expr="$ & 'x'"))

@@ -102,6 +102,24 @@ def test_of_two_equal_transforms_one_runs(mode: RuleMode, index: int, runs: bool
     assert Upper().transform(ctx, {"a": "x"}) == {"a": "X" if runs else "x"}
 
 
+@pytest.mark.parametrize(("mode", "index"), [(RuleMode.WRITE, 1), (RuleMode.READ, 0)])
+def test_a_disabled_twin_does_not_keep_a_transform_from_running(mode: RuleMode, index: int) -> None:
+    """Else a field would be written in clear because a rule that is switched off stands before the one that is not."""
+    rules = [
+        rule(name, "UPPER", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, tags=["PII"], disabled=place != index)
+        for place, name in enumerate(("one", "two"))
+    ]
+    ctx = context(rules[index], mode, index=index, rules=rules, inline_tags={"Person.a": ["PII"]})
+    ctx.field_transformer = each_field
+    assert Upper().transform(ctx, {"a": "x"}) == {"a": "X"}
+
+
+def test_a_condition_on_the_fields_of_an_empty_message_holds() -> None:
+    ctx = context(rule("r", "UPPER"))
+    ctx.field_transformer = each_field
+    assert Upper().transform(ctx, {}) is True
+
+
 def test_a_payload_has_no_fields() -> None:
     with pytest.raises(RuleError, match="works on fields"):
         Upper().transform(context(rule("r", "UPPER")), b"payload")

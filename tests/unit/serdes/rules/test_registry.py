@@ -61,3 +61,10 @@ def test_built_in_actions_have_the_type_they_are_found_by(name: str) -> None:
 def test_there_is_no_other() -> None:
     assert built_in_executor("NOPE") is None
     assert built_in_action("NOPE") is None
+
+
+def test_who_uses_it_is_counted() -> None:
+    found = RuleRegistry()
+    found.retain()
+    found.retain()
+    assert [found.release(), found.release()] == [False, True]
