@@ -159,7 +159,12 @@ def test_bytes() -> None:
     for bad, text in ((object(), "not a JSON value"), ({(1, 2): 1}, "not a JSON value")):
         with pytest.raises(SerializationError, match=text):
             dumps(bad)
-    for data, text in ((b"{", "is not JSON"), (b'"\xff"', "not UTF-8|is not JSON"), (b"NaN", "NaN is not JSON")):
+    for data, text in (
+        (b"{", "is not JSON"),
+        (b'"\xff"', "not UTF-8|is not JSON"),
+        (b"NaN", "NaN is not JSON"),
+        (b"1e400", "too large"),
+    ):
         with pytest.raises(SerializationError, match=text):
             loads(data)
 
