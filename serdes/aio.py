@@ -6,7 +6,8 @@ Must not know of formats, schemas or frames: `serdes.calls` has all that blockin
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypeVar
+from collections.abc import Generator
+from typing import Any, Self, TypeVar
 
 from registry import AsyncSchemaRegistryClient, SchemaRegistryError
 from serdes.calls import Reading, Writing
@@ -20,6 +21,15 @@ T = TypeVar("T")
 
 class AsyncSerializer(Writing):
     """Serializes for tasks of one event loop."""
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        """Itself: in confluent_kafka the constructor is awaited."""
+        yield from ()
+        return self
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        self.close()
 
     async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serializes one value; None stays None.
@@ -39,6 +49,15 @@ class AsyncSerializer(Writing):
 
 class AsyncDeserializer(Reading):
     """Deserializes for tasks of one event loop."""
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        """Itself: in confluent_kafka the constructor is awaited."""
+        yield from ()
+        return self
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        self.close()
 
     async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserializes one frame; None stays None.

@@ -51,6 +51,19 @@ def test_out_and_back_with_many_tasks(request: pytest.FixtureRequest) -> None:
     run(scene())
 
 
+def test_code_that_awaits_the_constructor_and_aclose(request: pytest.FixtureRequest) -> None:
+    async def scene() -> None:
+        async with AsyncSchemaRegistryClient({"url": f"mock://{request.node.nodeid}"}) as client:
+            serialize = await AsyncAvroSerializer(client, ORDER)
+            deserialize = await AsyncAvroDeserializer(client)
+            assert await deserialize(await serialize({"id": "x", "n": 1}, VALUE), VALUE) == {"id": "x", "n": 1}
+            for made in (serialize, deserialize):
+                await made.aclose()
+                await made.aclose()
+
+    run(scene())
+
+
 def test_errors_are_located(request: pytest.FixtureRequest) -> None:
     async def scene() -> None:
         async with AsyncSchemaRegistryClient({"url": f"mock://{request.node.nodeid}"}) as client:
