@@ -6,7 +6,15 @@ frame.select(from_registry("value", {"url": "http://…"}, topic="flights").alia
 """
 
 from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
-from pipeline.udf import from_registry, tune
+
+try:
+    from pipeline.udf import from_registry, tune
+except ModuleNotFoundError as error:
+    if error.name not in ("pyarrow", "pyspark"):
+        raise
+    raise ModuleNotFoundError(
+        f"{error.name} is not installed: pip install 'kserdes[spark]'", name=error.name
+    ) from error
 
 __all__ = [
     "LookupFailedError",

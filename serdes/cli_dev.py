@@ -136,7 +136,7 @@ def _registry(host: str, port: int, data: Path | None) -> Iterator[RegistryServe
         except OSError as error:
             raise _busy("the registry", "--registry-port", port, error) from error
         except ImportError as error:
-            raise Failure(f"{error}: pip install 'kserdes[server]'") from error
+            raise Failure(str(error)) from error
         with server:
             yield server
 

@@ -78,7 +78,7 @@ class RegistryServer:
             from registry.dev.http_server import ServerThread
         except ImportError as error:
             raise ImportError(
-                "serving a registry over HTTP needs Starlette and uvicorn: install kserdes[server]"
+                "serving a registry over HTTP needs Starlette and uvicorn: pip install 'kserdes[server]'"
             ) from error
         self.registry = EmbeddedRegistry() if registry is None else registry
         self._owned = registry is None

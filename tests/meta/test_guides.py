@@ -1,26 +1,60 @@
-"""The guides' examples run: every `python` block of a guide, in order, in one namespace."""
+"""The examples of the documents run: every `python` block of a page, in order, in one namespace."""
 
 from __future__ import annotations
 
 import re
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import trustme
 
-GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guide"
+from kafka_core.broker import EmbeddedCluster
+from registry import SchemaRegistryClient
+from registry.dev import serve
+
+ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SPARK = re.compile(r"^from pipeline import", re.MULTILINE)
+
+
+def run(path: str, monkeypatch: pytest.MonkeyPatch, replaced: Mapping[str, str] | None = None) -> None:
+    """Runs a page's blocks but for those of Spark, as they are written but for addresses."""
+    blocks = [block for block in BLOCK.findall((ROOT / path).read_text()) if SPARK.search(block) is None]
+    assert blocks
+    module = types.ModuleType(re.sub(r"\W", "_", path))  # classes look for the module they are made in
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    namespace: dict[str, Any] = module.__dict__
+    for block in blocks:
+        for old, new in (replaced or {}).items():
+            block = block.replace(old, new)
+        exec(compile(block, path, "exec"), namespace)
+    for value in list(namespace.values()):
+        if isinstance(value, SchemaRegistryClient | httpx.Client):  # which services keep open as long as they run
+            value.close()
 
 
 @pytest.mark.parametrize("name", ["avro", "data-contracts", "json-schema", "protobuf", "registry-client"])
 def test_the_examples_of_a_guide_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (GUIDES / f"{name}.md").read_text()
-    blocks = BLOCK.findall(text)
-    assert blocks
-    module = types.ModuleType(f"guide_{name}")  # classes look for the module they are made in
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    namespace: dict[str, Any] = module.__dict__
-    for block in blocks:
-        exec(compile(block, f"{name}.md", "exec"), namespace)
+    run(f"docs/guide/{name}.md", monkeypatch)
+
+
+def test_the_examples_of_the_embedded_registry_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    issued = trustme.CA().issue_cert("localhost")
+    issued.private_key_pem.write_to_path(tmp_path / "key.pem")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "chain.pem")
+    monkeypatch.chdir(tmp_path)
+    run("docs/rest-api.md", monkeypatch)
+
+
+def test_the_examples_of_the_readme_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with EmbeddedCluster() as cluster, serve() as registry:
+        addresses = {"localhost:9092": cluster.bootstrap_servers, "http://localhost:8081": registry.url}
+        run("README.md", monkeypatch, addresses)
+    out = capsys.readouterr().out
+    assert "flights 0 {'carrier': 'UA', 'number': 1545}" in out
+    assert "lost" not in out
