@@ -85,9 +85,12 @@ class EmbeddedRegistry:
         return response
 
     def respond(self, method: str, target: str, body: bytes = b"") -> Response:
-        """Answers a request given as its parts; `target` is the path with its query, still quoted."""
+        """Answers a request given as its parts; `target` is the path with its query, still quoted.
+
+        HEAD is answered like GET: leaving the body out is the server's.
+        """
         try:
-            request = Request.to(method, target, body)
+            request = Request.to("GET" if method == "HEAD" else method, target, body)
         except Refusal as refusal:
             return refused(refusal)
         return self.answer(request)

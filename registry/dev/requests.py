@@ -160,8 +160,10 @@ class Call:
             raise Refusal(422, 422, "The request body must not be empty")
         try:
             found = json.loads(self.request.body)
-        except (ValueError, RecursionError) as error:
-            raise malformed(f"Unable to process JSON: {type(error).__name__}") from None
+        except RecursionError:
+            raise malformed("Unable to process JSON: it is nested too deeply") from None
+        except ValueError as error:
+            raise malformed(f"Unable to process JSON: {error}") from None
         if not isinstance(found, dict):
             raise malformed("Unable to process JSON: an object is needed")
         return found

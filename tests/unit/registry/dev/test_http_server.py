@@ -105,6 +105,12 @@ def test_connections_are_kept_open(quick: RegistryServer) -> None:
     connection.close()
 
 
+def test_head_is_answered_without_a_body(quick: RegistryServer) -> None:
+    answer = received(quick, b"HEAD /subjects HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(b"\r\n\r\n")
+
+
 def test_basic_authentication() -> None:
     with serve(auth={"ann": "päss"}) as server:
         assert httpx.get(f"{server.url}/subjects", auth=("ann", "päss")).status_code == 200

@@ -88,6 +88,14 @@ def test_bodies_that_are_no_objects(body: bytes, status: int) -> None:
     assert caught.value.status == status
 
 
+@pytest.mark.parametrize(
+    ("body", "why"), [(b'{"schema": "x",}', "line 1 column 16"), (b"\xff", "byte 0xff"), (b"[" * 200_000, "too deeply")]
+)
+def test_broken_json_is_shown_where_it_breaks(body: bytes, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        call("/", body).body()
+
+
 def test_answers_are_json() -> None:
     assert answer({"a": "ä"}).body == '{"a": "ä"}'.encode()
     response = refused(Refusal(404, 40401, "no", [("X", "y")]))
