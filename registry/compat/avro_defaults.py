@@ -6,6 +6,7 @@ Must not know of compatibility: registered schemas may have such defaults, and a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -13,10 +14,16 @@ from registry.compat.avro_types import ArrayType, AvroType, Field, Kind, MapType
 from registry.compat.documents import dumps
 from registry.errors import InvalidSchemaError
 
-__all__ = ["refuse_invalid_defaults"]
+__all__ = ["number_in", "refuse_invalid_defaults"]
 
 MAX_DEPTH: Final = 100
 """Defaults nested deeper are not checked but refused."""
+NUMBER: Final = re.compile(
+    r"(?P<sign>[+-]?)(?:(?P<word>NaN|Infinity)"
+    r"|(?P<decimal>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
+    r"|(?P<hex>0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?)"
+)
+BLANKS: Final = "".join(map(chr, range(33)))
 
 
 def _whole(bits: int) -> Callable[[Any], bool]:
@@ -100,3 +107,16 @@ def _member_fits(value: dict[str, Any], item: Field, depth: int) -> bool:
     if item.name in value:
         return _fits(value[item.name], item.type, depth + 1)
     return item.has_default and _fits(item.default, item.type, depth + 1)
+
+
+def number_in(text: str) -> float | None:
+    """The number in a text, as Java's `Double.valueOf` reads it; None if there is none."""
+    found = NUMBER.fullmatch(text.strip(BLANKS))
+    if found is None:
+        return None
+    if found["hex"] is None:
+        return float(found["sign"] + (found["word"] or found["decimal"]))
+    try:
+        return float.fromhex(found["sign"] + found["hex"])
+    except OverflowError:
+        return float(found["sign"] + "inf")

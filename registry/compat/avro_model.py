@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from registry.compat.avro_defaults import number_in
 from registry.compat.avro_types import (
     NO_DEFAULT,
     PRIMITIVES,
@@ -161,6 +162,8 @@ class _Parser:
     def _definition(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
         naming = _naming(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
         name = naming[0]
+        if self._strict and not all(map(_is_name, name.split("."))):
+            raise InvalidSchemaError.local(f"illegal namespace of {_short(name)}")
         if name in self._named and _same(self._definitions[name], node):
             return self._named[name]
         if name in self._named or name in PRIMITIVES:
@@ -252,11 +255,10 @@ def _field(node: Any, record: str) -> Field:
 def _put_field_type(field: Field, made: AvroType) -> None:
     field.type = made
     if isinstance(field.default, str) and made.kind in (Kind.FLOAT, Kind.DOUBLE):
-        try:
-            field.default = float(field.default)  # Java reads the number in the text
-        except ValueError:
-            message = f"default {_short(field.default)} of field {field.name!r} is not a number"
-            raise InvalidSchemaError.local(message) from None
+        number = number_in(field.default)
+        if number is None:
+            raise InvalidSchemaError.local(f"default {_short(field.default)} of field {field.name!r} is not a number")
+        field.default = number
 
 
 def _enum(node: dict[str, Any], naming: Naming) -> EnumType:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from registry import InvalidSchemaError
-from registry.compat.avro_defaults import refuse_invalid_defaults
+from registry.compat.avro_defaults import number_in, refuse_invalid_defaults
 from registry.compat.avro_model import parse
 
 INNER = {
@@ -99,3 +99,33 @@ def test_a_long_default_is_cut_in_the_message() -> None:
 def test_a_record_met_twice_is_looked_at_once() -> None:
     fields = [{"name": "a", "type": INNER}, {"name": "b", "type": ["null", "I"]}, {"name": "c", "type": "I"}]
     refuse_invalid_defaults(parse(json.dumps({"type": "record", "name": "R", "fields": fields})))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1.0),
+        (" -1.5e2\n", -150.0),
+        (".5", 0.5),
+        ("1.", 1.0),
+        ("1.5f", 1.5),
+        ("2D", 2.0),
+        ("0x1.8p1", 3.0),
+        ("-0X1P99999d", float("-inf")),
+        ("+Infinity", float("inf")),
+        ("1e400", float("inf")),
+    ],
+)
+def test_numbers_in_texts_are_read_as_java_does(text: str, number: float) -> None:
+    assert number_in(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "e5", "1_0", "inf", "nan", "infinity", "0x10", "1l", "--1", "\u0661", "\u00a01"]
+)
+def test_texts_without_a_number(text: str) -> None:
+    assert number_in(text) is None
+
+
+def test_a_long_text_without_a_number_is_seen_at_once() -> None:
+    assert number_in("1" * 1_000_000 + "x") is None

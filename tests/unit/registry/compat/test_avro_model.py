@@ -164,6 +164,17 @@ def test_namespaces() -> None:
     assert (parsed.name, parsed.aliases) == ("x.R", ["x.A", "B", "y.C"])
 
 
+@pytest.mark.parametrize("name", ["a-b.R", "a..b", "x.", ".x.R", "1x.R", "a b.R"])
+def test_every_part_of_a_namespace_is_a_name(name: str) -> None:
+    text = json.dumps(record(name=name))
+    with pytest.raises(InvalidSchemaError, match="illegal name"):
+        parse(text, strict=True)
+
+
+def test_schemas_for_reading_may_have_namespaces_of_old() -> None:
+    assert made(record(name="a-b.R")).name == "a-b.R"
+
+
 def test_what_is_not_a_string_is_no_doc_and_no_default_symbol() -> None:
     parsed = made({"type": "enum", "name": "E", "symbols": ["A"], "default": 5, "doc": 5})
     assert (parsed.default, parsed.doc, parsed.props) == (None, None, {})
