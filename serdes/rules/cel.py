@@ -15,27 +15,38 @@ from typing import Any
 
 from registry import RuleKind
 from serdes.extras import needed
+from serdes.rules.bounds import LIMIT_S, Bounds, limit_of
 from serdes.rules.cel_functions import FUNCTIONS
 from serdes.rules.cel_values import asking, from_cel, to_cel
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, RuleContext, RuleError, RuleExecutor
 
 __all__ = ["CelExecutor", "CelFieldExecutor"]
 
+_bounds: contextvars.ContextVar[Bounds] = contextvars.ContextVar("serdes_cel_bounds")
+"""Of the rule that runs."""
+
 
 class CelExecutor(RuleExecutor):
     """Runs rules of type `CEL`; the expression sees `message`, and the time as `now`."""
+
+    def __init__(self) -> None:
+        self._limit_s = LIMIT_S
 
     def type(self) -> str:
         """`CEL`."""
         return "CEL"
 
+    def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:
+        """Takes `rule.timeout.ms`."""
+        self._limit_s = limit_of(rule_conf, self._limit_s)
+
     def transform(self, ctx: RuleContext, message: Any) -> Any:
         """Runs a rule.
 
         Raises:
-            RuleError: the expression can't be parsed, or its evaluation fails.
+            RuleError: the expression can't be parsed, its evaluation fails, or takes or makes too much.
         """
-        return run(ctx, message, {"message": to_cel(message)})
+        return run(ctx, message, {"message": to_cel(message)}, Bounds(ctx.rule.name, self._limit_s))
 
     @classmethod
     def register(cls) -> None:
@@ -51,13 +62,21 @@ class CelFieldExecutor(FieldRuleExecutor):
     The expression sees `value`, `fullName`, `name`, `typeName`, `tags`, and the record as `message`.
     """
 
+    def __init__(self) -> None:
+        self._limit_s = LIMIT_S
+
     def type(self) -> str:
         """`CEL_FIELD`."""
         return "CEL_FIELD"
 
+    def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:
+        """Takes `rule.timeout.ms`."""
+        self._limit_s = limit_of(rule_conf, self._limit_s)
+
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
-        """Runs the rule on a field."""
-        return _run_on_field
+        """Runs the rule on a field; the time is for all fields of a message."""
+        bounds = Bounds(ctx.rule.name, self._limit_s)
+        return lambda ctx, entered, value: _run_on_field(ctx, entered, value, bounds)
 
     @classmethod
     def register(cls) -> None:
@@ -67,7 +86,7 @@ class CelFieldExecutor(FieldRuleExecutor):
         RuleRegistry.register_rule_executor(cls())
 
 
-def _run_on_field(ctx: RuleContext, entered: FieldContext, value: Any) -> Any:
+def _run_on_field(ctx: RuleContext, entered: FieldContext, value: Any, bounds: Bounds) -> Any:
     if not entered.is_primitive():
         return value
     names = {
@@ -78,10 +97,10 @@ def _run_on_field(ctx: RuleContext, entered: FieldContext, value: Any) -> Any:
         "tags": to_cel(sorted(entered.tags)),
         "message": to_cel(entered.containing_message),
     }
-    return run(ctx, value, names)
+    return run(ctx, value, names, bounds)
 
 
-def run(ctx: RuleContext, message: Any, names: Mapping[str, Any]) -> Any:
+def run(ctx: RuleContext, message: Any, names: Mapping[str, Any], bounds: Bounds) -> Any:
     """Runs a rule's expression; one without an expression does nothing.
 
     Raises:
@@ -92,25 +111,30 @@ def run(ctx: RuleContext, message: Any, names: Mapping[str, Any]) -> Any:
         return True if ctx.rule.kind is RuleKind.CONDITION else message
     guard, semicolon, rest = expression.partition(";")
     if semicolon:
-        if guard.strip() and not evaluate(guard, names):
+        if guard.strip() and not evaluate(guard, names, bounds):
             return True if ctx.rule.kind is RuleKind.CONDITION else message
         expression = rest
-    return from_cel(evaluate(expression, names), message)
+    return from_cel(evaluate(expression, names, bounds), message)
 
 
-def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
+def evaluate(expression: str, names: Mapping[str, Any], bounds: Bounds) -> Any:
     """The value of an expression, as CEL has it.
 
     Raises:
-        RuleError: it can't be parsed, or its evaluation fails.
+        RuleError: it can't be parsed, its evaluation fails, or takes or makes too much.
     """
     celpy = needed("celpy", "rules", RuleError)
+    token = _bounds.set(bounds)
     try:
         return _program(expression)({**names, "now": _now() if "now" in expression else None})
     except celpy.CELParseError as error:
         raise RuleError(f"CEL expression {expression!r} can't be parsed: {error}") from error
     except celpy.CELEvalError as error:
         raise RuleError(f"CEL expression {expression!r} failed: {error.args[0] if error.args else error}") from error
+    except RecursionError:
+        raise RuleError(f"CEL expression {expression!r} failed: it goes too deep") from None
+    finally:
+        _bounds.reset(token)
 
 
 def _now() -> Any:
@@ -128,12 +152,22 @@ def _program(expression: str) -> Callable[[Mapping[str, Any]], Any]:
 
 @functools.lru_cache(1)
 def _runner() -> type[Any]:
-    """cel-python's interpreter, which lets values know that `has()` asks for them: Protobuf's unset fields have a
-    value, but `has()` is to say no.
+    """cel-python's interpreter within bounds. It lets values know that `has()` asks for them: Protobuf's unset fields
+    have a value, but `has()` is to say no.
     """
     celpy = needed("celpy", "rules", RuleError)
 
     class Evaluator(celpy.Evaluator):  # type: ignore[misc, name-defined]
+        def sub_evaluator(self, ast: Any) -> Any:  # of macros like all() and map()
+            return Evaluator(ast, activation=self.activation)
+
+        def _visit_tree(self, tree: Any) -> Any:
+            bounds = _bounds.get()
+            bounds.step()
+            result = super()._visit_tree(tree)
+            bounds.value(result)
+            return result
+
         def macro_has_eval(self, exprlist: Any) -> Any:
             token: contextvars.Token[bool] = asking.set(True)
             try:

@@ -112,9 +112,10 @@ class _Protobuf:
         return self.from_json(value) if isinstance(value, Mapping) else value
 
     def as_json(self, value: Any) -> Any:
+        """As confluent_kafka does, since expressions are written for this: names in camelCase, defaults too."""
         from google.protobuf import json_format
 
-        return json_format.MessageToDict(value, preserving_proto_field_name=True)
+        return json_format.MessageToDict(value, always_print_fields_with_no_presence=True)
 
     def from_json(self, value: Any) -> Any:
         from google.protobuf import json_format

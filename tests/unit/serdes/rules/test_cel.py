@@ -116,3 +116,44 @@ def test_they_can_be_registered() -> None:
     found = RuleRegistry.get_global_instance()
     assert {executor.type() for executor in found.get_executors()} >= {"CEL", "CEL_FIELD"}
     found.clear()
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        ("message.l.map(a, message.l.map(b, message.l.map(c, c)))", "takes longer than 0.2 s"),
+        ("message.l.exists(a, message.l.exists(b, message.l.exists(c, c > 5000)))", "takes longer than 0.2 s"),
+        ("message.l.reduce(r, i, 'x', r + r)", "larger than"),
+        ("message.l.reduce(r, i, [1], [r, r])", "larger than"),
+        ("+".join(["1"] * 5000), "goes too deep"),
+    ],
+)
+def test_an_expression_that_would_not_end_is_ended(expr: str, text: str) -> None:
+    executor = CelExecutor()
+    if "0.2 s" in text:
+        executor.configure({}, {"rule.timeout.ms": 200})
+    with pytest.raises(RuleError, match=text):
+        executor.transform(context(rule(expr=expr)), {"l": list(range(1000))})
+
+
+def test_the_time_is_for_all_fields_of_a_message_together() -> None:
+    """Else a message of many fields could take as many times as long."""
+    executor = CelFieldExecutor()
+    executor.configure({}, {"rule.timeout.ms": 200})
+    slow = rule(type="CEL_FIELD", expr="[1, 2, 3].all(a, [1, 2, 3].all(b, true))")
+    ctx = context(slow)
+    transform = executor.new_transform(ctx)
+    field = ctx.enter_field({}, "f", "f", FieldType.INT, ())
+    with pytest.raises(RuleError, match=r"takes longer than 0\.2 s"):
+        for _ in range(1_000_000):
+            transform(ctx, field, 1)
+
+
+def test_has_is_asked_inside_macros_too() -> None:
+    """Protobuf: an unset field has a value, but is not there."""
+    from google.protobuf import descriptor_pb2
+
+    file = descriptor_pb2.FileDescriptorProto()
+    file.message_type.add(name="A")
+    file.message_type.add()
+    assert run("message.message_type.filter(m, has(m.name)).size() == 1", file) is True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from serdes.rules.bounds import Bounds
 from serdes.rules.cel import evaluate
 
 LONG = "a" * 64
@@ -43,4 +44,4 @@ LONG = "a" * 64
     ],
 )
 def test_forms(function: str, text: str, expected: bool) -> None:
-    assert bool(evaluate(f"{function}('{text}')", {})) is expected
+    assert bool(evaluate(f"{function}('{text}')", {}, Bounds("r"))) is expected

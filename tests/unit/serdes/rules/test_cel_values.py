@@ -11,6 +11,7 @@ import pytest
 from google.protobuf import descriptor_pb2, struct_pb2, timestamp_pb2, type_pb2, wrappers_pb2
 
 from serdes.rules import RuleError
+from serdes.rules.bounds import Bounds
 from serdes.rules.cel import evaluate
 from serdes.rules.cel_values import from_cel, to_cel
 
@@ -63,14 +64,14 @@ def test_a_message_is_a_map_of_its_fields() -> None:
         ("has(m.options.packed)", False),
         ("m.options.packed", False),
     ):
-        assert bool(evaluate(expression, names)) is expected, expression
+        assert bool(evaluate(expression, names, Bounds("r"))) is expected, expression
 
 
 def test_fields_without_presence_are_set_if_they_are_not_the_default() -> None:
     names = {"m": to_cel(type_pb2.Field(number=0, name="x"))}
-    assert bool(evaluate("has(m.name) && !has(m.number) && m.number == 0 && !has(m.options)", names))
+    assert bool(evaluate("has(m.name) && !has(m.number) && m.number == 0 && !has(m.options)", names, Bounds("r")))
     with pytest.raises(RuleError):
-        evaluate("m.nope", names)
+        evaluate("m.nope", names, Bounds("r"))
 
 
 def test_well_known_types_are_their_values() -> None:
@@ -79,13 +80,13 @@ def test_well_known_types_are_their_values() -> None:
     assert from_cel(to_cel(stamp), None) == WHEN
     assert from_cel(to_cel(wrappers_pb2.UInt64Value(value=2**64 - 1)), None) == 2**64 - 1
     values = struct_pb2.Struct(fields={"a": struct_pb2.Value(string_value="x")})
-    assert bool(evaluate("m.fields['a'].string_value == 'x'", {"m": to_cel(values)}))
+    assert bool(evaluate("m.fields['a'].string_value == 'x'", {"m": to_cel(values)}, Bounds("r")))
 
 
 def test_a_map_becomes_a_message_where_one_was_given() -> None:
     message = field(name="id", number=7)
     expression = "{'name': m.name + '!', 'options': {'deprecated': true}, 'json_name': null}"
-    made = from_cel(evaluate(expression, {"m": to_cel(message)}), message)
+    made = from_cel(evaluate(expression, {"m": to_cel(message)}, Bounds("r")), message)
     assert made == field(name="id!", options=descriptor_pb2.FieldOptions(deprecated=True))
     assert not made.HasField("json_name")
     assert from_cel(to_cel(message), message) is message

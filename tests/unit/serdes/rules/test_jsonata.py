@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from typing import Any
 
 import pytest
 
 from registry import RuleKind
 from serdes.rules import RuleError
-from serdes.rules.jsonata import JsonataExecutor
+from serdes.rules.jsonata import JsonataExecutor, _this_thread
 from tests.unit.serdes.rules.samples import context, rule
 
 
-def run(expr: str | None, message: object) -> object:
+def run(expr: str | None, message: Any) -> Any:
     return JsonataExecutor().transform(context(rule(type="JSONATA", kind=RuleKind.TRANSFORM, expr=expr)), message)
 
 
@@ -32,3 +34,85 @@ def test_the_library_does_not_change_the_limit_on_recursion() -> None:
     code = "import sys; from serdes.rules.jsonata import _library; _library(); print(sys.getrecursionlimit())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "1000\n"
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        ("( $f := function($x) { $f($x + 1) }; $f(0) )", "takes longer than 0.2 s"),
+        ("( $f := function($x) { 1 + $f($x) }; $f(0) )", "goes too deep"),
+        ("[1..1000000].([1..1000])", "takes longer than 0.2 s"),
+        ("$reduce([1..60], function($a, $b) { $a & $a }, 'x')", "larger than"),
+        ("$reduce([1..60], function($a, $b) { [[$a, 1], [$a, 1]] }, [1])", "larger than"),
+        ("$string($reduce([1..60], function($a, $b) { [[$a, 1], [$a, 1]] }, [1]))", "larger than"),
+        ("$pad('x', 1000000000)", "is asked for 1,000,000,000 characters"),
+        ("$pad('x', -1e9)", "is asked for -1,000,000,000"),
+        ("[1..10000000]", "larger than"),
+    ],
+)
+def test_an_expression_that_would_not_end_is_ended(expr: str, text: str) -> None:
+    executor = JsonataExecutor()
+    if "0.2 s" in text:
+        executor.configure({}, {"rule.timeout.ms": 200})
+    with pytest.raises(RuleError, match=text):
+        executor.transform(context(rule(type="JSONATA", kind=RuleKind.TRANSFORM, expr=expr)), {"a": 1})
+
+
+def test_a_regular_expression_takes_linear_time() -> None:
+    """With Python's own engine this one doubles its time with each letter."""
+    assert run("$contains(text, /^(a+)+$/)", {"text": "a" * 5000 + "!"}) is False
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("$replace('žluť', /l(u)/, '$1-$12$$ \\\\ č')", "žu-u2$ \\ čť"),
+        ("$replace('a1b2', /(\\d)/, function($m) { '<' & $m.match & '>' })", "a<1>b<2>"),
+        ("$replace('aab', /a/, 'x', 1)", "xab"),
+        ("$replace('ab', /a(x)?/, '[$1]')", "[]b"),
+        ("$replace('ab', /(?=b)/, '-')", "a-b"),
+        ("$split('a1b2', /\\d/)", ["a", "b", ""]),
+        ("$contains('ABC', /b/i)", True),
+        ("$match('a\nb', /^b/m).match", "b"),
+        ("$match('žab', /(a)(b)/).groups", ["a", "b"]),
+        ("$pad('x', -3, 'ž')", "žžx"),
+        ("$pad('x', 3)", "x  "),
+    ],
+)
+def test_texts_are_worked_on_as_jsonata_says(expr: str, expected: Any) -> None:
+    assert run(expr, {}) == expected
+
+
+def test_what_one_evaluation_assigns_the_next_does_not_see() -> None:
+    expression = "$exists($seen) ? 'seen' : $seen := 'now'"
+    assert [run(expression, {}) for _ in range(2)] == ["now", "now"]
+
+
+def test_the_time_is_that_of_the_evaluation() -> None:
+    """The library gives the time at which the thread's newest expression was parsed."""
+    first = run("$millis()", {})
+    run("1 + 1", {})
+    newest = _this_thread.compiled("1 + 1")
+    newest.timestamp = 0
+    assert run("$millis()", {}) >= first > 0
+
+
+def test_threads_do_not_see_each_other_s_messages() -> None:
+    """The library keeps the message in the parsed expression: `$$` must not be another thread's."""
+    both = threading.Barrier(4)
+    wrong: list[Any] = []
+
+    def work(number: int) -> None:
+        both.wait()
+        message = {"items": list(range(20)), "mine": number}
+        for _ in range(30):
+            found = run("$map(items, function($v) { $$.mine })", message)
+            if found != [number] * 20:
+                wrong.append(found)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

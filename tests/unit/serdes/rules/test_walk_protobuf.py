@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from google.protobuf import (
+    any_pb2,
     descriptor_pb2,
     descriptor_pool,
     duration_pb2,
@@ -15,8 +16,9 @@ from google.protobuf import (
     wrappers_pb2,
 )
 
-from registry import RuleKind
-from serdes.rules import FieldContext, RuleConditionError, RuleContext
+from registry import RuleKind, RuleMode, Schema
+from serdes.protobuf_codec import load
+from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
 from serdes.rules.walk_protobuf import field_tags, field_transformer
 from tests.unit.serdes.rules.samples import context, rule
 
@@ -83,7 +85,7 @@ def walked(message: Any, registered: Any = PERSON, **changes: Any) -> tuple[Any,
         seen.append((field.full_name, field.type_name()))
         return value.upper() if isinstance(value, (str, bytes)) else value
 
-    ctx = context(rule(**{"kind": RuleKind.TRANSFORM, **changes}))
+    ctx = context(rule(**{"kind": RuleKind.TRANSFORM, **changes}), changes.get("mode", RuleMode.WRITE))
     return field_transformer(registered)(ctx, change, message), seen
 
 
@@ -174,3 +176,149 @@ def test_what_the_registered_schema_does_not_have_is_left_alone() -> None:
     pool.Add(empty)
     made, seen = walked(Person(name="a"), pool.FindMessageTypeByName("empty.Person"))
     assert (made.name, seen) == ("a", [])
+
+
+# --- what is not among a message's own fields
+
+OPEN = """
+syntax = "proto2";
+package open;
+import "confluent/meta.proto";
+import "google/protobuf/any.proto";
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+message Person {
+  optional string name = 1 [(confluent.field_meta) = { tags: "PII" }];
+  optional google.protobuf.Any more = 2 [(confluent.field_meta) = { tags: "PII" }];
+  repeated google.protobuf.Timestamp seen = 3;
+  map<string, google.protobuf.Timestamp> at = 4;
+  extensions 100 to 199;
+  message Pet { optional string call = 1 [(confluent.field_meta) = { tags: "PII" }]; optional int32 age = 2; }
+}
+extend Person {
+  optional string secret = 100 [(confluent.field_meta) = { tags: "PII" }];
+  repeated string secrets = 101 [(confluent.field_meta) = { tags: "PII" }];
+  optional Person.Pet pet = 102;
+  optional string open_to_all = 103;
+}
+"""
+FILE = load(Schema(OPEN, "PROTOBUF"))
+OpenPerson: Any = FILE.named("Person")
+Pet: Any = FILE.named("Person.Pet")
+
+
+def extension(name: str) -> Any:
+    return FILE.file.extensions_by_name[name]
+
+
+def packing(inner: Any) -> Any:
+    message = OpenPerson(name="a")
+    message.more.Pack(inner)
+    return message
+
+
+def test_extensions_are_walked() -> None:
+    message = OpenPerson(name="a")
+    message.Extensions[extension("secret")] = "b"
+    message.Extensions[extension("secrets")].extend(["c", "d"])
+    message.Extensions[extension("pet")].call = "e"
+    message.Extensions[extension("open_to_all")] = "f"
+    made, seen = walked(message, OpenPerson.DESCRIPTOR, tags=["PII"])
+    assert made.Extensions[extension("secret")] == "B"
+    assert list(made.Extensions[extension("secrets")]) == ["C", "D"]
+    assert made.Extensions[extension("pet")].call == "E"
+    assert made.Extensions[extension("open_to_all")] == "f"
+    assert ("open.secret", "STRING") in seen
+    assert message.Extensions[extension("secret")] == "b"
+
+
+def test_what_is_packed_in_an_any_is_walked_if_the_schema_has_its_type() -> None:
+    made, _ = walked(packing(Pet(call="x", age=3)), OpenPerson.DESCRIPTOR, tags=["PII"])
+    pet = Pet()
+    assert made.more.Unpack(pet)
+    assert (pet.call, pet.age) == ("X", 3)
+    nested = packing(packing(Pet(call="x")))
+    made, _ = walked(nested, OpenPerson.DESCRIPTOR, tags=["PII"])
+    inner = OpenPerson()
+    made.more.Unpack(inner)
+    inner.more.Unpack(pet)
+    assert pet.call == "X"
+
+
+def test_single_values_in_an_any_have_the_tags_of_the_field() -> None:
+    kind: Any = FILE.named("google.protobuf.StringValue")
+    made, seen = walked(packing(kind(value="x")), OpenPerson.DESCRIPTOR, tags=["PII"])
+    found = kind()
+    made.more.Unpack(found)
+    assert found.value == "X"
+    assert seen[-1] == ("open.Person.more", "STRING")
+
+
+def test_an_any_of_a_type_the_schema_does_not_have_is_left_alone_or_refused() -> None:
+    message = packing(Person(name="a"))
+    made, _ = walked(message, OpenPerson.DESCRIPTOR, tags=["PII"])
+    assert made.more == message.more
+    with pytest.raises(RuleError, match=r"does not have walk\.Person, which is packed in an Any: import its file"):
+        walked(message, OpenPerson.DESCRIPTOR)
+    empty = OpenPerson()
+    empty.more.SetInParent()
+    assert walked(empty, OpenPerson.DESCRIPTOR)[0] == empty
+    apply = field_transformer(OpenPerson.DESCRIPTOR)
+    assert apply(context(rule()), lambda *_: True, message) == message  # a condition has nothing to hide
+
+
+def test_types_beside_the_schema_are_not_the_schema_s() -> None:
+    """Generated classes share one pool: a reader, who has the schema alone, would not find them."""
+    pool = descriptor_pool.DescriptorPool()
+    for module in (timestamp_pb2, duration_pb2, wrappers_pb2, any_pb2):
+        pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+    holder = descriptor_pb2.FileDescriptorProto(name="holder.proto", package="holder", syntax="proto3")
+    holder.dependency.append("google/protobuf/any.proto")
+    field = holder.message_type.add(name="Holder").field.add(name="held", number=1, label=F.LABEL_OPTIONAL)
+    field.type, field.type_name = F.TYPE_MESSAGE, ".google.protobuf.Any"
+    pool.Add(holder)
+    pool.Add(file("beside.proto", "beside"))
+    kind = pool.FindMessageTypeByName("holder.Holder")
+    message: Any = message_factory.GetMessageClass(kind)()
+    message.held.Pack(message_factory.GetMessageClass(pool.FindMessageTypeByName("beside.Person"))(name="a"))
+    made, seen = walked(message, kind, tags=["PII"])
+    assert (made, seen) == (message, [])
+
+
+def test_an_any_that_lies_about_its_type_is_refused() -> None:
+    message = OpenPerson()
+    message.more.type_url, message.more.value = "type.googleapis.com/open.Person", b"\xff\xff"
+    with pytest.raises(RuleError, match=r"no open\.Person"):
+        walked(message, OpenPerson.DESCRIPTOR, tags=["PII"])
+
+
+def test_single_values_in_lists_and_maps_are_stored_and_must_fit() -> None:
+    message = OpenPerson()
+    message.seen.add().FromDatetime(WHEN)
+    message.at["x"].FromDatetime(WHEN)
+
+    def later(ctx: RuleContext, field: FieldContext, value: Any) -> Any:
+        return value.ToDatetime(datetime.UTC) + datetime.timedelta(days=1)
+
+    made = field_transformer(OpenPerson.DESCRIPTOR)(context(rule(kind=RuleKind.TRANSFORM)), later, message)
+    for found in (made.seen[0], made.at["x"]):
+        assert found.ToDatetime(datetime.UTC) == WHEN + datetime.timedelta(days=1)
+    with pytest.raises(RuleError, match=r"gave a str for a google\.protobuf\.Timestamp"):
+        field_transformer(OpenPerson.DESCRIPTOR)(context(rule(kind=RuleKind.TRANSFORM)), lambda *_: "tomorrow", message)
+
+
+@pytest.mark.parametrize("number", [1, 100, 102])
+def test_a_value_that_the_producer_s_class_does_not_know_is_not_written_in_clear(number: int) -> None:
+    older = load(Schema('syntax = "proto2"; package open; message Person { optional int32 id = 9; }', "PROTOBUF"))
+    payload = Pet(call="secret").SerializeToString()
+    message = older.named("Person").FromString(bytes(key_of(number)) + bytes([len(payload)]) + payload)
+    with pytest.raises(RuleError, match="which its class does not know"):
+        walked(message, OpenPerson.DESCRIPTOR, tags=["PII"])
+    assert walked(message, OpenPerson.DESCRIPTOR, tags=["OTHER"])[0] == message
+    assert walked(message, OpenPerson.DESCRIPTOR, tags=["PII"], mode=RuleMode.READ)[0] == message
+
+
+def key_of(number: int) -> list[int]:
+    """The key of a length-delimited field."""
+    value = number << 3 | 2
+    return [value] if value < 0x80 else [value & 0x7F | 0x80, value >> 7]
