@@ -6,12 +6,24 @@ leaves open is as Java's `Schema.Parser` has it, since that is the judge inside 
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 from registry.compat.avro_defaults import number_in
+from registry.compat.avro_parts import (
+    ENUM_RESERVED,
+    FIELD_RESERVED,
+    RESERVED,
+    Naming,
+    is_name,
+    naming_of,
+    needed,
+    props,
+    short,
+    strings,
+    text_of,
+)
 from registry.compat.avro_types import (
     NO_DEFAULT,
     PRIMITIVES,
@@ -49,8 +61,6 @@ __all__ = [
 ]
 
 MAX_FIXED_SIZE: Final = 2**31 - 1
-MAX_NAME: Final = 1_000
-"""Full names may be as long; a long namespace is repeated in every name inside it."""
 ORDERS: Final = ("ascending", "descending", "ignore")
 
 
@@ -88,12 +98,6 @@ def _document(text: str) -> Any:
         raise InvalidSchemaError.local(f"Avro schema is not JSON: {error}") from error
 
 
-RESERVED: Final = frozenset(
-    ("type", "name", "namespace", "doc", "aliases", "fields", "symbols", "size", "items", "values")
-)
-ENUM_RESERVED: Final = RESERVED | {"default"}
-FIELD_RESERVED: Final = frozenset(("name", "type", "doc", "default", "order", "aliases"))
-
 Put: TypeAlias = Callable[[AvroType], object]
 """Where a type goes once it is made."""
 
@@ -110,7 +114,7 @@ class _Parser:
         self._named: dict[str, RecordType | EnumType | FixedType] = {}
         self._definitions: dict[str, Any] = {}
         self._waiting: list[tuple[Any, str, Put]] = []
-        self._unknown: list[tuple[list[str], Put]] = []
+        self._unknown: list[tuple[str, Put]] = []
         self._unions: list[UnionType] = []
 
     def parse(self, node: Any) -> AvroType:
@@ -118,10 +122,10 @@ class _Parser:
         self._waiting.append((node, "", made.append))
         while self._waiting:
             self._take(*self._waiting.pop())
-        for names, put in self._unknown:
-            found = self._defined(names)
+        for name, put in self._unknown:
+            found = self._named.get(name)
             if found is None:
-                raise InvalidSchemaError.local(f"undefined name: {_short(names[0])}")
+                raise InvalidSchemaError.local(f"undefined name: {short(name)}")
             put(found)
         for union in self._unions:
             _check_union(union)
@@ -138,36 +142,32 @@ class _Parser:
         elif isinstance(node, dict):
             kind = node.get("type")
             if not isinstance(kind, str):
-                raise InvalidSchemaError.local(f"no type in {_short(node)}")
+                raise InvalidSchemaError.local(f"no type in {short(node)}")
             self._object(kind, node, namespace, put)
         else:
-            raise InvalidSchemaError.local(f"{_short(node)} is not an Avro schema")
+            raise InvalidSchemaError.local(f"{short(node)} is not an Avro schema")
 
     def _object(self, kind: str, node: dict[str, Any], namespace: str, put: Put) -> None:
         if kind in PRIMITIVES:
-            put(Primitive(PRIMITIVES[kind], _props(node)))
+            put(Primitive(PRIMITIVES[kind], props(node)))
         elif kind == "array":
-            array = ArrayType(UNKNOWN, _props(node))
+            array = ArrayType(UNKNOWN, props(node))
             put(array)
-            self._waiting.append((_needed(node, "items"), namespace, partial(setattr, array, "items")))
+            self._waiting.append((needed(node, "items"), namespace, partial(setattr, array, "items")))
         elif kind == "map":
-            made = MapType(UNKNOWN, _props(node))
+            made = MapType(UNKNOWN, props(node))
             put(made)
-            self._waiting.append((_needed(node, "values"), namespace, partial(setattr, made, "values")))
+            self._waiting.append((needed(node, "values"), namespace, partial(setattr, made, "values")))
         elif kind in ("record", "error", "enum", "fixed"):
             put(self._definition(kind, node, namespace))
         else:
             self._by_name(kind, namespace, put)
 
     def _definition(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
-        naming = _naming(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
+        naming = naming_of(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
         name = naming[0]
-        if self._strict and not all(map(_is_name, name.split("."))):
-            raise InvalidSchemaError.local(f"illegal namespace of {_short(name)}")
-        if name in self._named and _same(self._definitions[name], node):
-            return self._named[name]
-        if name in self._named or name in PRIMITIVES:
-            raise InvalidSchemaError.local(f"can't redefine: {name}")
+        if self._strict and not all(map(is_name, name.split("."))):
+            raise InvalidSchemaError.local(f"illegal namespace of {short(name)}")
         made: RecordType | EnumType | FixedType
         if kind == "enum":
             made = _enum(node, naming)
@@ -175,10 +175,28 @@ class _Parser:
             made = FixedType(*naming, size=_size(node, name))
         else:
             made = RecordType(*naming, is_error=kind == "error")
+        if name in self._named and self._is_repeated(made, node):
+            return self._named[name]
+        if name in self._named or name in PRIMITIVES:
+            raise InvalidSchemaError.local(f"can't redefine: {name}")
         self._named[name], self._definitions[name] = made, node
         if isinstance(made, RecordType):
             self._fields(made, node)
         return made
+
+    def _is_repeated(self, made: RecordType | EnumType | FixedType, node: Any) -> bool:
+        """Whether a name is defined again as it is: Java leaves out doc, aliases and the defaults of enums.
+
+        A record's fields are not parsed yet: its text has to be the same.
+        """
+        known = self._named[made.name]
+        if isinstance(made, RecordType) or isinstance(known, RecordType):
+            return _same(self._definitions[made.name], node)
+        if isinstance(made, EnumType) and isinstance(known, EnumType):
+            return made.symbols == known.symbols and _same(made.props, known.props)
+        if isinstance(made, FixedType) and isinstance(known, FixedType):
+            return made.size == known.size and _same(made.props, known.props)
+        return False
 
     def _by_name(self, name: str, namespace: str, put: Put) -> None:
         if name in PRIMITIVES:
@@ -187,7 +205,7 @@ class _Parser:
         names = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
         made = self._defined(names)
         if made is None:
-            self._unknown.append((names, put))
+            self._unknown.append((names[0], put))
         else:
             put(made)
 
@@ -202,7 +220,7 @@ class _Parser:
         return made
 
     def _fields(self, record: RecordType, node: dict[str, Any]) -> None:
-        fields = _needed(node, "fields")
+        fields = needed(node, "fields")
         if not isinstance(fields, list):
             raise InvalidSchemaError.local(f"fields of {record.name} are not a list")
         names: set[str] = set()
@@ -240,16 +258,16 @@ def _field(node: Any, record: str) -> Field:
     if not isinstance(node, dict) or not isinstance(node.get("name"), str):
         raise InvalidSchemaError.local(f"a field of record {record} has no name")
     name = node["name"]
-    if not _is_name(name):
-        raise InvalidSchemaError.local(f"illegal name of a field of {record}: {_short(name)}")
+    if not is_name(name):
+        raise InvalidSchemaError.local(f"illegal name of a field of {record}: {short(name)}")
     if "type" not in node:
         raise InvalidSchemaError.local(f"field {name!r} of record {record} has no type")
     order = node.get("order", "ascending")
     if not isinstance(order, str) or order.lower() not in ORDERS:
         raise InvalidSchemaError.local(f"order of field {name!r} of {record} is not one of {', '.join(ORDERS)}")
-    aliases = _strings(node["aliases"], f"aliases of field {name!r}") if "aliases" in node else []
+    aliases = strings(node["aliases"], f"aliases of field {name!r}") if "aliases" in node else []
     default = node.get("default", NO_DEFAULT)
-    return Field(name, UNKNOWN, default, aliases, order.lower(), _text(node, "doc"), _props(node, FIELD_RESERVED))
+    return Field(name, UNKNOWN, default, aliases, order.lower(), text_of(node, "doc"), props(node, FIELD_RESERVED))
 
 
 def _put_field_type(field: Field, made: AvroType) -> None:
@@ -257,67 +275,29 @@ def _put_field_type(field: Field, made: AvroType) -> None:
     if isinstance(field.default, str) and made.kind in (Kind.FLOAT, Kind.DOUBLE):
         number = number_in(field.default)
         if number is None:
-            raise InvalidSchemaError.local(f"default {_short(field.default)} of field {field.name!r} is not a number")
+            raise InvalidSchemaError.local(f"default {short(field.default)} of field {field.name!r} is not a number")
         field.default = number
 
 
 def _enum(node: dict[str, Any], naming: Naming) -> EnumType:
     name = naming[0]
-    symbols = _strings(_needed(node, "symbols"), f"symbols of enum {name}")
+    symbols = strings(needed(node, "symbols"), f"symbols of enum {name}")
     for symbol in symbols:
-        if not _is_name(symbol):
-            raise InvalidSchemaError.local(f"illegal symbol of enum {name}: {_short(symbol)}")
+        if not is_name(symbol):
+            raise InvalidSchemaError.local(f"illegal symbol of enum {name}: {short(symbol)}")
     if len(set(symbols)) != len(symbols):
         raise InvalidSchemaError.local(f"duplicate symbols in enum {name}")
-    default = _text(node, "default")
+    default = text_of(node, "default")
     if default is not None and default not in symbols:
-        raise InvalidSchemaError.local(f"default {_short(default)} of enum {name} is not one of its symbols")
+        raise InvalidSchemaError.local(f"default {short(default)} of enum {name} is not one of its symbols")
     return EnumType(*naming, symbols=symbols, default=default)
 
 
 def _size(node: dict[str, Any], name: str) -> int:
-    size = _needed(node, "size")
+    size = needed(node, "size")
     if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= MAX_FIXED_SIZE:
-        raise InvalidSchemaError.local(f"size of fixed {name} must be a whole number from 0: {_short(size)}")
+        raise InvalidSchemaError.local(f"size of fixed {name} must be a whole number from 0: {short(size)}")
     return size
-
-
-Naming: TypeAlias = tuple[str, list[str], str | None, dict[str, Any]]
-"""Full name, full aliases, doc and other properties of a named type."""
-
-
-def _naming(node: dict[str, Any], enclosing: str, reserved: frozenset[str]) -> Naming:
-    name = node.get("name")
-    if not isinstance(name, str) or not name:
-        raise InvalidSchemaError.local(f"no name in {_short(node)}")
-    space = node.get("namespace")
-    full = _qualified(name, space if isinstance(space, str) else enclosing)
-    if len(full) > MAX_NAME:
-        raise InvalidSchemaError.local(f"a name is longer than {MAX_NAME} characters: {_short(full)}")
-    namespace, _, short = full.rpartition(".")
-    if not _is_name(short):
-        raise InvalidSchemaError.local(f"illegal name: {_short(full)}")
-    aliases = _strings(node["aliases"], f"aliases of {full}") if "aliases" in node else []
-    full_aliases = list(dict.fromkeys(_qualified(alias, namespace) for alias in aliases))
-    for alias in full_aliases:
-        if not _is_name(alias.rpartition(".")[2]):
-            raise InvalidSchemaError.local(f"illegal alias of {full}: {_short(alias)}")
-    return full, full_aliases, _text(node, "doc"), _props(node, reserved)
-
-
-def _qualified(name: str, namespace: str) -> str:
-    """The full name; one with a dot is full already (a leading dot says: no namespace)."""
-    if "." in name:
-        return name.removeprefix(".") if name.count(".") == 1 else name
-    return f"{namespace}.{name}" if namespace else name
-
-
-def _is_name(text: str) -> bool:
-    """As Java has it: letters, digits and underscores of any script, in Unicode's first plane."""
-    if text.isascii():
-        return text.isidentifier()
-    letters = text.replace("_", "a")
-    return letters[0].isalpha() and all(c.isalpha() or c.isdecimal() for c in letters) and max(letters) <= "\uffff"
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -325,36 +305,3 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other)
     except RecursionError:
         return False
-
-
-def _needed(node: Mapping[str, Any], name: str) -> Any:
-    if name not in node:
-        raise InvalidSchemaError.local(f"no {name} in {_short(node)}")
-    return node[name]
-
-
-def _text(node: Mapping[str, Any], name: str) -> str | None:
-    value = node.get(name)
-    return value if isinstance(value, str) else None
-
-
-def _strings(value: Any, what: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise InvalidSchemaError.local(f"{what} are not a list of strings: {_short(value)}")
-    return list(value)
-
-
-def _props(node: Mapping[str, Any], reserved: frozenset[str] = RESERVED) -> dict[str, Any]:
-    if node.keys() <= reserved:
-        return {}
-    return {name: value for name, value in node.items() if name not in reserved}
-
-
-BRIEF = reprlib.Repr()
-BRIEF.maxlevel = 2
-BRIEF.maxstring = BRIEF.maxlong = 60
-
-
-def _short(value: Any) -> str:
-    text = BRIEF.repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

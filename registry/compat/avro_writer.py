@@ -113,7 +113,7 @@ class Stored(Writer):
             pieces.append(f',"size":{avro.size}')
         pieces.append(self._props(avro.props))
         if avro.aliases:
-            pieces.append(f',"aliases":{dumps([_qualified(alias, avro.namespace) for alias in avro.aliases])}')
+            pieces.append(f',"aliases":{dumps([_alias(alias, avro.namespace) for alias in avro.aliases])}')
         return [*pieces, "}"]
 
     def _field(self, item: Field, namespace: str) -> list[Piece]:
@@ -164,3 +164,8 @@ def _qualified(name: str, namespace: str) -> str:
     """Short where the namespace is the one around it, unless the short name would be taken for a kind of type."""
     space, _, short = name.rpartition(".")
     return short if space == namespace and not (space and short in KIND_NAMES) else name
+
+
+def _alias(name: str, namespace: str) -> str:
+    """As `_qualified`; Java drops the dot of an alias that stands for a name without namespace."""
+    return name[1:] if name.rfind(".") == 0 else _qualified(name, namespace)

@@ -161,7 +161,41 @@ def test_namespaces() -> None:
     assert made(record(name=".R", namespace="x")).name == "R"
     assert made(record(name="x.R", namespace="y")).name == "x.R"
     parsed = made(record(name="R", namespace="x", aliases=["A", ".B", "y.C", "x.A"]))
-    assert (parsed.name, parsed.aliases) == ("x.R", ["x.A", "B", "y.C"])
+    assert (parsed.name, parsed.aliases) == ("x.R", ["x.A", ".B", "y.C"])
+    assert made(record(name="R", aliases=[".B"])).aliases == ["B"]
+
+
+def test_a_name_without_namespace_is_not_found_ahead_of_its_definition_in_a_namespace() -> None:
+    inner = record({"name": "b", "type": "F"}, name="x.I")
+    fixed = {"type": "fixed", "name": "F", "size": 1}
+    assert made(record({"name": "a", "type": fixed}, {"name": "b", "type": inner})).fields[1].type.name == "x.I"
+    with pytest.raises(InvalidSchemaError, match=r"undefined name: 'x\.F'"):
+        made(record({"name": "a", "type": inner}, {"name": "b", "type": fixed}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({}, {"doc": "x", "aliases": ["B"], "default": "A"}, True),
+        ({}, {"symbols": ["B"]}, False),
+        ({"p": 1}, {}, False),
+        ({"p": 1}, {"p": 1}, True),
+        ({}, {"type": "fixed", "size": 1}, False),
+        ({"type": "fixed", "size": 1}, {"type": "fixed", "size": 1, "doc": "x"}, True),
+        ({"type": "fixed", "size": 1}, {"type": "fixed", "size": 2}, False),
+        ({"type": "record", "fields": []}, {"type": "record", "fields": []}, True),
+        ({"type": "record", "fields": []}, {}, False),
+    ],
+)
+def test_a_type_may_be_defined_again_as_it_is(one: Any, other: Any, same: bool) -> None:
+    kinds = [{"type": "enum", "name": "E", "symbols": ["A"], **more} for more in (one, other)]
+    node = record(*({"name": f"f{at}", "type": kind} for at, kind in enumerate(kinds)))
+    if same:
+        first, second = made(node).fields
+        assert first.type is second.type
+    else:
+        with pytest.raises(InvalidSchemaError, match="can't redefine: E"):
+            made(node)
 
 
 @pytest.mark.parametrize("name", ["a-b.R", "a..b", "x.", ".x.R", "1x.R", "a b.R"])

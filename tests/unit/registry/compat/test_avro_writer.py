@@ -62,3 +62,8 @@ def test_depth_is_no_problem() -> None:
 
 def test_strings_in_the_order_of_java() -> None:
     assert sorted(["\uff5e", "\U0001f600", "b", "B"], key=java_order) == ["B", "b", "\U0001f600", "\uff5e"]
+
+
+def test_aliases_are_short_in_their_namespace_and_lose_a_leading_dot() -> None:
+    text = '{"type":"fixed","name":"F","namespace":"x","size":1,"aliases":["x.A","y.B",".C",".y.D"]}'
+    assert '"aliases":["A","y.B","C",".y.D"]' in avro_text(text)
