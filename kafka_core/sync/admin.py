@@ -36,7 +36,7 @@ from kafka_core.engine.admin_checks import (
     check_offset_specs,
     checked_timeout,
 )
-from kafka_core.errors import KafkaError, StateError
+from kafka_core.errors import StateError
 from kafka_core.model import (
     ClusterMetadata,
     ConsumerGroupState,
@@ -83,8 +83,9 @@ class AdminClient:
         self._events: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._timeout_s = self._config.seconds("socket.timeout.ms")
         self._core = make(self._config)
-        if self._config.callback("error_cb") is not None:
-            self._core.client.on_error(self._note_error)
+        report, events = self._config.callback("error_cb"), self._events
+        if report is not None:  # the listener does not know self, which may be dropped
+            self._core.client.on_error(lambda error: events.put(partial(report, error)))
 
     # ---- topics
 
@@ -355,11 +356,6 @@ class AdminClient:
         self.close()
 
     # ---- inside
-
-    def _note_error(self, error: KafkaError) -> None:
-        report = self._config.callback("error_cb")
-        if report is not None:
-            self._events.put(partial(report, error))
 
     def _seconds(self, value: float | None, name: str = "request_timeout") -> float:
         return checked_timeout(value, name, self._timeout_s)

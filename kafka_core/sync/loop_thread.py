@@ -25,12 +25,26 @@ _TERMINAL_SIGNALS: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} if has
 
 
 class _QuietLoop(asyncio.SelectorEventLoop):
-    """A selector loop whose finalizer does nothing.
+    """A selector loop whose finalizer does nothing, and which holds its tasks until they are done.
 
     In a forked child the loop object is still there, but its epoll descriptor is shared with the parent: closing it
     in the child (as the base class's `__del__` does) would take the parent's wake-up pipe out of the parent's epoll
     set, and the parent would hang. Everywhere else the owner closes the loop.
+
+    asyncio itself holds tasks weakly. If a client that nobody holds is found by the garbage collector (because an
+    exception's traceback led to it), a task of it that waits for an event of its own would go at the same time,
+    pending and with a complaint, before the loop could cancel it.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: set[asyncio.Task[Any]] = set()
+
+    def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = super().create_task(coro, **options)
+        self._held.add(task)
+        task.add_done_callback(self._held.discard)
+        return task
 
     def __del__(self) -> None:
         return

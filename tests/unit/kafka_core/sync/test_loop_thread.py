@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 import weakref
 
 import pytest
@@ -179,6 +180,35 @@ class TestStop:
         os_thread.join(5.0)
         assert gone() is None
         assert not os_thread.is_alive()
+
+    def test_what_a_dropped_client_left_running_is_cancelled(self, caplog):
+        class Client:
+            """A facade in a cycle (as by a traceback), and a core whose task waits for an event of its own."""
+
+            def __init__(self):
+                self.cycle, self.thread, self.core = self, LoopThread("cycle"), types.SimpleNamespace()
+
+        async def keep(core):
+            core.event = asyncio.Event()
+            try:
+                await core.event.wait()
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+
+        async def start(core):
+            core.task = asyncio.create_task(keep(core))
+            await asyncio.sleep(0)
+
+        ended = []
+        client = Client()
+        client.thread.run(start(client.core))
+        os_thread = next(item for item in threading.enumerate() if item.name == "cycle")
+        del client
+        gc.collect()
+        os_thread.join(5.0)
+        assert not os_thread.is_alive()
+        assert (ended, caplog.text) == (["cancelled"], "")
 
 
 class TestProcess:
