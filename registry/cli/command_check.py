@@ -17,6 +17,7 @@ from registry.cli.connection import NO_REGISTRY
 from registry.cli.findings import FileResult, Report, Unusable
 from registry.cli.settings import LEVELS, POLICIES, Settings
 from registry.cli.shell import (
+    PATH,
     ExampleCommand,
     UpperChoice,
     client,
@@ -72,7 +73,7 @@ def output_options(function: Decorated) -> Decorated:
 
 
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, metavar="[FILE_OR_FOLDER]...")
+@click.argument("paths", nargs=-1, type=PATH, metavar="[FILE_OR_FOLDER]...")
 @click.option("--against", "revision", metavar="REVISION", help="Compare with a git revision, e.g. main or HEAD~1.")
 @click.option(
     "--against-folder",
@@ -84,7 +85,9 @@ def output_options(function: Decorated) -> Decorated:
 @click.option("--policy", type=UpperChoice(POLICIES), help="Strictness for JSON Schema.")
 @click.option("--all-versions", is_flag=True, help="Compare with all earlier versions, not only the newest.")
 @click.option("--subject", "rule", metavar="RULE", help="Subject of a file: {stem}, {folder}, {path}, {name}.")
-@click.option("--root", metavar="FOLDER", help="Where references are resolved; by default the folder that is checked.")
+@click.option(
+    "--root", type=PATH, metavar="FOLDER", help="Where references are resolved; by default the folder that is checked."
+)
 @click.option("--fail-on-deleted", is_flag=True, help="A deleted schema file is an error, not only a note.")
 @config_option
 @output_options

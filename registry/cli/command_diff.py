@@ -14,6 +14,7 @@ import click
 
 from registry.cli.settings import POLICIES
 from registry.cli.shell import (
+    PATH,
     ExampleCommand,
     UpperChoice,
     client,
@@ -43,11 +44,13 @@ kserdes schema diff orders-value:3 orders-value:latest --registry http://localho
 
 
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
 @click.option("--policy", type=UpperChoice(POLICIES), default="STRICT", help="For JSON Schema.")
 @click.option("--all-lines", is_flag=True, help="Show what is the same too.")
-@click.option("--root", metavar="FOLDER", help="Where references of files are resolved; by default their folder.")
+@click.option(
+    "--root", type=PATH, metavar="FOLDER", help="Where references of files are resolved; by default their folder."
+)
 @click.option(
     "--format",
     "fmt",

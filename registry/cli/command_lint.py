@@ -11,7 +11,7 @@ import click
 
 from registry.cli.command_check import output_options, write_report
 from registry.cli.findings import Report, Unusable
-from registry.cli.shell import ExampleCommand, config_option, settings_of
+from registry.cli.shell import PATH, ExampleCommand, config_option, settings_of
 
 __all__ = ["lint"]
 
@@ -27,11 +27,13 @@ kserdes schema lint --list-rules
 
 
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, metavar="[FILE_OR_FOLDER]...")
+@click.argument("paths", nargs=-1, type=PATH, metavar="[FILE_OR_FOLDER]...")
 @click.option("--disable", multiple=True, metavar="RULE", help="Rule to switch off; `all` for all.")
 @click.option("--enable", multiple=True, metavar="RULE", help="Rule to switch on; `all` for all.")
 @click.option("--list-rules", is_flag=True, help="Show the rules and which are on, then end.")
-@click.option("--root", metavar="FOLDER", help="Where references are resolved; by default the folder that is linted.")
+@click.option(
+    "--root", type=PATH, metavar="FOLDER", help="Where references are resolved; by default the folder that is linted."
+)
 @config_option
 @output_options
 @click.pass_context

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from registry.cli.findings import Unusable
-from registry.cli.shell import ExampleCommand, client, config_option, console, registry_options, settings_of, tracked
+from registry.cli.shell import (
+    PATH,
+    ExampleCommand,
+    client,
+    config_option,
+    console,
+    registry_options,
+    settings_of,
+    tracked,
+)
 
 if TYPE_CHECKING:
     from registry.client import SchemaRegistryClient
@@ -55,9 +64,9 @@ def json_option(function: Decorated) -> Decorated:
 
 
 @click.command(cls=ExampleCommand, examples=REGISTER_EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, metavar="FILE_OR_FOLDER...")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE_OR_FOLDER...")
 @click.option("--subject", "rule", metavar="RULE", help="Subject, or a rule with {stem}, {folder}, {path}, {name}.")
-@click.option("--root", metavar="FOLDER", help="Where references are resolved; by default the folder.")
+@click.option("--root", type=PATH, metavar="FOLDER", help="Where references are resolved; by default the folder.")
 @click.option("--normalize", is_flag=True, help="Let the registry bring schemas to its normal form.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be registered, and in which order.")
 @json_option

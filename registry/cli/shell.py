@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOGIN",
+    "PATH",
     "UNUSABLE",
     "ExampleCommand",
     "Failure",
@@ -41,6 +42,9 @@ __all__ = [
 
 UNUSABLE = 2
 LOGIN = "; is SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO=user:password right (or SCHEMA_REGISTRY_BEARER_AUTH_TOKEN)?"
+PATH = click.Path(readable=False)
+"""A path that shells complete; whether it is there is the command's to say."""
+
 T = TypeVar("T")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

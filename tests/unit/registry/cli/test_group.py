@@ -5,6 +5,7 @@ import sys
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from registry.cli.group import COMMANDS, schema
 from registry.cli.shell import ExampleCommand
@@ -37,3 +38,11 @@ def test_help_is_fast_because_it_loads_little() -> None:
 def test_the_list_is_the_help() -> None:
     text = run("--help").stdout
     assert all(name in text and line in text for name, (_, line) in COMMANDS.items())
+
+
+@pytest.mark.parametrize(
+    "words", [["check"], ["check", "--root"], ["lint"], ["register"], ["diff"], ["diff", "a.avsc"]]
+)
+def test_paths_are_completed(words: list[str]) -> None:
+    found = ShellComplete(schema, {}, "schema", "_SCHEMA_COMPLETE").get_completions(words, "sche")
+    assert [item.type for item in found] == ["file"]
