@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from registry.compat.avro_canonical import avro_text, parsing_form
-from registry.compat.avro_defaults import refuse_invalid_defaults
+from registry.compat.avro_defaults import refuse_illegal_namespaces, refuse_invalid_defaults
 from registry.compat.avro_writer import java_order
 from registry.compat.formats import Referenced, format_of
 from registry.models import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaReference
@@ -56,13 +56,16 @@ def canonical_schema(schema: Schema, referenced: Referenced = (), normalize: boo
 
 
 def validate_new(schema: Schema, referenced: Referenced = ()) -> None:
-    """What a registry asks of a schema that is not registered yet, beyond being one: Avro's defaults must be valid.
+    """What a registry asks of a schema that is not registered yet, beyond being one.
+
+    Avro's defaults and namespaces have to be valid.
 
     Raises:
         InvalidSchemaError: it is not a valid schema of its type, or not valid as a new one.
     """
     parsed = format_of(schema.schema_type).parse(schema, referenced)
     if schema.schema_type == "AVRO":
+        refuse_illegal_namespaces(parsed)
         refuse_invalid_defaults(parsed)
 
 

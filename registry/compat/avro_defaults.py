@@ -1,7 +1,8 @@
-"""Defaults that are not of their field's type: a registry refuses new Avro schemas that have any.
+"""Defaults that are not of their field's type, and illegal namespaces: a registry refuses new Avro schemas with them.
 
-Must not know of compatibility: registered schemas may have such defaults, and are judged all the same. Source: Java's
-`Schema.isValidDefault` (1.12: a default of a union may be of any of its branches).
+Must not know of compatibility: registered schemas may have both, and are judged all the same. Source: Java's
+`Schema.isValidDefault` (1.12: a default of a union may be of any of its branches); Confluent's "Avro 1.12 Name and
+Default Value Validation", which Confluent Platform has on from 8.0.3.
 """
 
 from __future__ import annotations
@@ -10,11 +11,22 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from registry.compat.avro_types import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType, type_name
+from registry.compat.avro_parts import is_name, short
+from registry.compat.avro_types import (
+    ArrayType,
+    AvroType,
+    Field,
+    Kind,
+    MapType,
+    NamedType,
+    RecordType,
+    UnionType,
+    type_name,
+)
 from registry.compat.documents import dumps
 from registry.errors import InvalidSchemaError
 
-__all__ = ["number_in", "refuse_invalid_defaults"]
+__all__ = ["number_in", "refuse_illegal_namespaces", "refuse_invalid_defaults"]
 
 MAX_DEPTH: Final = 100
 """Defaults nested deeper are not checked but refused."""
@@ -59,16 +71,33 @@ def refuse_invalid_defaults(avro: AvroType) -> None:
     Raises:
         InvalidSchemaError: one is not of its field's type; the text names record and field.
     """
-    for record, item in _fields(avro):
-        if item.has_default and not _fits(item.default, item.type, 0):
-            shown = dumps(item.default)
-            shown = shown if len(shown) <= 80 else shown[:77] + "..."
-            text = f"default of field {item.name!r} of {record.name} is not a {type_name(item.type)}: {shown}"
-            raise InvalidSchemaError.local(text)
+    for made in _types(avro):
+        if isinstance(made, RecordType):
+            for item in made.fields:
+                _check_default(item, made.name)
 
 
-def _fields(avro: AvroType) -> Iterator[tuple[RecordType, Field]]:
-    """The fields of all records in a type, each once."""
+def refuse_illegal_namespaces(avro: AvroType) -> None:
+    """Looks at the namespaces of all named types.
+
+    Raises:
+        InvalidSchemaError: a part of one is not a name.
+    """
+    for made in _types(avro):
+        if isinstance(made, NamedType) and not all(map(is_name, made.name.split("."))):
+            raise InvalidSchemaError.local(f"illegal namespace of {short(made.name)}: every part has to be a name")
+
+
+def _check_default(item: Field, record: str) -> None:
+    if item.has_default and not _fits(item.default, item.type, 0):
+        shown = dumps(item.default)
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        text = f"default of field {item.name!r} of {record} is not a {type_name(item.type)}: {shown}"
+        raise InvalidSchemaError.local(text)
+
+
+def _types(avro: AvroType) -> Iterator[AvroType]:
+    """A type and all in it, each once."""
     seen: set[int] = set()
     todo: list[AvroType] = [avro]
     while todo:
@@ -76,9 +105,8 @@ def _fields(avro: AvroType) -> Iterator[tuple[RecordType, Field]]:
         if id(made) in seen:
             continue
         seen.add(id(made))
+        yield made
         if isinstance(made, RecordType):
-            for item in made.fields:
-                yield made, item
             todo += reversed([item.type for item in made.fields])
         elif isinstance(made, UnionType):
             todo += reversed(made.branches)

@@ -166,8 +166,6 @@ class _Parser:
     def _definition(self, kind: str, node: dict[str, Any], namespace: str) -> AvroType:
         naming = naming_of(node, namespace, ENUM_RESERVED if kind == "enum" else RESERVED)
         name = naming[0]
-        if self._strict and not all(map(is_name, name.split("."))):
-            raise InvalidSchemaError.local(f"illegal namespace of {short(name)}")
         made: RecordType | EnumType | FixedType
         if kind == "enum":
             made = _enum(node, naming)

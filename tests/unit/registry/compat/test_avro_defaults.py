@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from registry import InvalidSchemaError
-from registry.compat.avro_defaults import number_in, refuse_invalid_defaults
+from registry.compat.avro_defaults import number_in, refuse_illegal_namespaces, refuse_invalid_defaults
 from registry.compat.avro_model import parse
 
 INNER = {
@@ -99,6 +99,20 @@ def test_a_long_default_is_cut_in_the_message() -> None:
 def test_a_record_met_twice_is_looked_at_once() -> None:
     fields = [{"name": "a", "type": INNER}, {"name": "b", "type": ["null", "I"]}, {"name": "c", "type": "I"}]
     refuse_invalid_defaults(parse(json.dumps({"type": "record", "name": "R", "fields": fields})))
+
+
+@pytest.mark.parametrize("name", ["a-b.R", "a..b", ".x.R", "1x.R", "a b.R", "x.1.R"])
+def test_every_part_of_a_namespace_is_a_name(name: str) -> None:
+    kind = {"type": "array", "items": {"type": "fixed", "name": name, "size": 1}}
+    fields = [{"name": "a", "type": ["null", {"type": "map", "values": kind}]}]
+    avro = parse(json.dumps({"type": "record", "name": "x.y.R", "fields": fields}))
+    with pytest.raises(InvalidSchemaError, match="illegal namespace"):
+        refuse_illegal_namespaces(avro)
+
+
+def test_legal_namespaces() -> None:
+    refuse_illegal_namespaces(parse('{"type":"record","name":"été.a_1.R","fields":[]}'))
+    refuse_illegal_namespaces(parse('"int"'))
 
 
 @pytest.mark.parametrize(
