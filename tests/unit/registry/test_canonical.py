@@ -39,7 +39,7 @@ def test_a_registry_asks_more_of_a_new_schema() -> None:
     assert canonical_text(schema) == schema.schema_str
     with pytest.raises(InvalidSchemaError, match="default of field 'a' of R is not a int"):
         validate_new(schema)
-    with pytest.raises(InvalidSchemaError, match="illegal namespace of 'a-b.R'"):
+    with pytest.raises(InvalidSchemaError, match=r"illegal namespace of 'a-b\.R'"):
         validate_new(Schema('{"type":"record","name":"R","namespace":"a-b","fields":[]}'))
     validate_new(Schema('["y.B"]'), [(B1, USED)])
     with pytest.raises(InvalidSchemaError, match="undefined name"):
