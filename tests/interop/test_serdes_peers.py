@@ -203,6 +203,65 @@ def test_avro_framings_and_strategies(registry: FakeRegistry, view: PeerView, fr
     assert list(registry.subjects) == [subject]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"type": "bytes"},
+        {"type": "bytes", "connect.name": "x"},
+        {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+    ],
+)
+def test_top_level_bytes_have_no_length(registry: FakeRegistry, view: PeerView, kind: Any) -> None:
+    schema = json.dumps(kind)
+    ours = AvroSerializer(registry, schema), AvroDeserializer(registry)
+    theirs = peer_avro.AvroSerializer(view, schema), peer_avro.AvroDeserializer(view)
+    decimals = "logicalType" in kind
+    frame = both_ways(b"\x02\x03", ours, theirs, lambda a, b: (decimal.Decimal("5.15") if decimals else b) == a)
+    if decimals:
+        assert ours[0](decimal.Decimal("5.15"), contexts()[0]) == frame
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"), [('"string"', "x", "string"), ('{"type":"array","items":"int"}', [1], "array")]
+)
+def test_types_without_a_name_are_called_by_their_type(text: str, value: Any, name: str) -> None:
+    naming = {"subject.name.strategy.type": "RECORD"}
+    ours, theirs = FakeRegistry(), FakeRegistry()
+    AvroSerializer(ours, text, conf=naming)(value, contexts()[0])
+    peer_avro.AvroSerializer(PeerView(theirs), text, conf=naming)(value, contexts()[1])
+    assert list(ours.subjects) == list(theirs.subjects) == [name]
+    assert ours.subjects[name][0].schema == theirs.subjects[name][0].schema
+
+
+READER_CASES: list[tuple[Any, Any, Any, Any]] = [
+    ("int", 5, "double", 5.0),
+    ("string", "é", "bytes", "é".encode()),
+    (["null", "int"], 5, "long", 5),
+    ("int", 5, ["null", "long"], 5),
+    (NAMED, {"x": 1}, {**NAMED, "fields": [{"name": "y", "type": "long", "aliases": ["x"]}]}, {"y": 1}),
+    (NAMED, {"x": 1}, {**NAMED, "fields": [{"name": "n", "type": ["null", "int"], "default": None}]}, {"n": None}),
+    (
+        {"type": "enum", "name": "E", "symbols": ["A", "B"]},
+        "B",
+        {"type": "enum", "name": "E", "symbols": ["A"], "default": "A"},
+        "A",
+    ),
+]
+
+
+@pytest.mark.parametrize(("writer", "value", "reader", "read"), READER_CASES)
+def test_reader_schemas(
+    registry: FakeRegistry, view: PeerView, writer: Any, value: Any, reader: Any, read: Any
+) -> None:
+    def record(kind: Any) -> str:
+        return json.dumps({"type": "record", "name": "shop.Order", "fields": [{"name": "f", "type": kind}]})
+
+    frame = AvroSerializer(registry, record(writer))({"f": value}, contexts()[0])
+    ours = AvroDeserializer(registry, record(reader))
+    theirs = peer_avro.AvroDeserializer(view, record(reader))
+    assert ours(frame, contexts()[0]) == theirs(frame, contexts()[1]) == {"f": read}
+
+
 # --- JSON
 
 JSON_SCHEMA = json.dumps(

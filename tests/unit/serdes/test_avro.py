@@ -38,7 +38,7 @@ def test_clients_are_imported_at_their_first_use(module: str) -> None:
 @pytest.mark.parametrize("text", ["string", '"string"', ' "string"\n', '{"type":"string"}'])
 def test_primitive_types_are_registered_as_json(text: str) -> None:
     registry = FakeRegistry()
-    AvroSerializer(registry, text)("x", SerializationContext("orders", MessageField.VALUE))  # type: ignore[arg-type]
+    AvroSerializer(registry, text)("x", SerializationContext("orders", MessageField.VALUE))
     (registered,) = registry.subjects["orders-value"]
     assert registered.schema.schema_str == '{"type":"string"}'
 
@@ -48,6 +48,6 @@ def test_primitive_types_are_registered_as_json(text: str) -> None:
 )
 def test_types_without_a_name_are_called_by_their_type(text: str, value: object, name: str) -> None:
     registry = FakeRegistry()
-    serialize = AvroSerializer(registry, text, conf={"subject.name.strategy.type": "RECORD"})  # type: ignore[arg-type]
+    serialize = AvroSerializer(registry, text, conf={"subject.name.strategy.type": "RECORD"})
     serialize(value, SerializationContext("orders", MessageField.VALUE))
     assert list(registry.subjects) == [name]
