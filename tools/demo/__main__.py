@@ -12,9 +12,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from kafka_core import kernels, version
+from kafka_core import KafkaException, kernels, version
 from kafka_core.broker import EmbeddedCluster
-from registry import SchemaRegistryClient
+from registry import SchemaRegistryClient, SchemaRegistryError
 from registry.dev import serve
 from tools.demo import contract_job, kafka_job, spark_job
 from tools.demo.data import Data, load
@@ -131,7 +131,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         bootstrap = args.bootstrap or stack.enter_context(EmbeddedCluster()).bootstrap_servers
         registry_url = args.registry or stack.enter_context(serve()).url
         print(f"kserdes {version()}, {kernels.IMPL} kernels; Kafka at {bootstrap}, registry at {registry_url}")
-        run(bootstrap, registry_url, checks)
+        try:
+            run(bootstrap, registry_url, checks)
+        except (KafkaException, SchemaRegistryError) as error:
+            print(f"the job can't be done: {error}", file=sys.stderr)
+            return 2
     verdict = "everything agrees" if not checks.failed else f"{checks.failed} checks FAILED"
     print(f"{verdict}, {time.perf_counter() - start:.0f} s in all")
     return int(checks.failed > 0)

@@ -18,6 +18,7 @@ from tools.demo.data import SCHEMAS, Flight
 
 PARTITIONS = 4
 IDLE_S = 60.0
+ANSWER_S = 20.0
 Progress = Callable[[int], object]
 
 
@@ -28,9 +29,10 @@ def schema_text(name: str) -> str:
 
 def create_topics(bootstrap: str, topics: dict[str, int]) -> None:
     """Makes the topics and waits for them."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    for future in admin.create_topics([NewTopic(name, count, 1) for name, count in topics.items()]).values():
-        future.result(30)
+    wanted = [NewTopic(name, count, 1) for name, count in topics.items()]
+    with AdminClient({"bootstrap.servers": bootstrap}) as admin:
+        for future in admin.create_topics(wanted, request_timeout=ANSWER_S).values():
+            future.result()
 
 
 @dataclass(slots=True)
