@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
 from typing import NoReturn
@@ -23,6 +24,9 @@ NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 def main() -> None:
     """Runs the command line of this process and ends it with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal's encoding lacks is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         raise SystemExit(_status())
     except KeyboardInterrupt:

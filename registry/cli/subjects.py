@@ -71,7 +71,7 @@ class Namer:
             document: gives the file's document; called only if the rule needs it.
 
         Raises:
-            Unusable: the rule needs a name and the schema has none, or the document can't be read.
+            Unusable: the rule needs a name and the schema has none, the document can't be read, or the name is no text.
         """
         for pattern, subject in self._table.items():
             if matches(path, (pattern,)):
@@ -86,4 +86,10 @@ class Namer:
         if version is not None:  # of a folder `orders.v1` the whole name counts
             folder, _, stem = version.key[0].rpartition("/")
         whole = f"{folder}/{stem}" if folder else stem
-        return self._rule.format(stem=stem, folder=folder, path=whole, name=name)
+        found = self._rule.format(stem=stem, folder=folder, path=whole, name=name)
+        try:
+            found.encode()
+        except UnicodeEncodeError as error:
+            shown = found.encode("utf-8", "backslashreplace").decode()
+            raise Unusable(f"no subject can be called {shown}: that is not UTF-8", kind="NO_SUBJECT") from error
+        return found

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -81,6 +82,15 @@ def test_output_that_can_not_be_written_is_a_sentence() -> None:
         command = [sys.executable, "-c", WITHOUT, "no_such_module", "schema", "lint", "--list-rules"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "kserdes: the output can't be written: No space left on device\n")
+
+
+def test_names_that_the_encoding_lacks_are_written_out(tmp_path: Path) -> None:
+    (tmp_path / "ünï.avsc").write_text('"int"')
+    command = [sys.executable, "-m", "serdes.cli", "schema", "lint", str(tmp_path), "-v"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert "\\xfcn\\xef.avsc" in done.stdout
+    assert done.stderr == ""
 
 
 def test_other_missing_modules_are_our_mistakes() -> None:

@@ -70,3 +70,10 @@ def test_a_schema_without_a_name_can_not_be_named_by_it() -> None:
 )
 def test_own_names(document: Document, name: str | None) -> None:
     assert own_name(document) == name
+
+
+def test_a_file_whose_name_is_no_text_names_no_subject() -> None:
+    path = b"a/\xff.avsc".decode("utf-8", "surrogateescape")
+    with pytest.raises(Unusable, match=r"no subject can be called \\udcff: that is not UTF-8") as caught:
+        named("{stem}", path)
+    assert caught.value.kind == "NO_SUBJECT"
