@@ -19,7 +19,8 @@ ERRORS: dict[str, BaseException] = {
     "response": ResponseError(404, 40401, "Subject not found."),
     "login": ResponseError(401, 401, "Unauthorized"),
     "transport": TransportError(-1, -1, "connection refused"),
-    "incompatible": IncompatibleSchemaError(409, 409, "incompatible", ["field a", "field b"]),
+    "incompatible": IncompatibleSchemaError(409, 409, "no, details: [field a, field b]", ["field a", "field b"]),
+    "unexplained": IncompatibleSchemaError(409, 409, "incompatible"),
     "bug": ZeroDivisionError("ours"),
 }
 
@@ -38,7 +39,8 @@ def fail(kind: str) -> None:
         ("response", 2, "Error: Subject not found. (HTTP status code 404, SR code 40401)\n"),
         ("login", 2, f"Error: Unauthorized (HTTP status code 401, SR code 401){LOGIN}\n"),
         ("transport", 2, "Error: connection refused\n"),
-        ("incompatible", 1, "Error: incompatible (HTTP status code 409, SR code 409)\n  field a\n  field b\n"),
+        ("incompatible", 1, "Error: no\n  field a\n  field b\n"),
+        ("unexplained", 1, "Error: incompatible (HTTP status code 409, SR code 409)\n"),
     ],
 )
 def test_foreseen_errors_are_sentences(kind: str, code: int, text: str) -> None:
