@@ -13,7 +13,7 @@ from serdes.avro_codec import AvroSchema, decoder, encoder, load_texts
 from serdes.avro_values import as_dict, reading, writing
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats import Decode, Encode, Referenced
+from serdes.formats import Decode, Encode, ReadHooks, Referenced
 from serdes.options import WriteOptions
 
 __all__ = ["AvroFormat"]
@@ -73,7 +73,17 @@ class AvroFormat:
 
         return encode
 
-    def decoder(self, writer: AvroSchema, reader: AvroSchema | None, skip: int, indexes: list[int] | None) -> Decode:
+    def check(self, parsed: AvroSchema) -> None:
+        """Values that are read are not checked."""
+
+    def decoder(
+        self,
+        writer: AvroSchema,
+        reader: AvroSchema | None,
+        skip: int,
+        indexes: list[int] | None,
+        hooks: ReadHooks | None = None,
+    ) -> Decode:
         """See `serdes.avro_codec.decoder`; durations and UUIDs come as objects (`serdes.avro_values`)."""
         plain = decoder(writer, reader, skip=skip, return_record_name=self._return_record_name)
         convert = reading((reader or writer).model)

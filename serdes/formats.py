@@ -59,7 +59,9 @@ class Format(Protocol):
         """A function that encodes values, with `prefix` in front of each."""
         ...
 
-    def decoder(self, writer: Any, reader: Any, skip: int, indexes: list[int] | None) -> Decode:
+    def decoder(
+        self, writer: Any, reader: Any, skip: int, indexes: list[int] | None, hooks: ReadHooks | None = None
+    ) -> Decode:
         """A function that decodes payloads.
 
         Args:
@@ -67,6 +69,15 @@ class Format(Protocol):
             reader: what the values are to be, None for the same.
             skip: how many bytes stand in front of every payload.
             indexes: the path of the message type, as the frame has it.
+            hooks: what a data contract does with the values: before a migration they are as their writer wrote them,
+                and what it changes is not checked yet.
+        """
+        ...
+
+    def check(self, parsed: Any) -> Callable[[Any], None] | None:
+        """What refuses a value that does not fit a schema, for values that a data contract made while reading.
+
+        None if there is nothing to check.
         """
         ...
 

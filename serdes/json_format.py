@@ -11,7 +11,7 @@ from typing import Any
 from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext
-from serdes.formats import Decode, Encode, Referenced
+from serdes.formats import Decode, Encode, ReadHooks, Referenced
 from serdes.json_codec import JsonSchema, decoder, encoder, load
 from serdes.options import WriteOptions
 
@@ -61,7 +61,19 @@ class JsonFormat:
         return encoder(parsed, prefix, self._validate, self._encode_json)
 
     def decoder(
-        self, writer: JsonSchema | None, reader: JsonSchema | None, skip: int, indexes: list[int] | None
+        self,
+        writer: JsonSchema | None,
+        reader: JsonSchema | None,
+        skip: int,
+        indexes: list[int] | None,
+        hooks: ReadHooks | None = None,
     ) -> Decode:
-        """See `serdes.json_codec.decoder`; values are checked against the reader's schema, else the writer's."""
-        return decoder(reader or writer, skip, self._validate, self._decode_json)
+        """See `serdes.json_codec.decoder`; values are checked against the reader's schema, else the writer's: here, or
+        in the end if a contract changes them.
+        """
+        changed = hooks is not None and (hooks.migrate is not None or hooks.value is not None)
+        return decoder(None if changed else reader or writer, skip, self._validate, self._decode_json)
+
+    def check(self, parsed: JsonSchema) -> Callable[[Any], None] | None:
+        """The schema's validator."""
+        return parsed.check if self._validate else None

@@ -316,7 +316,7 @@ class ReadPlanner:
                 hooks = yield from self._contracts.reading(subject, written, target, (writer, reader))
             migrated = hooks is not None and hooks.migrate is not None
             bare = 0 if hooks is not None and hooks.payload is not None else skip
-            decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes)
+            decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes, hooks)
         except SchemaRegistryError as error:
             raise _registry_error("the schema is not available", error).located(None, None, schema_id.id) from error
         except SerializationError as error:

@@ -14,7 +14,7 @@ from registry import RegisteredSchema, Schema, SchemaReference
 from serdes.asks import Ask, Flow
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats import Decode, Encode, Referenced
+from serdes.formats import Decode, Encode, ReadHooks, Referenced
 from serdes.options import WriteOptions
 from serdes.protobuf_codec import (
     ProtobufSchema,
@@ -82,11 +82,23 @@ class ProtobufFormat:
         """See `serdes.protobuf_codec.encoder`."""
         return encoder(self.message_class(parsed), prefix)
 
+    def migrated(self, made: Message) -> Message:
+        """A message of the reader's schema as one of the class that was given, if one was."""
+        return made if self._message is None else self._message.FromString(made.SerializePartialToString())
+
+    def check(self, parsed: ProtobufSchema) -> None:
+        """Messages fit their type."""
+
     def decoder(
-        self, writer: ProtobufSchema | None, reader: ProtobufSchema | None, skip: int, indexes: list[int] | None
+        self,
+        writer: ProtobufSchema | None,
+        reader: ProtobufSchema | None,
+        skip: int,
+        indexes: list[int] | None,
+        hooks: ReadHooks | None = None,
     ) -> Decode:
         """See `serdes.protobuf_codec.decoder`."""
-        if self._message is not None:
+        if self._message is not None and (hooks is None or hooks.migrate is None):
             return decoder(self._message, skip)
         assert writer is not None  # needs_writer
         message = writer.at(indexes or [0])

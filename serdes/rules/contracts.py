@@ -123,6 +123,12 @@ class RuleContracts:
         if not domain and not encoding and not steps:
             return None
         engine, walk, name = self._engine, fields.of(self._form, parsed[1] or parsed[0]), subject or ""
+        check = self._form.check(parsed[1] or parsed[0])
+
+        def checked(value: Any, last: bool = True) -> Any:
+            if last and check is not None:
+                check(value)
+            return value
 
         def on_payload(payload: bytes, ctx: SerializationContext | None, frame: bytes) -> bytes:
             return _bytes(
@@ -133,12 +139,13 @@ class RuleContracts:
             plain = walk.as_json(value)
             for mode, old, new in steps:
                 plain = engine.run(Phase.MIGRATION, mode, _given(ctx), name, old, new, plain, original=frame)
-            return walk.from_json(plain)
+            return checked(walk.from_json(plain, value), not domain)
 
         def on_value(value: Any, ctx: SerializationContext | None, frame: bytes) -> Any:
-            return engine.run(
+            made = engine.run(
                 Phase.DOMAIN, RuleMode.READ, _given(ctx), name, None, target, value, walk.tags, walk.transformer, frame
             )
+            return checked(made)
 
         waits = any(_may_wait(schema) for schema in (target, writer) if schema is not None)
         return ReadHooks(

@@ -36,8 +36,8 @@ class Fields(Protocol):
         """A decoded value as migration rules see it."""
         ...
 
-    def from_json(self, value: Any) -> Any:
-        """What migration rules made, as a value of this schema."""
+    def from_json(self, value: Any, old: Any) -> Any:
+        """What migration rules made of `old`, as a value of this schema."""
         ...
 
 
@@ -54,7 +54,7 @@ class _Same:
     def as_json(self, value: Any) -> Any:
         return value
 
-    def from_json(self, value: Any) -> Any:
+    def from_json(self, value: Any, old: Any) -> Any:
         return value
 
 
@@ -109,7 +109,7 @@ class _Protobuf:
         self.transformer: FieldTransformer = apply
 
     def plain(self, value: Any) -> Any:
-        return self.from_json(value) if isinstance(value, Mapping) else value
+        return _parsed(self._form.message_class(self._parsed), value) if isinstance(value, Mapping) else value
 
     def as_json(self, value: Any) -> Any:
         """As confluent_kafka does, since expressions are written for this: names in camelCase, defaults too."""
@@ -117,15 +117,23 @@ class _Protobuf:
 
         return json_format.MessageToDict(value, always_print_fields_with_no_presence=True)
 
-    def from_json(self, value: Any) -> Any:
-        from google.protobuf import json_format
-
-        kind = self._form.message_class(self._parsed)
+    def from_json(self, value: Any, old: Any) -> Any:
+        """A message of the type that has the old one's name; where there is none, of the schema's first."""
         try:
-            return json_format.ParseDict(value, kind())
-        except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
-            name, why = kind.DESCRIPTOR.full_name, type(error).__name__  # its text may quote the value
-            raise SerializationError(f"the dict does not fit message type {name} ({why})") from error
+            kind = self._parsed.named(old.DESCRIPTOR.full_name)
+        except SerializationError:
+            kind = self._parsed.at([0])
+        return self._form.migrated(_parsed(kind, value))
+
+
+def _parsed(kind: Any, value: Mapping[str, Any]) -> Any:
+    from google.protobuf import json_format
+
+    try:
+        return json_format.ParseDict(dict(value), kind())
+    except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
+        name, why = kind.DESCRIPTOR.full_name, type(error).__name__  # its text may quote the value
+        raise SerializationError(f"the dict does not fit message type {name} ({why})") from error
 
 
 def plain(value: Any) -> Any:

@@ -2,178 +2,126 @@
 
 from __future__ import annotations
 
-import json
-import uuid
-import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from registry import Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
-from registry.dev import serve
-from serdes import MessageField, SerializationContext, SerializationError
-from serdes.avro import AvroDeserializer, AvroSerializer
-from serdes.json_schema import JSONDeserializer, JSONSerializer
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # authlib warns of httpx when it is imported
-    peer = pytest.importorskip("confluent_kafka.schema_registry", exc_type=ImportError)
-    peer_avro = pytest.importorskip("confluent_kafka.schema_registry.avro", exc_type=ImportError)
-    peer_json = pytest.importorskip("confluent_kafka.schema_registry.json_schema", exc_type=ImportError)
-    peer_serialization = pytest.importorskip("confluent_kafka.serialization")
-    peer_rules = pytest.importorskip("confluent_kafka.schema_registry.rule_registry")
-    peer_encryption = pytest.importorskip(
-        "confluent_kafka.schema_registry.rules.encryption.encrypt_executor", exc_type=ImportError
-    )
-    peer_local = pytest.importorskip(
-        "confluent_kafka.schema_registry.rules.encryption.localkms.local_driver", exc_type=ImportError
-    )
-    peer_cel = pytest.importorskip("confluent_kafka.schema_registry.rules.cel.cel_executor", exc_type=ImportError)
-    peer_cel_field = pytest.importorskip(
-        "confluent_kafka.schema_registry.rules.cel.cel_field_executor", exc_type=ImportError
-    )
-    peer_jsonata = pytest.importorskip(
-        "confluent_kafka.schema_registry.rules.jsonata.jsonata_executor", exc_type=ImportError
-    )
+from registry import RuleKind, RuleMode
+from registry.dek import DekRegistryClient
+from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
+from serdes.encryption.keys import MS_PER_DAY
+from serdes.rules import RuleRegistry
+from tests.interop.contract_peers import (
+    BOTH,
+    FAILED,
+    KEYS,
+    KINDS,
+    SECRET,
+    VALUES,
+    Both,
+    Setup,
+    T,
+    copy,
+    peer_encryption,
+    peer_registry,
+    rule,
+)
 
 pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore")]
 
-T = RuleKind.TRANSFORM
-BOTH = RuleMode.WRITEREAD
-KEYS = {"encrypt.kek.name": "kek", "encrypt.kms.type": "local-kms", "encrypt.kms.key.id": "key"}
-SECRET = {"secret": "shared"}
-LATEST = {"auto.register.schemas": False, "use.latest.version": True}
-AVRO = json.dumps(
-    {
-        "type": "record",
-        "name": "Person",
-        "namespace": "t",
-        "fields": [
-            {"name": "name", "type": "string", "confluent:tags": ["PII"]},
-            {"name": "nicks", "type": {"type": "array", "items": "string"}, "confluent:tags": ["PII"]},
-            {"name": "raw", "type": ["null", "bytes"], "default": None, "confluent:tags": ["PII"]},
-            {"name": "age", "type": "int"},
-        ],
-    }
-)
-JSON = json.dumps(
-    {
-        "type": "object",
-        "title": "Person",
-        "properties": {
-            "name": {"type": "string", "confluent:tags": ["PII"]},
-            "nicks": {"type": "array", "items": {"type": "string"}, "confluent:tags": ["PII"]},
-            "age": {"type": "integer"},
-        },
-    }
-)
-PERSON = {"name": "Ada", "nicks": ["A", "AL"], "raw": b"\x00\xff", "age": 36}
-ADA = {"name": "Ada", "nicks": ["A", "AL"], "age": 36}
-CTX = SerializationContext("people", MessageField.VALUE)
-PEER_CTX = peer_serialization.SerializationContext("people", peer_serialization.MessageField.VALUE)
+
+def agree(both: Both, kind: str, setup: Setup | None = None) -> None:
+    """Both read what both write, and neither writes in clear."""
+    value = VALUES[kind]
+    ours, theirs = both.ours(kind, setup), both.theirs(kind, setup)
+    for frame in (ours.write(value), theirs.write(copy(value))):
+        assert b"Ada" not in frame
+        assert ours.read(frame) == value
+        assert theirs.read(frame) == value
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with serve() as server:
-        yield server.url
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[SchemaRegistryClient]:
-    """Every test has a topic of its own on the one server."""
-    CTX.topic = PEER_CTX.topic = f"people-{uuid.uuid4()}"
-    with SchemaRegistryClient({"url": url}) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _peer_executors() -> Iterator[None]:
-    peer_local.LocalKmsDriver.register()
-    yield
-    peer_rules.RuleRegistry.get_global_instance().clear()
-
-
-def peer_registry() -> Any:
-    """Executors of the peer, which each serializer needs for itself."""
-    found = peer_rules.RuleRegistry()
-    for executor in (
-        peer_encryption.EncryptionExecutor(),
-        peer_encryption.FieldEncryptionExecutor(),
-        peer_cel.CelExecutor(),
-        peer_cel_field.CelFieldExecutor(),
-        peer_jsonata.JsonataExecutor(),
-    ):
-        found.register_executor(executor)
-    return found
-
-
-def pairs(kind: str, client: Any, url: str) -> tuple[Any, Any, Any, Any]:
-    """Our writer and reader, and the peer's; all take and give dicts."""
-    ours: tuple[Any, Any]
-    other = peer.SchemaRegistryClient({"url": url})
-    if kind == "AVRO":
-        ours = AvroSerializer(client, conf=LATEST, rule_conf=SECRET), AvroDeserializer(client, rule_conf=SECRET)
-        write = peer_avro.AvroSerializer(other, None, conf=LATEST, rule_conf=SECRET, rule_registry=peer_registry())
-        read = peer_avro.AvroDeserializer(other, rule_conf=SECRET, rule_registry=peer_registry())
-    else:
-        ours = (
-            JSONSerializer(None, client, conf=LATEST, rule_conf=SECRET),
-            JSONDeserializer(None, schema_registry_client=client, rule_conf=SECRET),
-        )
-        write = peer_json.JSONSerializer(None, other, conf=LATEST, rule_conf=SECRET, rule_registry=peer_registry())
-        read = peer_json.JSONDeserializer(
-            None, schema_registry_client=other, rule_conf=SECRET, rule_registry=peer_registry()
-        )
-    return *ours, lambda value: write(value, PEER_CTX), lambda frame: read(frame, PEER_CTX)
-
-
-def register(client: SchemaRegistryClient, kind: str, **rules: list[Rule]) -> None:
-    text = AVRO if kind == "AVRO" else JSON
-    client.register_schema(f"{CTX.topic}-value", Schema(text, kind, rule_set=RuleSet(**rules)))
-
-
-def agree(client: SchemaRegistryClient, url: str, kind: str, secret: bytes | None = b"Ada") -> None:
-    """Both read what both write."""
-    value = PERSON if kind == "AVRO" else ADA
-    our_write, our_read, peer_write, peer_read = pairs(kind, client, url)
-    ours, theirs = our_write(value, CTX), peer_write(json_copy(value))
-    for frame in (ours, theirs):
-        assert secret is None or secret not in frame
-        assert our_read(frame, CTX) == value
-        assert peer_read(frame) == value
-
-
-def json_copy(value: dict[str, Any]) -> dict[str, Any]:
-    """The peer changes what it is given."""
-    return {key: list(item) if isinstance(item, list) else item for key, item in value.items()}
-
-
-@pytest.mark.parametrize("kind", ["AVRO", "JSON"])
+@KINDS
 @pytest.mark.parametrize("algorithm", ["AES128_GCM", "AES256_GCM", "AES256_SIV"])
 @pytest.mark.parametrize("days", ["0", "1"])
-def test_fields_one_encrypts_the_other_reads(
-    client: SchemaRegistryClient, url: str, kind: str, algorithm: str, days: str
-) -> None:
+def test_fields_one_encrypts_the_other_reads(both: Both, kind: str, algorithm: str, days: str) -> None:
     params = {**KEYS, "encrypt.dek.algorithm": algorithm, "encrypt.dek.expiry.days": days}
-    enc = Rule("enc", kind=T, mode=BOTH, type="ENCRYPT", tags=["PII"], params=params)
-    register(client, kind, domain_rules=[enc])
-    agree(client, url, kind)
+    both.register(kind, domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params=params)])
+    agree(both, kind)
 
 
-@pytest.mark.parametrize("kind", ["AVRO", "JSON"])
-def test_payloads_one_encrypts_the_other_reads(client: SchemaRegistryClient, url: str, kind: str) -> None:
-    register(client, kind, encoding_rules=[Rule("all", kind=T, mode=BOTH, type="ENCRYPT_PAYLOAD", params=KEYS)])
-    agree(client, url, kind)
+@KINDS
+@pytest.mark.parametrize("days", ["0", "1"])
+def test_payloads_one_encrypts_the_other_reads(both: Both, kind: str, days: str) -> None:
+    params = {**KEYS, "encrypt.dek.expiry.days": days}
+    both.register(kind, encoding_rules=[rule("all", "ENCRYPT_PAYLOAD", params=params)])
+    agree(both, kind)
 
 
-def test_equal_values_are_equal_bytes_for_both(client: SchemaRegistryClient, url: str) -> None:
+@KINDS
+def test_payloads_and_fields_may_both_be_encrypted(both: Both, kind: str) -> None:
+    fields = rule("enc", "ENCRYPT", tags=["PII"], params={**KEYS, "encrypt.kek.name": "fields"})
+    both.register(kind, domain_rules=[fields], encoding_rules=[rule("all", "ENCRYPT_PAYLOAD", params={**KEYS})])
+    agree(both, kind)
+
+
+@KINDS
+def test_equal_values_are_equal_bytes_for_both(both: Both, kind: str) -> None:
     params = {**KEYS, "encrypt.dek.algorithm": "AES256_SIV"}
-    enc = Rule("enc", kind=T, mode=BOTH, type="ENCRYPT", tags=["PII"], params=params)
-    register(client, "AVRO", domain_rules=[enc])
-    our_write, _, peer_write, _ = pairs("AVRO", client, url)
-    assert our_write(PERSON, CTX) == peer_write(json_copy(PERSON))
+    both.register(kind, domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params=params)])
+    assert both.ours(kind).write(VALUES[kind]) == both.theirs(kind).write(copy(VALUES[kind]))
+
+
+class Ahead:
+    """The time of both, some days from now."""
+
+    def __init__(self, days: int) -> None:
+        self.days = days
+
+    def now(self) -> int:
+        import time
+
+        return time.time_ns() // 1_000_000 + self.days * MS_PER_DAY
+
+
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_keys_that_one_rotates_the_other_finds(both: Both, first: str) -> None:
+    params = {**KEYS, "encrypt.dek.expiry.days": "1"}
+    both.register("AVRO", domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params=params)])
+
+    def after(days: int) -> Setup:
+        ours = RuleRegistry()
+        ours.register_executor(FieldEncryptionExecutor(Ahead(days).now))
+        return Setup(ours=ours, theirs=peer_registry(peer_encryption.FieldEncryptionExecutor(Ahead(days))))
+
+    def make(side: str, days: int = 0) -> Callable[[], bytes]:
+        writer = getattr(both, side)("AVRO", after(days))
+        return lambda: bytes(writer.write(copy(VALUES["AVRO"])))
+
+    second = "theirs" if first == "ours" else "ours"
+    frames = [make(first)(), make(first, 2)(), make(second, 2)(), make(second, 4)(), make(first, 4)()]
+    for side in (both.ours("AVRO"), both.theirs("AVRO")):
+        assert [side.read(frame) for frame in frames] == [VALUES["AVRO"]] * len(frames)
+    with DekRegistryClient({"url": both.url}) as client:
+        assert client.get_dek("kek", f"{both.topic}-value", version=-1).version > len(frames)  # one for each value
+
+
+def test_both_try_alternate_keys(both: Both) -> None:
+    with DekRegistryClient({"url": both.url}) as client:
+        client.register_kek(both.topic, "local-kms", "key", kms_props={"encrypt.alternate.kms.key.ids": "other, more"})
+    params = {"encrypt.kek.name": both.topic}
+    both.register("AVRO", domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params=params)])
+    agree(both, "AVRO")
+
+
+@pytest.mark.parametrize("change", [{"encrypt.kms.key.id": "another"}, {"encrypt.kms.type": "aws-kms"}])
+def test_a_rule_that_contradicts_the_kek_is_refused_by_both(both: Both, change: dict[str, str]) -> None:
+    both.register("AVRO", domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params=KEYS)])
+    both.ours("AVRO").write(VALUES["AVRO"])
+    both.register("AVRO", domain_rules=[rule("enc", "ENCRYPT", tags=["PII"], params={**KEYS, **change})])
+    both.client.clear_caches()
+    for side in (both.ours("AVRO"), both.theirs("AVRO")):
+        with pytest.raises(FAILED):
+            side.write(copy(VALUES["AVRO"]))
 
 
 EXPRESSIONS = [
@@ -181,45 +129,86 @@ EXPRESSIONS = [
     "message.age > 40",
     "size(message.name) == 3 && message.name.startsWith('A')",
     "message.age > 40 ; message.name == 'nobody'",
+    " ; message.age > 40",
     "has(message.name)",
     "message.name.matches('^A.*')",
     "isEmail(message.name)",
     "message.nicks.all(nick, nick.startsWith('A'))",
+    "message.nicks.exists(nick, nick == 'AL') && !('B' in message.nicks)",
     "message.missing == 1",
     "message.name > 3",
+    "message.age / 0 > 1",
+    "message.age / 0 > 1 || true",
+    "now > timestamp('2020-01-01T00:00:00Z')",
+    "message.name",
+    "nonsense(",
 ]
 
 
-@pytest.mark.parametrize("kind", ["AVRO", "JSON"])
+@KINDS
 @pytest.mark.parametrize("expr", EXPRESSIONS)
-def test_conditions_are_judged_alike(client: SchemaRegistryClient, url: str, kind: str, expr: str) -> None:
-    register(
-        client, kind, domain_rules=[Rule("c", kind=RuleKind.CONDITION, mode=RuleMode.WRITE, type="CEL", expr=expr)]
-    )
-    our_write, _, peer_write, _ = pairs(kind, client, url)
-    value = PERSON if kind == "AVRO" else ADA
-    verdicts = []
-    for write in (lambda: our_write(value, CTX), lambda: peer_write(json_copy(value))):
-        try:
-            verdicts.append(write())
-        except (SerializationError, peer_serialization.SerializationError):
-            verdicts.append(None)
-    assert verdicts[0] == verdicts[1]
+def test_conditions_are_judged_alike(both: Both, kind: str, expr: str) -> None:
+    both.register(kind, domain_rules=[rule("c", "CEL", RuleKind.CONDITION, RuleMode.WRITE, expr=expr)])
+    assert both.ours(kind).outcome(VALUES[kind]) == both.theirs(kind).outcome(VALUES[kind])
+
+
+FIELD_CONDITIONS = [
+    "name == 'age' ; value > 17",
+    "name == 'age' ; value > 40",
+    "typeName == 'STRING' ; size(value) < 3",
+    "typeName == 'BYTES' ; size(value) == 2",
+    "'PII' in tags ; fullName != ''",
+]
+
+
+@KINDS
+@pytest.mark.parametrize("expr", FIELD_CONDITIONS)
+@pytest.mark.parametrize("mode", [RuleMode.WRITE, RuleMode.READ])
+def test_conditions_on_fields_are_judged_alike(both: Both, kind: str, expr: str, mode: RuleMode) -> None:
+    both.register(kind, domain_rules=[rule("c", "CEL_FIELD", RuleKind.CONDITION, mode, expr=expr)])
+    assert both.ours(kind).outcome(VALUES[kind]) == both.theirs(kind).outcome(VALUES[kind])
 
 
 TRANSFORMS = [
     ("CEL_FIELD", "typeName == 'STRING' ; value + '!'"),
     ("CEL_FIELD", "name == 'age' ; value + 1"),
+    ("CEL_FIELD", "name == 'name' ; message.age > 30 ? 'old' : 'young'"),
     ("CEL_FIELD", "fullName.endsWith('name') ; message.age > 30 ? 'old' : 'young'"),
     ("CEL_FIELD", "'PII' in tags && typeName == 'STRING' ; 'x'"),
+    ("CEL_FIELD", "name == 'name' ; fullName"),
+    ("CEL_FIELD", "typeName == 'BYTES' ; value + b'!'"),
 ]
 
 
-@pytest.mark.parametrize("kind", ["AVRO", "JSON"])
+@KINDS
 @pytest.mark.parametrize(("type_name", "expr"), TRANSFORMS)
-def test_transforms_give_the_same(client: SchemaRegistryClient, url: str, kind: str, type_name: str, expr: str) -> None:
-    register(client, kind, domain_rules=[Rule("t", kind=T, mode=RuleMode.WRITE, type=type_name, expr=expr)])
-    our_write, our_read, peer_write, _ = pairs(kind, client, url)
-    value = PERSON if kind == "AVRO" else ADA
-    ours, theirs = our_write(value, CTX), peer_write(json_copy(value))
-    assert our_read(ours, CTX) == our_read(theirs, CTX) != value
+@pytest.mark.parametrize("mode", [RuleMode.WRITE, RuleMode.READ, BOTH])
+def test_transforms_give_the_same(both: Both, kind: str, type_name: str, expr: str, mode: RuleMode) -> None:
+    both.register(kind, domain_rules=[rule("t", type_name, T, mode, expr=expr)])
+    ours, theirs = both.ours(kind).outcome(VALUES[kind]), both.theirs(kind).outcome(VALUES[kind])
+    assert ours == theirs
+    assert ours is not None
+
+
+MESSAGES = [
+    "{'name': message.name + '!', 'nicks': message.nicks, 'age': message.age + 1}",
+    "message.age > 40 ; {'name': 'x'}",
+    "message",
+]
+
+
+@KINDS
+@pytest.mark.parametrize("expr", MESSAGES)
+def test_messages_made_anew_are_the_same(both: Both, kind: str, expr: str) -> None:
+    both.register(kind, domain_rules=[rule("t", "CEL", T, RuleMode.WRITE, expr=expr)])
+    ours, theirs = both.ours(kind).outcome(VALUES[kind]), both.theirs(kind).outcome(VALUES[kind])
+    assert ours == theirs
+    assert ours is not None
+
+
+def test_an_executor_of_payloads_may_be_registered_by_name(both: Both) -> None:
+    """As a user who comes from confluent-kafka does."""
+    ours = RuleRegistry()
+    ours.register_executor(EncryptionExecutor())
+    both.register("AVRO", encoding_rules=[rule("all", "ENCRYPT_PAYLOAD", params=KEYS)])
+    agree(both, "AVRO", Setup(rule_conf=SECRET, ours=ours))

@@ -26,6 +26,7 @@ from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserial
 from serdes.encryption import FieldEncryptionExecutor
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
+from serdes.protobuf_codec import load
 from serdes.rules import DlqAction, RuleRegistry
 from tests.unit.serdes.rules.samples import rule
 
@@ -225,6 +226,82 @@ def test_a_migration_of_protobuf_and_json(client: SchemaRegistryClient) -> None:
             conf = {"use.latest.version": True, "message.type": "t.Person"}
             read = ProtobufDeserializer(None, conf, client)
         assert plain(read(frame, subject)) == {"name": "Ada!", "age": 36}
+
+
+def migrated(client: SchemaRegistryClient, kind: str, old: str, new: str, expr: str, value: Any, **reader: Any) -> Any:
+    """A value written with an older schema, as a reader of the newest gets it."""
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    client.register_schema("people-value", Schema(old, kind))
+    frame = serdes_of(kind, client)[0](value, CTX)
+    up = rule("up", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr=expr)
+    client.register_schema("people-value", Schema(new, kind, rule_set=contract(migration=[up])))
+    client.clear_caches()
+    if kind == "JSON":
+        return JSONDeserializer(None, schema_registry_client=client, conf={"use.latest.version": True})(frame, CTX)
+    return ProtobufDeserializer(reader.get("message"), {"use.latest.version": True, **reader.get("conf", {})}, client)(
+        frame, CTX
+    )
+
+
+def test_migrations_of_protobuf_see_camel_case_and_defaults(client: SchemaRegistryClient) -> None:
+    """As other clients give them: rules are written for that."""
+    fields = 'syntax = "proto3"; package t; message Person { string %s = 1; int32 age = 2; }'
+    expr = "{'lastName': $.givenName & '!', 'age': $.age + 1}"
+    conf = {"message.type": "t.Person"}
+    value = {"given_name": "Ada"}
+    found = migrated(client, "PROTOBUF", fields % "given_name", fields % "last_name", expr, value, conf=conf)
+    assert (found.last_name, found.age) == ("Ada!", 1)
+
+
+def test_a_generated_class_loses_nothing_in_a_migration(client: SchemaRegistryClient) -> None:
+    """What the reader's class has no field for is there for the rules."""
+    old = 'syntax = "proto3"; package t; message Person { string name = 1; int32 months = 7; }'
+    new = 'syntax = "proto3"; package t; message Person { string name = 1; int32 years = 3; }'
+    own: Any = load(Schema(new.replace("years", "my_years"), "PROTOBUF")).named(
+        "Person"
+    )  # the same field by its number
+    expr = "{'name': $.name, 'years': $.months / 12}"
+    found = migrated(client, "PROTOBUF", old, new, expr, {"name": "Ada", "months": 24}, message=own)
+    assert type(found) is own
+    assert (found.name, found.my_years) == ("Ada", 2)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("Other", 5), ("Gone", 0)])
+def test_a_migrated_message_is_of_its_own_type(client: SchemaRegistryClient, kind: str, expected: int) -> None:
+    """Not of the schema's first; unless the reader's schema does not have it any more."""
+    text = (
+        'syntax = "proto3"; package t; message First { string name = 1; } message %s { string name = 1; int32 n = 2; }'
+    )
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    client.register_schema("people-value", Schema(text % "Other", "PROTOBUF"))
+    frame = ProtobufSerializer(None, client, {**LATEST, "message.type": "t.Other"})({"name": "a", "n": 5}, CTX)
+    up = rule("up", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr="$sift($, function($v, $k) { $k in %s })")
+    keep = "['name', 'n']" if expected else "['name']"
+    up = dataclasses.replace(up, expr=str(up.expr) % keep)
+    client.register_schema("people-value", Schema(text % kind, "PROTOBUF", rule_set=contract(migration=[up])))
+    client.clear_caches()
+    found = ProtobufDeserializer(None, {"use.latest.version": True}, client)(frame, CTX)
+    assert found.DESCRIPTOR.full_name == ("t.Other" if expected else "t.First")
+    assert getattr(found, "n", 0) == expected
+
+
+def test_what_a_migration_made_must_fit_the_reader_s_schema(client: SchemaRegistryClient) -> None:
+    with pytest.raises(SerializationError, match="age"):
+        migrated(client, "JSON", JSON, JSON.replace("Person", "Human"), "{'name': 'Ada', 'age': 'old'}", ADA)
+
+
+def test_json_is_checked_after_the_rules_of_reading(client: SchemaRegistryClient) -> None:
+    """A value may fit its schema only when the rules have run."""
+    short = JSON.replace('"integer"', '"integer", "maximum": 20')
+    lower = rule("lower", "CEL_FIELD", kind=T, mode=RuleMode.READ, expr="name == 'age' ; value - 20")
+    register(client, "JSON", contract(lower), short)
+    write = JSONSerializer(None, client, conf={**LATEST, "validate": False})
+    read = JSONDeserializer(None, schema_registry_client=client)
+    assert read(write(ADA, CTX), CTX) == {"name": "Ada", "age": 16}
+    with pytest.raises(SerializationError, match="age"):
+        read(write({"name": "Ada", "age": 41}, CTX), CTX)
+    unchecked = JSONDeserializer(None, schema_registry_client=client, conf={"validate": False})
+    assert unchecked(write({"name": "Ada", "age": 41}, CTX), CTX)["age"] == 21
 
 
 def test_a_dead_letter_has_key_and_value(client: SchemaRegistryClient) -> None:
