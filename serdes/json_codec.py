@@ -7,7 +7,6 @@ Source: JSON Schema draft-04 to 2020-12. With `jsonschema-rs` and `orjson` (extr
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 import re
@@ -25,6 +24,7 @@ from registry import Schema
 from registry.compat import documents
 from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode, Referenced
+from serdes.json_formats import formats_of
 
 __all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "validator_of"]
 
@@ -36,24 +36,15 @@ try:
     import jsonschema_rs
 except ImportError:
     jsonschema_rs = None  # type: ignore[assignment]
-TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
-LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]" + TIME, re.ASCII)
-FORMATS = {
-    "time": re.compile(TIME, re.ASCII),
-    "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*"),
-    "uri-reference": re.compile(r"[^\s<>\"{}|\\^`]*"),
-    "hostname": re.compile(rf"(?=.{{1,253}}\Z){LABEL}(?:\.{LABEL})*"),
-    "json-pointer": re.compile(r"(?:/(?:[^~/]|~[01])*)*"),
-    "duration": re.compile(
-        r"P(?!\Z)(?:\d+W|(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)", re.ASCII
-    ),
-}
 HAS_FAST = jsonschema_rs is not None
 HAS_ORJSON = orjson is not None
 
 MAX_DEPTH: Final = 250
 """Levels of a value that is checked; more are refused."""
+
+
+CRASHES: Final = (TypeError, ValueError, ArithmeticError, re.error)
+"""What jsonschema raises for numbers, patterns and combinations of rules that it can't take."""
 
 
 class Check(Protocol):
@@ -98,14 +89,16 @@ def load(schema: Schema, referenced: Referenced = ()) -> JsonSchema:
     """
     document = _document(schema.schema_str)
     others = {reference.name: _document(found.schema_str) for reference, found in referenced}
-    slow = _slow(document, others)
+    slow, fast = _slow(document, others), _fast(document, others)
+    # the fast validator knows the regular expressions of ECMA 262, Python's differ
+    formats = jsonschema.FormatChecker(()) if fast is not None else type(slow).FORMAT_CHECKER
     try:
-        type(slow).check_schema(document)
+        type(slow).check_schema(document, format_checker=formats)
     except jsonschema.SchemaError as error:
         raise SerializationError(f"the JSON Schema is not valid: {error.message}") from error
     except RecursionError as error:
         raise SerializationError("the JSON Schema is nested too deeply") from error
-    return JsonSchema(document, others, _checker(slow, _fast(document, others)))
+    return JsonSchema(document, others, _checker(slow, fast))
 
 
 def validator_of(schema: JsonSchema) -> Any:
@@ -139,28 +132,7 @@ def _slow(document: Any, others: Mapping[str, Any]) -> Any:
     ]
     known: Any = referencing.Registry(retrieve=retrieve).with_resources(resources)  # type: ignore[call-arg]
     kind = validator_for(document, default=jsonschema.Draft7Validator)
-    return kind(document, registry=known, format_checker=_formats(kind))
-
-
-def _formats(kind: Any) -> Any:
-    """jsonschema's checks of formats, with those that it leaves to packages of others."""
-    checker = jsonschema.FormatChecker(())
-    checker.checkers = {**kind.FORMAT_CHECKER.checkers}
-    for name, pattern in FORMATS.items():
-        checker.checkers.setdefault(name, (_matches(pattern), ValueError))
-    checker.checkers["date-time"] = (_is_date_time, ValueError)
-    return checker
-
-
-def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
-    return lambda value: not isinstance(value, str) or pattern.fullmatch(value) is not None
-
-
-def _is_date_time(value: Any) -> bool:
-    """RFC 3339: a date and a time of day with an offset; second 60 is left to those who know leap seconds."""
-    if not isinstance(value, str):
-        return True
-    return DATE_TIME.fullmatch(value) is not None and bool(datetime.date.fromisoformat(value[:10]))
+    return kind(document, registry=known, format_checker=formats_of(kind))
 
 
 def _fast(document: Any, others: Mapping[str, Any]) -> Any:
@@ -189,9 +161,15 @@ def _checker(slow: Any, fast: Any) -> Check:
             valid, taken = False, False  # not a value this validator can take
         else:
             taken = fast is not None
-        if not valid:
+        if valid:
+            return
+        try:
             _check_slowly(slow, value)
-        if taken and not valid:
+        except CRASHES as crash:
+            if not taken:
+                message = f"the value can't be checked against its schema: {type(crash).__name__}: {crash}"
+                raise SerializationError(message) from crash
+        if taken:
             error = next(fast.iter_errors(value))
             raise SerializationError(error.message, path=_path(error.instance_path))
 

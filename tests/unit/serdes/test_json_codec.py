@@ -197,3 +197,28 @@ def test_own_encoders_and_no_check() -> None:
     assert decoder(None, 0, True)(b"[]") == []
     with pytest.raises(SerializationError, match="where integer is needed"):
         decoder(parsed, 0, True)(b'"x"')
+
+
+def test_patterns_of_ecma_262_that_python_does_not_know(library: str) -> None:
+    if library == "plain":
+        with pytest.raises(SerializationError, match="is not a 'regex'"):
+            schema(pattern=r"^\p{L}+$")
+        return
+    parsed = schema(pattern=r"^\p{L}+$")
+    parsed.check("é")
+    assert "does not match" in str(refused(parsed, "1"))
+    with pytest.raises(SerializationError, match="is not a 'regex'"):
+        schema(pattern="(")
+
+
+def test_what_jsonschema_can_not_check_is_an_error() -> None:
+    draft = {"$schema": "https://json-schema.org/draft/2019-09/schema", "unevaluatedItems": False, "items": True}
+    assert refused(schema(**draft, maxItems=1), [1, 2]).reason
+
+
+def test_numbers_that_can_not_be_divided(library: str) -> None:
+    parsed = schema(multipleOf=0.5)
+    if library == "plain":
+        assert "can't be checked against its schema: OverflowError" in str(refused(parsed, 10**400 + 1))
+    else:
+        parsed.check(10**400)
