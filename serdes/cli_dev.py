@@ -28,6 +28,7 @@ __all__ = ["dev"]
 
 KAFKA_PORT = 9092
 REGISTRY_PORT = 8081
+MAX_PORT = 65535
 STOP_S = 10.0
 EXAMPLES = """
 # broker on 9092, registry on 8081, everything in memory
@@ -54,10 +55,10 @@ Environment
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--kafka-port", type=click.IntRange(0, 65535), default=KAFKA_PORT, show_default=True, help="0: a free one."
+    "--kafka-port", type=click.IntRange(0, MAX_PORT), default=KAFKA_PORT, show_default=True, help="0: a free one."
 )
 @click.option(
-    "--registry-port", type=click.IntRange(0, 65535), default=REGISTRY_PORT, show_default=True, help="0: a free one."
+    "--registry-port", type=click.IntRange(0, MAX_PORT), default=REGISTRY_PORT, show_default=True, help="0: a free one."
 )
 @click.option("--brokers", type=click.IntRange(1, 9), default=1, show_default=True, help="Virtual brokers.")
 @click.option("--topic", "topics", multiple=True, metavar="NAME[:PARTITIONS]", help="Topic to create.")
@@ -102,8 +103,9 @@ def _topic(text: str) -> tuple[str, int]:
     return name, int(number)
 
 
-def _busy(what: str, option: str, port: int, error: OSError) -> Failure:
-    return Failure(f"{what} can't listen on port {port}: {error.strerror or error}; {option} 0 takes a free one")
+def _busy(what: str, option: str, host: str, port: int, error: OSError) -> Failure:
+    hint = f"; {option} 0 takes a free one" if port else ""
+    return Failure(f"{what} can't listen on port {port} of {host}: {error.strerror or error}{hint}")
 
 
 @contextlib.contextmanager
@@ -111,11 +113,13 @@ def _cluster(host: str, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
     from kafka_core.broker import EmbeddedCluster
 
     ports = [port + number for number in range(brokers)] if port else []
+    if ports and ports[-1] > MAX_PORT:
+        raise click.BadParameter(f"{brokers} brokers need ports {port} to {ports[-1]}", param_hint="--kafka-port")
     cluster = EmbeddedCluster(brokers, host=host, ports=ports)
     try:
         cluster.start()
     except OSError as error:
-        raise _busy("the broker", "--kafka-port", port, error) from error
+        raise _busy("the broker", "--kafka-port", host, port, error) from error
     try:
         yield cluster
     finally:
@@ -134,7 +138,7 @@ def _registry(host: str, port: int, data: Path | None) -> Iterator[RegistryServe
         try:
             server = serve(registry, host=host, port=port)
         except OSError as error:
-            raise _busy("the registry", "--registry-port", port, error) from error
+            raise _busy("the registry", "--registry-port", host, port, error) from error
         except ImportError as error:
             raise Failure(str(error)) from error
         with server:

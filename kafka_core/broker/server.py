@@ -241,8 +241,11 @@ class EmbeddedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port` of every broker that runs, with commas between."""
-        return ",".join(f"{node.host}:{node.port}" for node in self.state.nodes.values() if node.alive)
+        """`host:port` of every broker that runs, with commas between; IPv6 addresses in brackets."""
+        running = (node for node in self.state.nodes.values() if node.alive)
+        return ",".join(
+            f"[{node.host}]:{node.port}" if ":" in node.host else f"{node.host}:{node.port}" for node in running
+        )
 
     # ---- what tests do to it -------------------------------------------------------------------------------------
 

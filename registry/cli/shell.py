@@ -83,9 +83,7 @@ class ExampleCommand(click.Command):
             raise Failure(error.message) from error
         except IncompatibleSchemaError as error:
             reasons = "".join(f"\n  {reason}" for reason in error.differences)
-            text = (
-                error.error_message.partition(", details: ")[0] if reasons else str(error)
-            )  # the details are the reasons
+            text = error.error_message.partition(", details: ")[0] if reasons else str(error)
             raise Refusal(f"{text}{reasons}") from error
         except SchemaRegistryError as error:
             raise Failure(str(error) + (LOGIN if error.http_status_code == 401 else "")) from error

@@ -101,8 +101,17 @@ def test_a_port_in_use_is_a_sentence() -> None:
         broker = run("--kafka-port", port, "--registry-port", "0")
         registry = run("--kafka-port", "0", "--registry-port", port)
     assert (broker.exit_code, registry.exit_code) == (2, 2)
-    assert f"the broker can't listen on port {port}" in broker.stderr
-    assert f"the registry can't listen on port {port}" in registry.stderr
+    assert f"the broker can't listen on port {port} of 127.0.0.1: " in broker.stderr
+    assert f"the registry can't listen on port {port} of 127.0.0.1: " in registry.stderr
+    assert "--registry-port 0 takes a free one" in registry.stderr
+
+
+def test_ports_that_do_not_exist_and_hosts_that_do_not() -> None:
+    many = run("--kafka-port", "65534", "--registry-port", "0", "--brokers", "3", *child(""))
+    host = run(*FREE, "--host", "nobody.invalid", *child(""))
+    assert (many.exit_code, host.exit_code) == (2, 2)
+    assert "3 brokers need ports 65534 to 65536" in many.stderr
+    assert "can't listen on port 0 of nobody.invalid: " in host.stderr
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,13 @@ def test_timers_follow_a_clock_moved_by_hand() -> None:
             cluster.coordinator("g")  # a round trip to the loop thread
         clock.advance(3600.0)
         assert client.receive()
+
+
+def test_addresses_of_ipv6_are_in_brackets() -> None:
+    try:
+        cluster = EmbeddedCluster(host="::1").start()
+    except OSError as error:
+        pytest.skip(f"no IPv6 on this machine: {error}")
+    servers = cluster.bootstrap_servers
+    cluster.close()
+    assert servers == f"[::1]:{servers.rpartition(':')[2]}"
