@@ -127,6 +127,7 @@ class Both:
         self.url = url
         self.topic = f"people-{uuid.uuid4()}"
         self._open: list[Any] = []
+        self._encrypts = False
 
     def close(self) -> None:
         """Closes all serializers."""
@@ -136,6 +137,8 @@ class Both:
     def register(self, kind: str, text: str | None = None, metadata: Metadata | None = None, **rules: Any) -> None:
         """Registers the next version with rules."""
         schema = Schema(text or TEXTS[kind], kind, metadata=metadata, rule_set=RuleSet(**rules))
+        lists = [found for found in rules.values() if isinstance(found, list)]
+        self._encrypts |= any((rule.type or "").startswith("ENCRYPT") for found in lists for rule in found)
         self.client.register_schema(f"{self.topic}-value", schema)
 
     def ours(self, kind: str, setup: Setup | None = None) -> Side:
@@ -161,7 +164,7 @@ class Both:
         given = setup or Setup()
         client = peer.SchemaRegistryClient({"url": self.url})
         self._open.append(client)
-        rules = {"rule_conf": given.rule_conf, "rule_registry": given.theirs or peer_registry()}
+        rules = {"rule_conf": given.rule_conf, "rule_registry": given.theirs or peer_registry(encrypts=self._encrypts)}
         ctx = peer_serialization.SerializationContext(self.topic, given.field.value)
         if kind == "AVRO":
             write = peer_avro.AvroSerializer(client, None, conf=LATEST, **rules)
@@ -191,12 +194,11 @@ class Both:
         return Side(lambda value: write(message(**value), ctx), lambda frame: as_dict(read(frame, ctx)))
 
 
-def peer_registry(*more: Any) -> Any:
-    """Executors of the peer, which each serializer needs for itself."""
+def peer_registry(*more: Any, encrypts: bool = True) -> Any:
+    """Executors of the peer, which each serializer needs for itself; those that encrypt connect at once."""
     found = peer_rules.RuleRegistry()
     for executor in (
-        peer_encryption.EncryptionExecutor(),
-        peer_encryption.FieldEncryptionExecutor(),
+        *((peer_encryption.EncryptionExecutor(), peer_encryption.FieldEncryptionExecutor()) if encrypts else ()),
         peer_cel.CelExecutor(),
         peer_cel_field.CelFieldExecutor(),
         peer_jsonata.JsonataExecutor(),

@@ -115,7 +115,7 @@ def test_rules_run_where_they_are_to(both: Both, where: str | None) -> None:
 @pytest.mark.parametrize("disabled", [None, True])
 def test_overrides_do_the_same(both: Both, changes: dict[str, Any], disabled: bool | None) -> None:
     both.register("AVRO", domain_rules=[fails(disabled=disabled), adds("a", "a")])
-    ours, theirs = RuleRegistry(), peer_registry()
+    ours, theirs = RuleRegistry(), peer_registry(encrypts=False)
     ours.register_override(RuleOverride("CEL", **changes))
     given = [changes.get(name) for name in ("on_success", "on_failure", "disabled")]
     theirs.register_override(peer_rules.RuleOverride("CEL", *given))
