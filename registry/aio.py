@@ -59,8 +59,8 @@ class AsyncSchemaRegistryClient:
         transport: httpx.AsyncBaseTransport | None = None,
         auth: httpx.Auth | None = None,
     ) -> None:
-        self._conf = dict(conf)
         config = ClientConfig.parse(conf)
+        self._conf = dict(conf)
         no_lock = contextlib.nullcontext()
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, no_lock, time.monotonic)
         rng = random.Random()

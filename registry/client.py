@@ -151,8 +151,8 @@ class SchemaRegistryClient:
         transport: httpx.BaseTransport | None = None,
         auth: httpx.Auth | None = None,
     ) -> None:
-        self._conf = dict(conf)
         config = ClientConfig.parse(conf)
+        self._conf = dict(conf)
         self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, threading.Lock(), time.monotonic)
         rng = random.Random()
         self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)

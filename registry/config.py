@@ -135,8 +135,10 @@ class ClientConfig:
         Raises:
             ValueError: an unknown key (the nearest known one is named), a missing `url`, a value out of range, or
                 settings that contradict each other.
-            TypeError: a value of the wrong type.
+            TypeError: a value of the wrong type, or no dict.
         """
+        if not isinstance(conf, Mapping):
+            raise TypeError(f"a dict of properties is needed, like {{'url': 'http://…'}}, not {type(conf).__name__}")
         _refuse_unknown(conf)
         urls, url_user = _urls(conf)
         basic = _basic(conf, url_user)

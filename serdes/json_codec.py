@@ -95,7 +95,7 @@ def load(schema: Schema, referenced: Referenced = ()) -> JsonSchema:
     try:
         type(slow).check_schema(document, format_checker=formats)
     except jsonschema.SchemaError as error:
-        raise SerializationError(f"the JSON Schema is not valid: {error.message}") from error
+        raise SerializationError(f"the JSON Schema is not valid at {error.json_path}: {error.message}") from error
     except RecursionError as error:
         raise SerializationError("the JSON Schema is nested too deeply") from error
     return JsonSchema(document, others, _checker(slow, fast))

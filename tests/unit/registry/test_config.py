@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
+from registry.aio import AsyncSchemaRegistryClient
+from registry.client import SchemaRegistryClient
 from registry.config import ClientConfig, TokenRequest
 
 
@@ -150,3 +153,10 @@ def test_tokens_of_wrong_types(conf: dict[str, object]) -> None:
 def test_ca_location_false_checks_nothing_as_in_confluent_kafka() -> None:
     config = ClientConfig.parse({"url": "http://a", "ssl.ca.location": False})
     assert (config.verify, config.ca_location) == (False, None)
+
+
+@pytest.mark.parametrize("conf", ["http://localhost:8081", None, [("url", "http://a")]])
+@pytest.mark.parametrize("client", [SchemaRegistryClient, AsyncSchemaRegistryClient])
+def test_what_is_no_dict_is_said(client: Any, conf: Any) -> None:
+    with pytest.raises(TypeError, match=r"a dict of properties is needed, like \{'url': 'http://…'\}, not "):
+        client(conf)

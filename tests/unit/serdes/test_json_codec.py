@@ -138,7 +138,7 @@ def test_nothing_is_fetched() -> None:
     [
         ("{", "is not JSON"),
         ("[]", "an object or a boolean, not list"),
-        ('{"type": "text"}', "is not valid"),
+        ('{"properties": {"x": {"type": "text"}}}', r"is not valid at \$\.properties\.x\.type: "),
         ('{"$schema":"http://json-schema.org/draft-04/schema#","required":[]}', "is not valid"),
     ],
 )
