@@ -12,14 +12,14 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from registry import RegisteredSchema, RuleMode, Schema, SchemaRegistryError
+from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryError
 from serdes.asks import Ask, Flow
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats import Format, ReadHooks, WriteHooks
 from serdes.rules import fields
 from serdes.rules.engine import Phase, RuleEngine, has_rules
-from serdes.rules.registry import RuleRegistry
+from serdes.rules.registry import RuleOverride, RuleRegistry
 
 __all__ = ["RuleContracts"]
 
@@ -76,6 +76,17 @@ class RuleContracts:
         if engine is not None:
             engine.close()
 
+    def _may_wait(self, schema: Schema) -> bool:
+        """Whether a schema's rules may do more than compute: then the asyncio shell runs them in a thread."""
+        added = self._rule_registry or RuleRegistry.get_global_instance()
+        rules = [rule for phase in Phase for rule in phase.rules(schema.rule_set)]
+        types = {(rule.type or "").upper() for rule in rules}
+        if types - QUICK or any(added.get_executor(name) is not None for name in types):
+            return True
+        says: list[Rule | RuleOverride] = [*rules, *added.get_overrides()]
+        actions = {name for one in says for name in (*_named(one.on_success), *_named(one.on_failure))}
+        return bool(actions - {"ERROR", "NONE"})
+
     # --- writing
 
     def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Flow[WriteHooks | None]:
@@ -104,7 +115,7 @@ class RuleContracts:
             ruled = engine.run(Phase.ENCODING, RuleMode.WRITE, _given(ctx), subject or "", None, schema, payload)
             return _bytes(ruled)
 
-        return WriteHooks(on_value if domain else None, on_payload if encoding else None, _may_wait(schema))
+        return WriteHooks(on_value if domain else None, on_payload if encoding else None, self._may_wait(schema))
 
     # --- reading
 
@@ -147,10 +158,15 @@ class RuleContracts:
             )
             return checked(made)
 
-        waits = any(_may_wait(schema) for schema in (target, writer) if schema is not None)
+        waits = any(self._may_wait(schema) for schema in (target, writer) if schema is not None)
         return ReadHooks(
             on_payload if encoding else None, migrate if steps else None, on_value if domain else None, waits
         )
+
+
+def _named(actions: str | None) -> list[str]:
+    """The actions of a rule, which may be two."""
+    return [name.strip() for name in (actions or "").split(",") if name.strip()]
 
 
 def _given(ctx: SerializationContext | None) -> SerializationContext:
@@ -162,12 +178,6 @@ def _bytes(payload: Any) -> bytes:
     if not isinstance(payload, (bytes, bytearray, memoryview)):
         raise SerializationError(f"an encoding rule gave {type(payload).__name__}, bytes are needed")
     return bytes(payload)
-
-
-def _may_wait(schema: Schema) -> bool:
-    rules = [rule for phase in Phase for rule in phase.rules(schema.rule_set)]
-    actions = {name for rule in rules for name in (rule.on_success, rule.on_failure) if name}
-    return any((rule.type or "").upper() not in QUICK for rule in rules) or bool(actions - {"ERROR", "NONE"})
 
 
 def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]]:

@@ -47,7 +47,7 @@ class JsonataExecutor(RuleExecutor):
         bounds = Bounds(ctx.rule.name, self._limit_s)
         library = _library()
         try:
-            return _evaluated(library, _this_thread.compiled(ctx.rule.expr), message, bounds)
+            return _plain(_evaluated(library, _this_thread.compiled(ctx.rule.expr), message, bounds))
         except library.JException as error:
             raise RuleError(f"JSONata expression {ctx.rule.expr!r} failed: {error}") from error
         except RecursionError:
@@ -77,6 +77,21 @@ def _evaluated(library: Any, expression: Any, message: Any, bounds: Bounds) -> A
     # functions like $now() ask the expression that was made last in this thread, instead of the one that runs
     library.Jsonata.CURRENT.jsonata = expression
     return expression.evaluate(message, frame)
+
+
+def _plain(value: Any) -> Any:
+    """A result in lists and dicts of its own: the library has lists of several kinds, and may give back the input.
+
+    Raises:
+        RuleError: there is something in it that is no JSON, a function, say.
+    """
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise RuleError("the expression gives a function, or something else that is no JSON")
 
 
 @functools.lru_cache(1)

@@ -27,7 +27,7 @@ from serdes.encryption import FieldEncryptionExecutor
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
 from serdes.protobuf_codec import load
-from serdes.rules import DlqAction, RuleRegistry
+from serdes.rules import DlqAction, RuleOverride, RuleRegistry
 from tests.unit.serdes.rules.samples import rule
 
 CTX = SerializationContext("people", MessageField.VALUE)
@@ -362,6 +362,29 @@ def test_serializers_that_share_a_rule_registry_are_closed_one_by_one(client: Sc
     write.close()
     assert read(frame, CTX) == ADA
     read.close()
+
+
+def test_rules_that_may_wait_run_beside_the_event_loop() -> None:
+    """Whoever made them wait: the rule, an override, or an executor of one's own in place of a built-in one."""
+    from serdes.rules.contracts import RuleContracts
+    from serdes.rules.jsonata import JsonataExecutor
+
+    class Slow(JsonataExecutor):
+        """Asks a service, say."""
+
+    def waits(one: Rule, registry: RuleRegistry | None = None) -> bool:
+        made = RuleContracts(None, None, rule_registry=registry)  # type: ignore[arg-type]
+        return made._may_wait(Schema(AVRO, rule_set=contract(one)))
+
+    quick = rule("a", "JSONATA", kind=T, mode=RuleMode.WRITEREAD, expr="$", on_failure="NONE, ERROR")
+    assert not waits(quick)
+    assert waits(encrypting())
+    assert waits(dataclasses.replace(quick, on_failure="NONE,DLQ"))
+    overriding, added = RuleRegistry(), RuleRegistry()
+    overriding.register_override(RuleOverride("JSONATA", on_failure="DLQ"))
+    added.register_executor(Slow())
+    assert waits(quick, overriding)
+    assert waits(quick, added)
 
 
 def test_schemas_without_rules_cost_no_engine(client: SchemaRegistryClient) -> None:

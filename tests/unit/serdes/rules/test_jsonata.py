@@ -83,6 +83,22 @@ def test_texts_are_worked_on_as_jsonata_says(expr: str, expected: Any) -> None:
     assert run(expr, {}) == expected
 
 
+def test_results_are_plain_and_the_caller_s_own() -> None:
+    message = {"a": [1, {"b": 2}]}
+    found = run("$", message)
+    assert found == message
+    assert found["a"] is not message["a"]
+    made = run("{'a': [1..3], 'b': $map(a, function($v) { $v }), 'n': null, 'none': nothing}", {"a": [1, 2]})
+    assert made == {"a": [1, 2, 3], "b": [1, 2], "n": None}
+    assert {type(value) for value in made.values()} == {list, type(None)}
+
+
+@pytest.mark.parametrize("expr", ["function($x) { $x }", "{'f': $sum}", "{'r': /x/}"])
+def test_a_result_that_is_no_json_is_refused(expr: str) -> None:
+    with pytest.raises(RuleError, match=r"gives a function|failed"):
+        run(expr, {})
+
+
 def test_what_one_evaluation_assigns_the_next_does_not_see() -> None:
     expression = "$exists($seen) ? 'seen' : $seen := 'now'"
     assert [run(expression, {}) for _ in range(2)] == ["now", "now"]
