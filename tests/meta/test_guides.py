@@ -1,4 +1,4 @@
-"""The examples of the documents run: every `python` block of a page, in order, in one namespace."""
+"""The documents: their links lead to files; their examples run, every `python` block of a page in one namespace."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from registry.dev import serve
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SPARK = re.compile(r"^from pipeline import", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PAGES = [path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))]
 
 
 def run(path: str, monkeypatch: pytest.MonkeyPatch, replaced: Mapping[str, str] | None = None) -> None:
@@ -65,3 +68,10 @@ def test_the_examples_with_a_broker_run(
         addresses = {"localhost:9092": cluster.bootstrap_servers, "http://localhost:8081": registry.url}
         run(path, monkeypatch, addresses)
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files(page: str) -> None:
+    targets = [target for target in LINK.findall(FENCED.sub("", (ROOT / page).read_text())) if ":" not in target]
+    lost = [target for target in targets if not (ROOT / page).parent.joinpath(target.partition("#")[0]).exists()]
+    assert lost == []
