@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import Any, Final, cast
 
@@ -16,6 +17,7 @@ import fastavro
 from fastavro.schema import SchemaParseException, UnknownType
 
 from registry import InvalidSchemaError, Schema
+from registry.compat.avro_diff import differences
 from registry.compat.avro_model import AvroType, Kind, NamedType, parse
 from registry.references import Resolver, resolve_all
 from serdes import avro_guard
@@ -206,6 +208,7 @@ def decoder(
 def _decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: dict[str, Any]) -> Decode:
     read, written, guard = fastavro.schemaless_reader, writer.readable, writer.guard
     target = None if reader is None or reader.text == writer.text else reader.readable
+    reasons = cache(lambda: _reasons(reader or writer, writer))
 
     def decode(frame: bytes) -> Any:
         if guard is not None:
@@ -214,6 +217,9 @@ def _decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: 
         buffer.seek(skip)
         try:
             value = read(buffer, written, target, **options)
+        except fastavro.read.SchemaResolutionError as error:
+            why = reasons() or str(error)
+            raise SerializationError(f"the payload's schema can't be resolved to the reader's: {why}") from error
         except Exception as error:
             raise SerializationError(_unreadable(error, len(frame) - skip)) from error
         if buffer.tell() != len(frame):
@@ -238,9 +244,16 @@ def _raw_decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, optio
     return decode
 
 
+def _reasons(reader: AvroSchema, writer: AvroSchema) -> str:
+    """Why one schema can't read all data of the other; empty if that is not known."""
+    try:
+        found = differences(reader.model, writer.model)
+    except InvalidSchemaError:  # too much to compare
+        return ""
+    return "; ".join(item.message for item in found[:3])
+
+
 def _unreadable(error: Exception, size_bytes: int) -> str:
     if isinstance(error, EOFError):
         return f"the payload of {size_bytes} bytes ends inside the value: truncated, or not of this schema"
-    if isinstance(error, fastavro.read.SchemaResolutionError):
-        return f"the payload's schema can't be resolved to the reader's: {error}"
     return f"the payload can't be decoded with its schema: {type(error).__name__}: {error}"

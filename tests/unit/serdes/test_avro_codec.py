@@ -90,6 +90,22 @@ def test_top_level_bytes_are_resolved_to_the_reader() -> None:
         decoder(made, load_texts('"int"'))(b"ab")
 
 
+def test_schemas_that_do_not_fit_say_where_and_what_would_help() -> None:
+    written = load_texts(schema(("a", ["null", "string"]), ("b", "int")))
+    payload = encoder(written)({"a": "x", "b": 1})
+    with pytest.raises(SerializationError, match=r"/fields/0/type .* has no branch that reads string"):
+        decoder(written, load_texts(schema(("a", ["null", "int"]))))(payload)
+    with pytest.raises(SerializationError, match=r"field 'c' of shop\.Order has no default .* give it a default"):
+        decoder(written, load_texts(schema(("c", "int"))))(payload)
+
+
+def test_schemas_too_costly_to_compare_say_what_the_decoder_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("registry.compat.avro_diff.MAX_PAIRS", 0)
+    written = load_texts(schema(("a", "string")))
+    with pytest.raises(SerializationError, match="can't be resolved to the reader's: No default value for field c"):
+        decoder(written, load_texts(schema(("c", "int"))))(b"\x02x")
+
+
 def test_prefix_and_skip() -> None:
     made = load_texts('"int"')
     assert encoder(made, b"head")(1) == b"head\x02"
