@@ -6,7 +6,7 @@ Confluent's registry (`ProtobufSchema.toProtoFile`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, MutableSequence
 from functools import cache
 from typing import Any, Final
 
@@ -32,9 +32,10 @@ from registry.compat.protobuf_model import (
     Service,
 )
 from registry.compat.protobuf_protoc import descriptors
+from registry.compat.protobuf_sources import MAX_MARKS, TOO_MANY
 from registry.errors import InvalidSchemaError
 
-__all__ = ["from_bytes", "pool_of"]
+__all__ = ["from_bytes", "pool_of", "refuse_many"]
 
 EDITIONS: Final = {1000: "2023", 1001: "2024"}
 LABELS: Final = {1: "optional", 2: "required", 3: "repeated"}
@@ -63,6 +64,7 @@ FILE_OPTIONS: Final = (
 MESSAGE_OPTIONS: Final = ("no_standard_descriptor_accessor", "deprecated", "map_entry")
 FIELD_OPTIONS: Final = ("ctype", "packed", "jstype", "deprecated")
 ENUM_OPTIONS: Final = ("allow_alias", "deprecated")
+TYPE_LISTS: Final = ("message_type", "nested_type", "enum_type")
 METHOD_OPTIONS: Final = ("deprecated", "idempotency_level")
 
 
@@ -77,7 +79,32 @@ def from_bytes(data: bytes, which: str = "") -> File:
     except DecodeError as error:
         reason = f"{which or 'the schema'} is neither a .proto text nor base64 of a FileDescriptorProto"
         raise InvalidSchemaError.local(reason) from error
+    refuse_many(file)
     return _Reader(file).file()
+
+
+def refuse_many(file: Any) -> None:
+    """Refuses a descriptor with too many declarations, before anybody looks at each.
+
+    Raises:
+        InvalidSchemaError: as for a text of as many.
+    """
+    total = 0
+    for size in _sizes(file):
+        total += size
+        if total > MAX_MARKS:
+            raise InvalidSchemaError.local(TOO_MANY.format(MAX_MARKS))
+
+
+def _sizes(file: Any) -> Iterator[int]:
+    """How much each list in a descriptor declares; it is looked into after that."""
+    waiting = [file]
+    while waiting:
+        for field, value in waiting.pop().ListFields():
+            if isinstance(value, MutableSequence):
+                yield len(value) * (4 if field.name in TYPE_LISTS else 1)
+                if field.message_type is not None:
+                    waiting.extend(value)
 
 
 def pool_of(files: FileDescriptorSet) -> DescriptorPool:

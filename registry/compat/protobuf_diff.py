@@ -50,8 +50,7 @@ def differences(reader: ProtobufSchema, writer: ProtobufSchema, roles: Roles, po
         roles: how messages call them.
         policy: without meaning for Protobuf.
     """
-    found = [change for change in changes(reader, writer) if change.kind not in COMPATIBLE]
-    return list(dict.fromkeys(change.worded(roles) for change in found))
+    return [change.worded(roles) for change in changes(reader, writer) if change.kind not in COMPATIBLE]
 
 
 def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:

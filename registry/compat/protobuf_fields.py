@@ -14,7 +14,7 @@ from registry.compat.protobuf_kinds import Change, ProtobufKind
 from registry.compat.protobuf_model import SCALARS, Enum, Field, map_types
 from registry.compat.protobuf_types import TypeInfo, Types
 
-__all__ = ["Pair", "Side", "compare_fields"]
+__all__ = ["Pair", "Side", "compare_fields", "same_scalars"]
 
 NUMBER: Final = "number"
 STRING: Final = "string or bytes"
@@ -38,7 +38,7 @@ GROUPS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Side:
     """One schema's view from inside a message: what names mean there."""
 
@@ -46,14 +46,9 @@ class Side:
     package: str
     scope: tuple[str, ...]
 
-    def resolve(self, name: str) -> str | None:
-        """The full name a name means here."""
-        return self.types.resolve(name, self.scope, self.package)
-
     def find(self, name: str) -> TypeInfo | None:
         """The type a name means here."""
-        full_name = self.resolve(name)
-        return None if full_name is None else self.types.find(full_name)
+        return self.types.meant(name, self.scope, self.package)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +57,18 @@ class Pair:
 
     reader: TypeInfo
     writer: TypeInfo
+
+
+def same_scalars(reader: Field, writer: Field, here: Side, there: Side) -> bool:
+    """Whether two fields are the same for certain; most are, and this is quick."""
+    return (
+        reader.name == writer.name
+        and reader.type == writer.type
+        and reader.label == writer.label
+        and reader.type in SCALARS
+        and not here.types.shadows
+        and not there.types.shadows
+    )
 
 
 def compare_fields(
@@ -99,16 +106,18 @@ def compare_fields(
                 )
                 yield Change(kind, path, reader.name, str(labels[0]), str(labels[1]))
         else:
-            yield from _messages(read_as, written_as, here, there, path, reader.name)
+            changed = Change(ProtobufKind.FIELD_NAMED_TYPE_CHANGED, path, reader.name, read_as, written_as)
+            yield from _messages(one.info, other.info, changed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The sort of a type: `scalar` (enums too) with its group, `map` with its types, or `message`."""
+    """The sort of a type: `scalar` (enums too) with its group, `map` with its types, `message` with what is known."""
 
     sort: str
     group: str = ""
     map: tuple[str, str] | None = None
+    info: TypeInfo | None = None
 
     @classmethod
     def of(cls, name: str, side: Side) -> _Kind:
@@ -124,7 +133,7 @@ class _Kind:
             return cls("map", map=types)
         if info is not None and isinstance(info.type, Enum):
             return cls("scalar", NUMBER)
-        return cls("message")
+        return cls("message", info=info)
 
     def described(self, name: str) -> str:
         return f"a {self.sort} {name}" if self.sort == "message" else f"{name}"
@@ -133,14 +142,10 @@ class _Kind:
 SCALAR_KINDS: Final = {group: _Kind("scalar", group) for group in GROUPS.values()}
 
 
-def _messages(
-    read_as: str, written_as: str, here: Side, there: Side, path: tuple[str, ...], name: str
-) -> Iterator[Change | Pair]:
+def _messages(reader: TypeInfo | None, writer: TypeInfo | None, changed: Change) -> Iterator[Change | Pair]:
     """Message types are the same if their names are, packages aside, and what they declare fits."""
-    reader, writer = here.find(read_as), there.find(written_as)
-    changed = Change(ProtobufKind.FIELD_NAMED_TYPE_CHANGED, path, name, read_as, written_as)
     if reader is None or writer is None:
-        if read_as != written_as:
+        if changed.here != changed.there:
             yield changed
     elif reader.local_name != writer.local_name:
         yield changed

@@ -6,8 +6,7 @@ Must not compare. Source: Confluent's registry (`Difference.Type`, `SchemaDiff.C
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from registry.compat.difference import Difference, Roles
 
@@ -130,8 +129,7 @@ SENTENCES: Final[dict[ProtobufKind, tuple[str, str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A difference, not yet put into words.
 
     Attributes:
@@ -150,7 +148,8 @@ class Change:
     def worded(self, roles: Roles) -> Difference:
         """The change for people."""
         path = "#/" + "/".join(self.path)
-        what, reader_helps, writer_helps = (
-            text.format(name=self.name, here=self.here, there=self.there) for text in SENTENCES[self.kind]
-        )
+        what, reader_helps, writer_helps = map(self._filled, SENTENCES[self.kind])
         return Difference(self.kind, path, roles.sentence(path, what, reader_helps, writer_helps))
+
+    def _filled(self, text: str) -> str:
+        return text.format(name=self.name, here=self.here, there=self.there) if "{" in text else text

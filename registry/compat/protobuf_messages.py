@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from registry.compat.protobuf_fields import Pair, Side, compare_fields
+from registry.compat.protobuf_fields import Pair, Side, compare_fields, same_scalars
 from registry.compat.protobuf_kinds import COMPATIBLE, Change, ProtobufKind
 from registry.compat.protobuf_model import Enum, Field, File, Message, Type
 from registry.compat.protobuf_types import Types
@@ -138,7 +138,8 @@ class _Comparison:
     def message(self, reader: Message, writer: Message, here: Side, there: Side) -> Iterator[Change | Lead]:
         """What differs between two messages of the same name."""
         new, old = _Fields.of(reader), _Fields.of(writer)
-        yield from _one_ofs(new, old, here.scope)
+        if new.one_ofs or old.one_ofs:
+            yield from _one_ofs(new, old, here.scope)
         alive = new.one_ofs.keys() | {home for number, home in old.homes.items() if number in new.by_number}
         for number in sorted(new.by_number.keys() | old.by_number.keys()):
             one, other = new.by_number.get(number), old.by_number.get(number)
@@ -150,8 +151,10 @@ class _Comparison:
             else:
                 if number in old.homes and number not in new.homes:
                     yield Change(K.ONEOF_FIELD_MOVED_TO_TOP_LEVEL, path, one.name)
-                yield from self.fields(one, other, here, there, path)
-        yield from self.declared(reader.nested, writer.nested, here, there)
+                if not same_scalars(one, other, here, there):
+                    yield from self.fields(one, other, here, there, path)
+        if reader.nested or writer.nested:
+            yield from self.declared(reader.nested, writer.nested, here, there)
 
     def fields(
         self, reader: Field, writer: Field, here: Side, there: Side, path: tuple[str, ...]

@@ -7,6 +7,7 @@ Confluent's registry computes verdicts and canonical texts.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -105,7 +106,7 @@ class Field:
     type: str
     name: str
     number: int
-    options: list[Option] = field(default_factory=list)
+    options: Sequence[Option] = ()
     default: str | None = None
     json_name: str | None = None
 
@@ -159,7 +160,7 @@ class Constant:
 
     name: str
     number: int
-    options: list[Option] = field(default_factory=list)
+    options: Sequence[Option] = ()
 
 
 @dataclass(slots=True)
@@ -234,7 +235,7 @@ def map_types(type_name: str) -> tuple[str, str] | None:
     return key.strip(), value.strip()
 
 
-def option_value(options: list[Option], name: str) -> Any:
+def option_value(options: Sequence[Option], name: str) -> Any:
     """The value of the last option of this name; None if there is none."""
     found = None
     for option in options:

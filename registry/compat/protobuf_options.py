@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Any, Final
@@ -78,7 +78,7 @@ def option_text(option: Option, names: Names | None) -> str:
     return f"{name} = {_plain_text(option.kind, option.value, names)}"
 
 
-def option_list(options: list[Option], names: Names | None) -> str:
+def option_list(options: Sequence[Option], names: Names | None) -> str:
     """Options in brackets, as they follow a field: one of them on the line, more on lines of their own."""
     return _bracketed([option_text(option, names) for option in options])
 
@@ -164,7 +164,7 @@ def _as_java_holds(text: str, decimals: int) -> Decimal:
 # --- normal form
 
 
-def normalized(options: list[Option], names: Names) -> list[Option]:
+def normalized(options: Sequence[Option], names: Names) -> list[Option]:
     """Options by name; custom ones under their full name, those that are not repeated merged into one."""
     if not options:
         return []

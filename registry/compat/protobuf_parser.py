@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
 from registry.compat.formats import Referenced
-from registry.compat.protobuf_descriptor import from_bytes, pool_of
+from registry.compat.protobuf_descriptor import from_bytes, pool_of, refuse_many
 from registry.compat.protobuf_protoc import descriptors
 from registry.compat.protobuf_relaxed import relaxed
 from registry.compat.protobuf_sources import built_in, decoded, is_path, texts_by_name
@@ -108,6 +108,7 @@ def _with_imports(data: bytes, texts: dict[str, str], main: str, lenient: bool) 
         own = FileDescriptorProto.FromString(data)
     except DecodeError as error:
         raise InvalidSchemaError.local("neither a .proto text nor base64 of a FileDescriptorProto") from error
+    refuse_many(own)
     own.name = main
     result = FileDescriptorSet()
     present: set[str] = set()

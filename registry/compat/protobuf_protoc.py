@@ -15,13 +15,16 @@ from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-from registry.compat.protobuf_sources import built_in, imports, refuse_extremes
+from registry.compat.protobuf_sources import TOO_MANY, built_in, imports, marks, refuse_extremes
 from registry.errors import InvalidSchemaError
 
 __all__ = ["descriptors"]
 
 MAX_TYPES: Final = 10_000
 """A schema that declares more, with all it imports, is refused: protoc's time grows with the square of their number."""
+
+MAX_MARKS: Final = 100_000
+"""As `protobuf_sources.MAX_MARKS`, for a schema with all it imports: protoc takes kilobytes for each."""
 
 TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'
@@ -72,7 +75,7 @@ def _write_files(folder: Path, text: str, texts: Mapping[str, str], main: str) -
     Returns:
         Names of the files whose first line was lengthened by `IMPLIED_SYNTAX`.
     """
-    shifted, types = set(), 0
+    shifted, types, size = set(), 0, 0
     waiting, known = [(main, text)], {main}
     while waiting:
         name, content = waiting.pop()
@@ -80,6 +83,9 @@ def _write_files(folder: Path, text: str, texts: Mapping[str, str], main: str) -
         types += len(TYPE_WORD.findall(content))
         if types > MAX_TYPES:
             raise InvalidSchemaError.local(f"more than {MAX_TYPES:,} types, map fields and services")
+        size += marks(content)
+        if size > MAX_MARKS:
+            raise InvalidSchemaError.local(TOO_MANY.format(MAX_MARKS))
         if FIRST_WORD.match(content)[1] not in ("syntax", "edition"):  # type: ignore[index]
             shifted.add(name)
             content = IMPLIED_SYNTAX + content.removeprefix("\ufeff")

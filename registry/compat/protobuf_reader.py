@@ -7,7 +7,6 @@ Must not resolve names, nor refuse what only protoc refuses. Source: the Protobu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from registry.compat.protobuf_model import (
@@ -35,14 +34,24 @@ from registry.compat.protobuf_sources import refuse_extremes
 __all__ = ["read"]
 
 LABELS: Final = ("optional", "required", "repeated")
+# keyword in a message → the list it goes to, the method that reads it
+PARTS: Final = {
+    "option": ("options", "option_statement"),
+    "reserved": ("reserved", "reserved"),
+    "extensions": ("extensions", "extensions"),
+    "message": ("nested", "message"),
+    "enum": ("nested", "enum"),
+    "oneof": ("one_ofs", "one_of"),
+    "extend": ("extends", "extend"),
+}
 PLAIN: Final = (Kind.BOOLEAN, Kind.ENUM, Kind.NUMBER)
 DECLARATIONS: Final = ("option", "reserved", "message", "enum", "extend", "oneof", "extensions", "export", "local")
-MISPLACED: Final = ("package", "import", "syntax", "edition", "service", "rpc")
-NO_TYPES: Final = frozenset({*DECLARATIONS, *MISPLACED, *LABELS, "map", "group"})
-# The two statements of which large files consist, read in one go; whatever has options, comments or escapes is not.
+NO_TYPES: Final = frozenset({*DECLARATIONS, *LABELS, "map", "group"})
+# What large files consist of, read in one go; whatever has options, comments or escapes is not.
+PLAIN_MESSAGE = re.compile(r"\s*message[ \t]+([A-Za-z_]\w*)\s*\{", re.ASCII)
 PLAIN_FIELD = re.compile(
-    r"\s*(?:(optional|required|repeated)[ \t]+)?([A-Za-z_.][\w.]*)[ \t]+"
-    r"([A-Za-z_]\w*)[ \t]*=[ \t]*([1-9]\d{0,8})[ \t]*;",
+    r"\s*(?:(?:(optional|required|repeated)[ \t]+)?([A-Za-z_.][\w.]*)[ \t]+"
+    r"([A-Za-z_]\w*)[ \t]*=[ \t]*([1-9]\d{0,8})[ \t]*;|(?P<end>\}))",
     re.ASCII,
 )
 PLAIN_CONSTANT = re.compile(r"\s*([A-Za-z_]\w*)[ \t]*=[ \t]*(0|-?[1-9]\d{0,8})[ \t]*;", re.ASCII)
@@ -68,13 +77,19 @@ class _Reader:
     def __init__(self, scanner: Scanner) -> None:
         self.scan = scanner
         self.result = File()
+        self.names: set[str] = set()
 
     def file(self) -> File:
         first = True
-        while not self.scan.at_end():
+        while True:
+            while (found := self.scan.match(PLAIN_MESSAGE)) is not None:
+                self.scan.skip_to(found.end())
+                self.result.types.append(self.in_braces(Message(self.once(found[1]))))
+                first = False
+            if self.scan.at_end():
+                return self.result
             self.top_level(first)
             first = False
-        return self.result
 
     def top_level(self, first: bool) -> None:
         scan, result = self.scan, self.result
@@ -87,9 +102,7 @@ class _Reader:
                 scan.fail(f"'{word}' must be the first declaration")
             self.syntax(word)
         elif word == "package":
-            if result.package is not None:
-                scan.fail("a second package")
-            result.package = scan.name()
+            result.package = scan.name()  # of several the last counts
             scan.need(";")
         elif word == "import":
             self.importing()
@@ -97,16 +110,26 @@ class _Reader:
             result.options.append(self.option_statement())
         elif word == "message":
             result.types.append(self.message())
+            self.once(result.types[-1].name)
         elif word == "enum":
             result.types.append(self.enum())
+            self.once(result.types[-1].name)
         elif word == "service":
             result.services.append(self.service())
+            self.once(f"service {result.services[-1].name}")
         elif word == "extend":
             result.extends.append(self.extend())
         elif word in ("export", "local") and self.edition:
             self.top_level(False)
         else:
             scan.fail(f"unexpected '{word}'")
+
+    def once(self, name: str) -> str:
+        """A name that must not have been declared before in the file; of nested types nobody asks that here."""
+        if name in self.names:
+            self.scan.fail(f"'{name}' is declared twice")
+        self.names.add(name)
+        return name
 
     @property
     def edition(self) -> bool:
@@ -134,12 +157,19 @@ class _Reader:
     # --- types
 
     def message(self) -> Message:
-        scan, result = self.scan, Message(self.scan.name())
-        scan.need("{")
-        fields, proto3 = result.fields, self.result.syntax not in (None, "proto2")
+        result = Message(self.scan.name())
+        self.scan.need("{")
+        return self.in_braces(result)
+
+    def in_braces(self, result: Message) -> Message:
+        scan, fields = self.scan, result.fields
+        proto3 = self.result.syntax not in (None, "proto2")
         while True:
             while (found := scan.match(PLAIN_FIELD)) is not None:
-                label, kind, name, number = found.groups()
+                label, kind, name, number, end = found.groups()
+                if end:
+                    scan.skip_to(found.end())
+                    return result
                 if kind in NO_TYPES or (label is None and not proto3) or label == "required":
                     break
                 scan.skip_to(found.end())
@@ -154,22 +184,11 @@ class _Reader:
             scan.skip_semicolons()
             return
         word = scan.word()
-        others: dict[str, tuple[list[Any], Callable[[], Any]]] = {
-            "option": (result.options, self.option_statement),
-            "reserved": (result.reserved, self.reserved),
-            "extensions": (result.extensions, self.extensions),
-            "message": (result.nested, self.message),
-            "enum": (result.nested, self.enum),
-            "oneof": (result.one_ofs, self.one_of),
-            "extend": (result.extends, self.extend),
-        }
-        if word in others:
-            target, reader = others[word]
-            target.append(reader())
+        if word in PARTS:
+            target, reader = PARTS[word]
+            getattr(result, target).append(getattr(self, reader)())
         elif word in ("export", "local") and self.edition:
             self.in_message(result)
-        elif word in MISPLACED:
-            scan.fail(f"'{word}' in a message")
         else:
             self.field_or_group(word, result.fields, result.groups)
 
@@ -190,9 +209,10 @@ class _Reader:
             elif word == "reserved" and not scan.at("="):
                 result.reserved.append(self.reserved())
             else:
+                self.named(word)
                 scan.need("=")
                 number = scan.integer()
-                result.constants.append(Constant(word, number, self.bracketed_options()))
+                result.constants.append(Constant(word, number, self.bracketed_options() or ()))
                 scan.need(";")
 
     def one_of(self) -> OneOf:
@@ -227,18 +247,25 @@ class _Reader:
         fields.append(self.field(label, kind))
 
     def field(self, label: str | None, kind: str) -> Field:
-        result = Field(label, kind, self.scan.name(), 0)
+        result = Field(label, kind, self.named(self.scan.name()), 0)
         self.scan.need("=")
         result.number = self.scan.integer()
+        others = []
         for option in self.bracketed_options():
             if option.name == "default" and not option.parenthesized:
                 result.default = str(option.value)
             elif option.name == "json_name" and not option.parenthesized:
                 result.json_name = str(option.value)
             else:
-                result.options.append(option)
+                others.append(option)
+        result.options = others or ()
         self.scan.need(";")
         return result
+
+    def named(self, name: str) -> str:
+        if name[0].isdigit():
+            self.scan.fail(f"'{name[:100]}' starts with a digit")
+        return name
 
     def group(self, label: str | None) -> Group:
         scan, result = self.scan, Group(label, self.scan.word(), 0)
@@ -403,9 +430,8 @@ class _Reader:
         while not self.scan.take("}"):
             option = self.option(":")
             if option.kind is Kind.OPTION:
-                nested = result.setdefault(option.name, {})
-                if not isinstance(nested, dict):
-                    self.scan.fail(f"'{option.name}' has a value and fields")
+                if not isinstance(nested := result.get(option.name), dict):
+                    nested = result[option.name] = {}
                 nested[option.value.name] = _in_value(option.value.kind, option.value.value)
             else:
                 self.add(result, again, option.name, _in_value(option.kind, option.value))

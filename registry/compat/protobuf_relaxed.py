@@ -7,7 +7,7 @@ find and options it doesn't know; descriptors that were registered come back wit
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from registry.compat.protobuf_model import Extend, Extensions, Field, File, Message, Option, Type, option_value
 from registry.compat.protobuf_reader import read
@@ -98,7 +98,7 @@ class _Relaxed:
     def extend(self, extend: Extend, scope: tuple[str, ...]) -> Extend:
         return Extend(extend.name, [self.field(item, scope) for item in extend.fields])
 
-    def options(self, options: list[Option], scope: tuple[str, ...]) -> list[Option]:
+    def options(self, options: Sequence[Option], scope: tuple[str, ...]) -> list[Option]:
         """Options without the unknown custom ones."""
         return [
             option

@@ -13,7 +13,7 @@ from registry.errors import InvalidSchemaError
 
 __all__ = ["Scanner"]
 
-BLANK = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+BLANK = re.compile(r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 BLANKS: Final = " \t\r\n\f\v/"
 WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d{1,20})")

@@ -20,12 +20,16 @@ from registry.models import Schema
 
 __all__ = [
     "BUILT_IN_NAMES",
+    "MAX_BYTES",
     "MAX_DEPTH",
+    "MAX_MARKS",
     "MAX_SIZE",
+    "TOO_MANY",
     "built_in",
     "decoded",
     "imports",
     "is_path",
+    "marks",
     "refuse_extremes",
     "texts_by_name",
 ]
@@ -36,12 +40,19 @@ MAX_DEPTH: Final = 100
 MAX_SIZE: Final = 8 << 20
 """A text of more characters is refused."""
 
-STRING_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|' + r"'(?:[^'\\\n]|\\.)*'?|//[^\n]*|/\*.*?(?:\*/|\Z)"
+MAX_BYTES: Final = 3 << 20
+"""A serialized descriptor of more bytes is refused: two of them can be a message, and take hundreds in memory."""
+
+MAX_MARKS: Final = 150_000
+"""A text of more declarations is refused; counted are `;`, `,`, `:`, `[`, and `{` as four (types cost more)."""
+
+STRING_OR_COMMENT = r'"(?:[^"\\\n]++|\\.)*+"?|' + r"'(?:[^'\\\n]++|\\.)*+'?|//[^\n]*+|/\*.*?(?:\*/|\Z)"
 BRACKET = re.compile(STRING_OR_COMMENT + r"|(?P<bracket>[{}\[\]<>()])", re.DOTALL)
 IMPORT = re.compile(
     STRING_OR_COMMENT + r"""|\bimport\b\s*(?:public\b|weak\b|option\b)?\s*(?P<path>"[^"\\\n]*"|'[^'\\\n]*')""",
     re.DOTALL,
 )
+TOO_MANY: Final = "more than {:,} declarations (semicolons, commas, colons and brackets, and braces as four)"
 BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 PATH = re.compile("[^\\\\:\"'\\x00-\\x1f]{1,1024}")
 CLOSES = {"}": "{", "]": "[", ">": "<", ")": "("}
@@ -87,13 +98,20 @@ def _place(name: str) -> tuple[str, str]:
 
 
 def decoded(text: str) -> bytes | None:
-    """The bytes of a schema that is base64; None if it is a `.proto` text."""
-    if not BASE64.fullmatch(text):
+    """The bytes of a schema that is base64; None if it is a `.proto` text.
+
+    Raises:
+        InvalidSchemaError: there are more than `MAX_BYTES`.
+    """
+    if not BASE64.fullmatch(text) or text.lstrip().startswith("//"):  # nothing but a comment
         return None
     try:
-        return base64.b64decode("".join(text.split()), validate=True)
+        data = base64.b64decode("".join(text.split()), validate=True)
     except binascii.Error:
         return None
+    if len(data) > MAX_BYTES:
+        raise InvalidSchemaError.local(f"a descriptor of {len(data):,} bytes; at most {MAX_BYTES:,} are taken")
+    return data
 
 
 def imports(text: str) -> Iterator[str]:
@@ -112,7 +130,7 @@ def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
     """The texts of all referenced schemas by import path, each after those it uses; the first of a name counts.
 
     Raises:
-        InvalidSchemaError: a reference's name is no relative path.
+        InvalidSchemaError: a reference's name is no relative path, or together they are too large.
     """
     texts: dict[str, str] = {}
     for reference, found in referenced:
@@ -120,7 +138,15 @@ def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
         if not is_path(name):
             raise InvalidSchemaError.local(f"reference name {name[:200]!r} is not an import path: use dir/file.proto")
         texts.setdefault(name, found.schema_str)
+    if sum(map(len, texts.values())) > MAX_SIZE or sum(map(marks, texts.values())) > MAX_MARKS:
+        reason = f"{len(texts)} references of more than {MAX_SIZE:,} characters or {MAX_MARKS:,} declarations together"
+        raise InvalidSchemaError.local(reason)
     return texts
+
+
+def marks(text: str) -> int:
+    """A measure of how much a text declares, in no time."""
+    return sum(map(text.count, ";,:[")) + 4 * text.count("{")
 
 
 def refuse_extremes(text: str, which: str) -> None:
@@ -131,11 +157,13 @@ def refuse_extremes(text: str, which: str) -> None:
         which: how messages call it; empty if that is clear.
 
     Raises:
-        InvalidSchemaError: too long, brackets nested too deep, or not encodable.
+        InvalidSchemaError: too long, too many declarations, brackets nested too deep, or not encodable.
     """
     prefix = f"{which}: " if which else ""
     if len(text) > MAX_SIZE:
         raise InvalidSchemaError.local(f"{prefix}{len(text):,} characters; at most {MAX_SIZE:,} are taken")
+    if marks(text) > MAX_MARKS:
+        raise InvalidSchemaError.local(f"{prefix}{TOO_MANY.format(MAX_MARKS)}")
     if not text.isascii():
         try:
             text.encode()

@@ -7,7 +7,7 @@ registry (`ProtobufSchemaUtils.toString`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from registry.compat.protobuf_model import (
     MAX_NUMBER,
@@ -73,10 +73,10 @@ class _Writer:
             raise InvalidSchemaError.local(f'type "{name}" is not defined')
         return f".{found}"
 
-    def options(self, options: list[Option]) -> list[Option]:
+    def options(self, options: Sequence[Option]) -> Sequence[Option]:
         return options if self.names is None else normalized(options, self.names)
 
-    def statements(self, options: list[Option]) -> str:
+    def statements(self, options: Sequence[Option]) -> str:
         return "".join(f"option {option_text(option, self.names)};\n" for option in self.options(options))
 
     def ordered(self, fields: Iterable[Field]) -> list[Field]:
@@ -160,12 +160,12 @@ class _Writer:
         label, kind = field.label, field.type
         if self.types is not None:
             label, kind = self.full_type(field)
-        options = list(field.options)
+        given = list(field.options)
         if field.default is not None:
-            options.append(Option("default", _default_kind(kind), field.default))
+            given.append(Option("default", _default_kind(kind), field.default))
         if field.json_name is not None:
-            options.append(Option("json_name", Kind.STRING, field.json_name))
-        options = self.options(options)
+            given.append(Option("json_name", Kind.STRING, field.json_name))
+        options = self.options(given)
         shown = f" {option_list(options, self.names)}" if options else ""
         return f"{f'{label} ' if label else ''}{kind} {field.name} = {field.number}{shown};\n"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from registry.compat.protobuf_model import SCALARS, Enum, Extend, Field, File, Message, Type, option_value
@@ -59,7 +59,7 @@ class Types:
     def __init__(self, own: File, others: Iterable[tuple[str, Place | None, File]]) -> None:
         self.package = own.package or ""
         self._types: dict[str, TypeInfo] = {}
-        self._extensions: dict[str, Field] = {}
+        self._files: list[File] = []
         self._replaced: set[str] = set()
         for path, place, file in others:
             self._replaced.add(path)
@@ -70,7 +70,11 @@ class Types:
 
     def _add(self, file: File, place: Place | None) -> None:
         self._types.update(_declared(file, place))
-        self._extensions.update(_extensions(file))
+        self._files.append(file)
+
+    @cached_property
+    def _extensions(self) -> dict[str, Field]:
+        return {name: item for file in self._files for name, item in _extensions(file)}
 
     def find(self, full_name: str) -> TypeInfo | None:
         """The type of a full name."""
@@ -103,6 +107,13 @@ class Types:
                 return candidate
         return None
 
+    def meant(self, name: str, scope: tuple[str, ...], package: str) -> TypeInfo | None:
+        """The type that `name` means inside `scope` of a file of this package."""
+        for candidate in _candidates(name, scope, package):
+            if (found := self.find(candidate)) is not None:
+                return found
+        return None
+
     def resolve_extension(self, name: str, scope: tuple[str, ...], package: str | None = None) -> str | None:
         """The full name of the extension that an option's name means inside `scope`; None if there is none."""
         for candidate in _candidates(name, scope, self.package if package is None else package):
@@ -131,12 +142,12 @@ def _declared(file: File, place: Place | None) -> Iterator[tuple[str, TypeInfo]]
         name, item = waiting.pop()
         entry = _map_entry(item) if isinstance(item, Message) else None
         yield prefix + name, TypeInfo(item, package, name, place, entry)
-        if isinstance(item, Message):
+        if isinstance(item, Message) and item.nested:
             waiting += ((f"{name}.{inner.name}", inner) for inner in reversed(item.nested))
 
 
 def _map_entry(message: Message) -> tuple[str, str] | None:
-    if str(option_value(message.options, "map_entry")).lower() != "true":
+    if not message.options or str(option_value(message.options, "map_entry")).lower() != "true":
         return None
     kinds = {field.name: field.type for field in message.fields}
     return (kinds["key"], kinds["value"]) if {"key", "value"} <= kinds.keys() else None

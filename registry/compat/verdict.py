@@ -6,7 +6,6 @@ registry (`CompatibilityLevel`, `CompatibilityChecker`).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +83,7 @@ def check(
             here += rules.differences(new, old, Roles(reader=NEW, writer=old_name), policy)
         if wanted.forward:
             here += rules.differences(old, new, Roles(reader=old_name, writer=NEW, candidate_reads=False), policy)
-        found += (dataclasses.replace(item, version=version) for item in here)
+        found += (Difference(item.kind, item.path, item.message, version) for item in here)
     return CompatibilityResult(tuple(found))
 
 

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    EnumValueDescriptorProto,
+    FileDescriptorProto,
+    FileDescriptorSet,
+)
 
 from registry import InvalidSchemaError
 from registry.compat.protobuf_descriptor import from_bytes, pool_of
@@ -43,6 +49,20 @@ def test_a_descriptor_declares_what_its_text_does(text: str) -> None:
 def test_what_is_no_descriptor() -> None:
     with pytest.raises(InvalidSchemaError, match=r"x\.proto is neither"):
         from_bytes(b"hello", "x.proto")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        FileDescriptorProto(message_type=[DescriptorProto()] * 37_501),
+        FileDescriptorProto(enum_type=[EnumDescriptorProto(value=[EnumValueDescriptorProto()] * 150_000)]),
+        FileDescriptorProto(message_type=[DescriptorProto(nested_type=[DescriptorProto()] * 37_500)]),
+        FileDescriptorProto(message_type=[DescriptorProto(reserved_name=[""] * 150_000)]),
+    ],
+)
+def test_a_descriptor_of_too_much(data: FileDescriptorProto) -> None:
+    with pytest.raises(InvalidSchemaError, match="more than 150,000 declarations"):
+        from_bytes(data.SerializeToString())
 
 
 def test_files_that_do_not_fit_together() -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from google.protobuf.message_factory import GetMessageClass
 
 from registry import InvalidSchemaError, Schema, SchemaReference
@@ -204,8 +205,8 @@ def test_absolute_paths_to_real_files_are_not_found(tmp_path: Path) -> None:
     [
         'syntax = "proto3";' + "message A {" * 10_000 + "}" * 10_000,
         'syntax = "proto2";' + "".join(f"message A {{ optional group G{i} = {i + 1} {{" for i in range(10_000)),
-        "option (a) = {" + "a {" * 100_000 + "}" * 100_000 + "};",
-        "option (a) = {" + "a: [{" * 100_000 + "}]" * 100_000 + "};",
+        "option (a) = {" + "a {" * 20_000 + "}" * 20_000 + "};",
+        "option (a) = {" + "a: [{" * 20_000 + "}]" * 20_000 + "};",
     ],
 )
 def test_deep_nesting_is_refused(text: str) -> None:
@@ -222,6 +223,11 @@ def test_long_texts() -> None:
     text = 'syntax = "proto3";' + "".join(f"message M{i} {{ {fields} }}" for i in range(20))
     assert len(compile(proto(text)).file[0].message_type) == 20
     assert "characters; at most" in reason("//" + "x" * (9 << 20))
+
+
+def test_a_descriptor_of_too_much_is_refused() -> None:
+    data = FileDescriptorProto(message_type=[DescriptorProto()] * 40_000).SerializeToString()
+    assert "more than 150,000 declarations" in reason(base64.b64encode(data).decode())
 
 
 def test_threads_get_what_they_asked_for() -> None:

@@ -29,6 +29,11 @@ def test_more_types_than_protoc_can_do() -> None:
         descriptors("message A {}" * (MAX_TYPES + 1), {}, "a.proto")
 
 
+def test_more_declarations_than_protoc_has_memory_for() -> None:
+    with pytest.raises(InvalidSchemaError, match="more than 100,000 declarations"):
+        descriptors('import "b.proto";' + ";" * 50_000, {"b.proto": ";" * 50_000}, "a.proto")
+
+
 def test_without_the_optional_package(monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = builtins.__import__
 

@@ -121,9 +121,13 @@ def test_editions_have_no_labels() -> None:
         (PROTO3 + "message A { repeated map<string, B> a = 1; }", "a map has no label"),
         ('package a; syntax = "proto3";', "must be the first"),
         ('syntax = "proto4";', "unknown syntax 'proto4'"),
-        ("package a; package b;", "a second package"),
+        ("message A {} enum A { V = 0; }", "'A' is declared twice"),
+        ("service S {} message S {} service S {}", "'service S' is declared twice"),
+        ("message A {} message A {", "'A' is declared twice"),
+        (PROTO3 + "message A { int32 1a = 1; }", "'1a' starts with a digit"),
+        ("enum E { 1A = 0; }", "'1A' starts with a digit"),
         ("message A {", "found the end"),
-        ("message A { rpc x (A) returns (A); }", "'rpc' in a message"),
+        ("message A { rpc x (A) returns (A); }", "found 'rpc'"),
         ("hello", "unexpected 'hello'"),
         ("import x.proto;", "expected a path"),
         ("service A { message B {} }", "unexpected 'message'"),
@@ -133,6 +137,22 @@ def test_editions_have_no_labels() -> None:
 def test_errors(text: str, reason: str) -> None:
     with pytest.raises(InvalidSchemaError, match=reason):
         read(text)
+
+
+def test_of_several_packages_the_last_counts() -> None:
+    assert read("package a; package b;").package == "b"
+
+
+@pytest.mark.parametrize("name", ["package", "import", "syntax", "edition", "service", "rpc"])
+def test_keywords_of_files_and_services_are_types_in_a_message(name: str) -> None:
+    assert message(f"{name} a = 1; repeated {name} b = 2;").fields == [
+        Field(None, name, "a", 1),
+        Field("repeated", name, "b", 2),
+    ]
+
+
+def test_a_key_with_fields_replaces_its_value() -> None:
+    assert read("option (a) = {[b]: 1 [b].c: 2};").options == [Option("a", Kind.MAP, {"[b]": {"c": TWO}}, True)]
 
 
 def test_the_quick_way_reads_like_the_slow_one() -> None:

@@ -5,6 +5,8 @@ import pytest
 from registry import InvalidSchemaError, Schema, SchemaReference
 from registry.compat.protobuf_sources import (
     BUILT_IN_NAMES,
+    MAX_BYTES,
+    MAX_MARKS,
     built_in,
     decoded,
     imports,
@@ -37,6 +39,17 @@ def test_base64() -> None:
     assert decoded("abcde") is None
 
 
+def test_a_comment_is_no_base64() -> None:
+    assert decoded("// ab") is None
+    assert decoded("\n//abcdef") is None
+
+
+def test_a_large_descriptor_is_refused() -> None:
+    assert decoded("A" * (MAX_BYTES // 3 * 4)) == bytes(MAX_BYTES)
+    with pytest.raises(InvalidSchemaError, match="3,145,731 bytes; at most 3,145,728"):
+        decoded("A" * (MAX_BYTES // 3 * 4 + 4))
+
+
 @pytest.mark.parametrize("path", ["a.proto", "a/b.proto", "weird name.proto"])
 def test_paths(path: str) -> None:
     assert is_path(path)
@@ -50,6 +63,25 @@ def test_what_is_no_path(path: str) -> None:
 def test_the_first_reference_of_a_name_counts() -> None:
     pairs = [(SchemaReference("a.proto", "a", version), Schema(str(version), "PROTOBUF")) for version in (1, 2)]
     assert texts_by_name(Schema("", "PROTOBUF"), pairs) == {"a.proto": "1"}
+
+
+@pytest.mark.parametrize("mark", [";", ",", ":", "[", "{"])
+def test_too_many_declarations(mark: str) -> None:
+    most = MAX_MARKS // (4 if mark == "{" else 1)
+    closed = {"[": "[]", "{": "{}"}.get(mark, mark)
+    refuse_extremes(closed * most, "")
+    with pytest.raises(InvalidSchemaError, match="x: more than 150,000 declarations"):
+        refuse_extremes(closed * (most + 1), "x")
+
+
+def test_references_too_large_together() -> None:
+    def pairs(text: str) -> list[tuple[SchemaReference, Schema]]:
+        return [(SchemaReference(f"{name}.proto", name, 1), Schema(text, "PROTOBUF")) for name in "abc"]
+
+    assert len(texts_by_name(Schema("", "PROTOBUF"), pairs(";" * 50_000))) == 3
+    for text in (";" * 50_001, " " * (3 << 20)):
+        with pytest.raises(InvalidSchemaError, match="3 references of more than"):
+            texts_by_name(Schema("", "PROTOBUF"), pairs(text))
 
 
 def test_extremes_name_the_line() -> None:
