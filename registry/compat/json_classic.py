@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from registry.compat.documents import dumps
 from registry.compat.json_model import (
+    NODES,
     ArrayNode,
     CombinedNode,
     ConstNode,
@@ -42,6 +43,14 @@ NEWER_OBJECT_KEYWORDS: Final = OBJECT_KEYWORDS | {"propertyNames"}
 NEWER_ARRAY_KEYWORDS: Final = ARRAY_KEYWORDS | {"contains"}
 CRITERIA: Final = {criterion.value: criterion for criterion in Criterion}
 CONDITIONAL_KEYWORDS: Final = "if", "then", "else"
+OLDEST_FORMATS: Final = frozenset(("date-time", "email", "hostname", "ipv4", "ipv6", "uri"))
+NEWER_FORMATS: Final = OLDEST_FORMATS | {"uri-reference", "uri-template", "json-pointer"}
+FORMATS: Final = {
+    Draft.DRAFT_4: OLDEST_FORMATS,
+    Draft.DRAFT_6: NEWER_FORMATS,
+    Draft.DRAFT_7: NEWER_FORMATS | {"date", "time", "relative-json-pointer", "regex"},
+}
+"""Formats the registry knows; it forgets the others."""
 SIMPLE_TYPES: Final = {"boolean": Kind.BOOLEAN, "null": Kind.NULL}
 
 
@@ -72,7 +81,7 @@ class ClassicReader(Reader):
             for keyword in ("readOnly", "writeOnly"):
                 if keyword in rest:
                     self.flag(schema, keyword, place)
-        node.has_default = rest.get("default") is not None and node.kind is not Kind.REFERENCE
+        node.has_default = "default" in rest and node.kind is not Kind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
         if isinstance(node, ArrayNode):
             # the registry looks for these two where the loader keeps what it does not know
@@ -104,16 +113,21 @@ class ClassicReader(Reader):
         said = rest.pop("type")
         taken: set[str] = set()
         if isinstance(said, str):
-            node = yield from self._typed_node(said, rest, place, taken)
+            node = yield from self._of_type(said, rest, place, taken)
         elif isinstance(said, list):
             branches: list[Node] = []
             for name in said:
-                branch = yield from self._typed_node(name, rest, place, taken)
+                branch = yield from self._of_type(name, rest, place, taken)
                 branches.append(branch)
             node = self.done(CombinedNode(criterion=Criterion.ANY, branches=tuple(branches)), {})
         else:
             raise self.invalid(place / "type", f"expected a string or an array, not {text_of(said)}")
         _drop(rest, taken)
+        return node
+
+    def _of_type(self, name: Any, rest: Mapping[str, Any], place: Place, taken: set[str]) -> Reading:
+        node = yield from self._typed_node(name, rest, place, taken)
+        node.typed = node.kind in NODES
         return node
 
     def _typed_node(self, name: Any, rest: Mapping[str, Any], place: Place, taken: set[str]) -> Reading:
@@ -152,8 +166,8 @@ class ClassicReader(Reader):
             for keyword in CONDITIONAL_KEYWORDS:
                 if keyword in rest:
                     yield rest[keyword], place / keyword
-            _drop(rest, CONDITIONAL_KEYWORDS)
-            found.append(Node(Kind.CONDITIONAL))
+            said: dict[str, Any] = {keyword: rest.pop(keyword) for keyword in CONDITIONAL_KEYWORDS if keyword in rest}
+            found.append(Node(Kind.CONDITIONAL, extras=said))
         return found
 
     # --- types
@@ -168,6 +182,7 @@ class ClassicReader(Reader):
             min_length=self.count(rest, "minLength", place),
             max_length=self.count(rest, "maxLength", place),
             pattern=pattern,
+            format=rest["format"] if rest.get("format") in FORMATS[place.draft] else None,
         )
 
     def _number_node(self, rest: Mapping[str, Any], place: Place, integer: bool) -> NumberNode:
@@ -181,9 +196,8 @@ class ClassicReader(Reader):
             raise self.invalid(place / "multipleOf", "a multiple of 0 is no number but 0")
         if place.draft is Draft.DRAFT_4:
             # true and false there; the registry does not compare them
-            for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
-                if keyword in rest:
-                    self.flag(rest, keyword, place)
+            exclusive = [keyword for keyword in ("exclusiveMinimum", "exclusiveMaximum") if keyword in rest]
+            node.extras = {keyword: True for keyword in exclusive if self.flag(rest, keyword, place)}
         else:
             node.exclusive_minimum = self.number(rest, "exclusiveMinimum", place)
             node.exclusive_maximum = self.number(rest, "exclusiveMaximum", place)

@@ -73,9 +73,10 @@ class Node:
 
     Attributes:
         kind: decides, with a few exceptions, whether two schemas can be compatible at all.
-        has_default: whether the schema gives a default that is not null; never for a `$ref`, as the registry has it.
+        has_default: whether the schema gives a default (since 2019-09: one that is not null); never for a `$ref`.
         is_bytes: whether `connect.type` is `bytes`: Kafka Connect writes such numbers in two ways.
-        extras: what the schema object says beyond its node: title, unknown keywords, …
+        extras: what the schema object says beyond its node: title, unknown keywords, …; tells branches apart
+        typed: whether `type` says so, not only the keywords; for nodes of `NODES`.
         only_values: whether it is compared without looking at schemas inside.
         key: equal for nodes of one document that the registry would print alike; only the branches of combinations,
             and what is inside them, have one.
@@ -86,6 +87,7 @@ class Node:
     kind: Kind
     has_default: bool = False
     is_bytes: bool = False
+    typed: bool = False
     extras: Mapping[str, Any] | None = None
     key: int = -1
 
@@ -96,7 +98,11 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class StringNode(Node):
-    """A schema of strings."""
+    """A schema of strings.
+
+    Attributes:
+        format: never compared, but it tells the branches of combinations apart.
+    """
 
     only_values: ClassVar[bool] = True
 
@@ -104,6 +110,7 @@ class StringNode(Node):
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
+    format: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -312,13 +319,25 @@ class Interner:
             if not inner:
                 todo.pop()
                 said = frozenset((name, self.value(value)) for name, value in (item.extras or {}).items())
-                item.key = self.number((type(item), said, *(_part(getattr(item, name)) for name in _names(type(item)))))
+                shown = _shown(item)
+                parts = (_part(getattr(shown, name)) for name in _names(type(shown)))
+                item.key = self.number((type(shown), said, *parts))
 
 
 def _names(node: type[Node]) -> tuple[str, ...]:
     if node not in _NAMES:
         _NAMES[node] = tuple(item.name for item in dataclasses.fields(node) if item.name not in UNPRINTED)
     return _NAMES[node]
+
+
+def _shown(node: Node) -> Node:
+    """What the registry prints of a node: one that says nothing, as from `required: []`, looks like the empty one."""
+    empty = Node(Kind.EMPTY, node.has_default, node.is_bytes)
+    if node.kind not in NODES or node.typed:
+        return node
+    bare = NODES[node.kind]()
+    names = (name for name in _names(type(node)) if name not in ("has_default", "is_bytes"))
+    return empty if all(_part(getattr(node, name)) == _part(getattr(bare, name)) for name in names) else node
 
 
 UNPRINTED: Final = ("extras", "key", "target")

@@ -1,13 +1,14 @@
 """Schemas of 2019-09 and 2020-12: how one schema object becomes a node.
 
 Must not know of comparisons. Source: Confluent's `SchemaTranslator` on top of the library json-sKema: each keyword is
-a small node, and they are joined one after the other, in the order of the document, `properties` and
+a small node, and they are joined one after the other, in the order of a Java `HashMap`, `properties` and
 `patternProperties` after all others, `unevaluated…` last. What it does not know it leaves out: `$recursiveRef`,
-`dependencies`, `additionalItems`.
+`dependencies`, `additionalItems`; but it takes the place of what was noted beside the node's own fields.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -50,6 +51,12 @@ COUNTS: Final[Mapping[str, tuple[Callable[..., Node], str]]] = {
 IGNORED: Final = ("format", "readOnly", "writeOnly")
 """Keywords that are known and say nothing; they still are steps, after which a list of types takes in no more."""
 LATE: Final = ("properties", "patternProperties", "unevaluatedItems", "unevaluatedProperties")
+UNSAID: Final = frozenset(("$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "deprecated", "then", "else")) | {
+    *("minContains", "maxContains")
+}
+"""Keywords that are known, are no steps, and are not printed."""
+SAID: Final = frozenset(("$id", "title", "description", "default"))
+"""Keywords that are known, are no steps, and are printed."""
 
 
 class ModernReader(Reader):
@@ -58,13 +65,18 @@ class ModernReader(Reader):
     def read(self, schema: Mapping[str, Any], place: Place) -> Reading:
         """Reads one schema object."""
         node: Node | None = None
-        for keyword in [*(name for name in schema if name not in LATE), *(name for name in LATE if name in schema)]:
+        early = [name for name in _java_order(schema) if name not in LATE]
+        for keyword in [*early, *(name for name in LATE if name in schema)]:
             step = STEPS.get(keyword)
             if step is not None:
                 for part in (yield from step(self, schema, place)):
                     node = part if node is None else _joined(node, part)
         node = self._final(node)
-        rest = {name: value for name, value in schema.items() if name not in STEPS}
+        rest = {name: value for name, value in schema.items() if name not in STEPS and name not in UNSAID}
+        if rest.get("default", "") is None:
+            del rest["default"]  # as if it were not there
+        if any(name not in SAID and (name != "$defs" or rest[name]) for name in rest):
+            _forget(node)
         for keyword in ("title", "description"):
             if keyword in schema:
                 self.text(schema, keyword, place)
@@ -81,6 +93,32 @@ class ModernReader(Reader):
             if isinstance(branch, CombinedNode) and branch.made:
                 self.done(branch, {})
         return node
+
+
+def _java_order(names: Mapping[str, Any]) -> list[str]:
+    """Names as a `HashMap` of them would give them out, filled in the order given."""
+    size = 16
+    while len(names) > size * 3 // 4:
+        size *= 2
+    return sorted(names, key=lambda name: _java_hash(name) & (size - 1))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _java_hash(name: str) -> int:
+    """The hash of a string, with its upper bits mixed into the lower ones as `HashMap` does."""
+    units = name.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = (value * 31 + (high << 8) + low) & 0xFFFFFFFF
+    return value ^ value >> 16
+
+
+def _forget(node: Node) -> None:
+    """Takes from a node what the registry notes beside it: unknown keywords and `$defs` take that place."""
+    if isinstance(node, ArrayNode):
+        node.min_contains = node.max_contains = node.unevaluated = None
+    elif isinstance(node, ObjectNode):
+        node.unevaluated = None
 
 
 Parts: TypeAlias = Generator[tuple[Any, Place], Node, Iterable[Node]]
@@ -155,8 +193,13 @@ def _reference(keyword: str) -> StepOf:
     return _quick(lambda reader, schema, place: reader.reference(schema[keyword], place))
 
 
-def _ignored(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Node:
-    return CombinedNode(criterion=Criterion.ALL, made=True)
+def _ignored(keyword: str) -> StepOf:
+    def step(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
+        yield from ()
+        # `readOnly: false` is no step
+        return [] if schema[keyword] is False else [CombinedNode(criterion=Criterion.ALL, made=True)]
+
+    return step
 
 
 def _combined(criterion: Criterion) -> StepOf:
@@ -175,10 +218,10 @@ def _not(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts
 
 
 def _if(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
-    for keyword in ("if", "then", "else"):
-        if keyword in schema:
-            yield schema[keyword], place / keyword
-    return [Node(Kind.CONDITIONAL)]
+    said = {keyword: schema[keyword] for keyword in ("if", "then", "else") if keyword in schema}
+    for keyword, inner in said.items():
+        yield inner, place / keyword
+    return [Node(Kind.CONDITIONAL, extras=said)]
 
 
 def _items(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
@@ -249,7 +292,7 @@ STEPS: Final[Mapping[str, StepOf]] = {
     **{keyword: _number(keyword) for keyword in NUMBERS},
     **{keyword: _count(keyword) for keyword in COUNTS},
     **{criterion.value: _combined(criterion) for criterion in Criterion},
-    **{keyword: _quick(_ignored) for keyword in IGNORED},
+    **{keyword: _ignored(keyword) for keyword in IGNORED},
     "type": _quick(_type),
     "pattern": _quick(_pattern),
     "enum": _quick(_enum),

@@ -5,6 +5,7 @@ Must not know of comparisons. Python's stack is not used: a reading asks for the
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ from registry.errors import InvalidSchemaError
 __all__ = ["PLAIN", "Place", "Reader", "Reading", "text_of"]
 
 PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
-    **{kind.value: node for kind, node in NODES.items()},
-    "integer": lambda: NumberNode(integer=True),
+    **{kind.value: functools.partial(node, typed=True) for kind, node in NODES.items()},
+    "integer": lambda: NumberNode(integer=True, typed=True),
     "boolean": lambda: Node(Kind.BOOLEAN),
     "null": lambda: Node(Kind.NULL),
 }
@@ -104,7 +105,9 @@ class Reader(ABC):
 
     def done(self, node: Node, extras: Mapping[str, Any]) -> Node:
         """A node that is complete, with what its schema object says beyond it."""
-        node.extras = extras
+        if node.kind is Kind.REFERENCE:  # the registry forgets these beside a `$ref`
+            extras = {name: value for name, value in extras.items() if name not in ("default", "$id", "id")}
+        node.extras = {**(node.extras or {}), **extras}
         if isinstance(node, CombinedNode):
             self._combined.append(node)
         return node

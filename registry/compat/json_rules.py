@@ -6,6 +6,7 @@ original is the writer's schema, the update the reader's; rules name only what c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -91,8 +92,12 @@ PROPERTY_COUNTS: Final = (
 
 
 def _bounds(
-    table: Iterable[tuple[str, str, bool, tuple[JsonKind, JsonKind]]], original: Node, update: Node
+    table: Iterable[tuple[str, str, bool, tuple[JsonKind, JsonKind]]],
+    original: Node,
+    update: Node,
+    size: Callable[[Number], float] = int,
 ) -> Iterator[Found]:
+    """Differences of limits; `size` makes of a limit what is compared: the registry drops decimals of counts."""
     for word, attribute, upper, kinds in table:
         new: Number | None = getattr(update, attribute)
         if new is None:
@@ -100,8 +105,26 @@ def _bounds(
         old: Number | None = getattr(original, attribute)
         if old is None:
             yield Found(kinds[0], (word,), {"new": new})
-        elif (new < old) if upper else (new > old):
+        elif (size(new) < size(old)) if upper else (size(new) > size(old)):
             yield Found(kinds[1], (word,), {"old": old, "new": new})
+
+
+def _limits(original: NumberNode, update: NumberNode) -> Iterator[Found]:
+    for found in _bounds(LIMITS, original, update, _double):
+        if found.kind is JsonKind.EXCLUSIVE_MAXIMUM_DECREASED and update.maximum is not None:
+            # the registry looks at the update's `maximum` here, where its `exclusiveMaximum` was meant
+            assert original.exclusive_maximum is not None
+            if _double(original.exclusive_maximum) <= _double(update.maximum):
+                continue
+        yield found
+
+
+def _double(value: Number) -> float:
+    """A limit as Java's `double`: 9223372036854775807 is the same as the number before it."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 # --- schemas without schemas inside
@@ -115,7 +138,7 @@ def values(original: Node, update: Node) -> Iterator[Found]:
             kind = JsonKind.PATTERN_ADDED if original.pattern is None else JsonKind.PATTERN_CHANGED
             yield Found(kind, ("pattern",), {"old": repr(original.pattern), "new": repr(update.pattern)})
     elif isinstance(original, NumberNode) and isinstance(update, NumberNode):
-        yield from _bounds(LIMITS, original, update)
+        yield from _limits(original, update)
         yield from _multiples(original.multiple_of, update.multiple_of)
         if update.integer and not original.integer:
             yield Found(JsonKind.TYPE_NARROWED)

@@ -145,7 +145,7 @@ def test_values() -> None:
 
 def test_defaults_and_connect() -> None:
     assert read({"type": "string", "default": "x"}).has_default
-    assert not read({"type": "string", "default": None}).has_default
+    assert read({"type": "string", "default": None}).has_default
     assert not read({"$ref": "#/definitions/a", "default": 1, "definitions": {"a": {}}}).has_default
     assert read({"type": "string", "connect.type": "bytes"}).is_bytes
 
@@ -171,6 +171,46 @@ def test_branches_have_keys() -> None:
     assert node.criterion is Criterion.ANY
     one, two, three = (branch.key for branch in node.branches)
     assert one == two != three
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ({"type": "string", "format": "date"}, {"type": "string", "format": "time"}, False),
+        ({"type": "string", "format": "uuid"}, {"type": "string", "format": "no-such"}, True),
+        ({"type": "string", "format": "uuid"}, {"type": "string"}, True),
+        ({"type": "string", "minLength": 1}, {"minLength": 1}, False),
+        ({"if": {"type": "string"}}, {"if": {"type": "null"}}, False),
+        ({"if": {"type": "null"}, "then": {}}, {"then": {}, "if": {"type": "null"}}, True),
+        ({"required": []}, {"uniqueItems": False}, True),
+        ({"required": []}, {}, True),
+        ({"required": [], "title": "x"}, {}, False),
+        ({"type": "object"}, {}, False),
+        ({"$ref": "#/x", "default": 1}, {"$ref": "#/x"}, True),
+        ({"$ref": "#/x", "title": "x"}, {"$ref": "#/x"}, False),
+    ],
+)
+def test_branches_are_alike_if_the_registry_prints_them_alike(one: Any, other: Any, alike: bool) -> None:
+    node = read({"anyOf": [one, other], "x": {}})
+    assert isinstance(node, CombinedNode)
+    assert (node.branches[0].key == node.branches[1].key) is alike
+
+
+def test_formats_a_draft_knows_tell_branches_apart() -> None:
+    document = {"anyOf": [{"type": "string", "format": name} for name in ("email", "uri-reference", "date", "uuid")]}
+    counts = []
+    for draft in (Draft.DRAFT_4, Draft.DRAFT_6, Draft.DRAFT_7):
+        node = read(document, draft)
+        assert isinstance(node, CombinedNode)
+        counts.append(len({branch.key for branch in node.branches}))
+    assert counts == [2, 3, 4]
+
+
+def test_exclusive_limits_of_draft_4_tell_branches_apart() -> None:
+    flags = ({"exclusiveMinimum": True}, {"exclusiveMinimum": False}, {})
+    node = read({"anyOf": [{"type": "number", "minimum": 1, **flag} for flag in flags]}, Draft.DRAFT_4)
+    assert isinstance(node, CombinedNode)
+    assert len({branch.key for branch in node.branches}) == 2
 
 
 @pytest.mark.parametrize(

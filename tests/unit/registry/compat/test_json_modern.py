@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from registry.compat.json_model import ArrayNode, CombinedNode, Kind, Node, ObjectNode, StringNode
-from registry.compat.json_modern import ModernReader
+from registry.compat.json_modern import ModernReader, _java_order
 from registry.compat.json_refs import Draft, References
 from registry.errors import InvalidSchemaError
 
@@ -22,7 +22,7 @@ def shape(node: Node) -> Any:
     return node.kind.value
 
 
-TWO = ("allOf", ["enum", "string"])
+TWO = ("allOf", ["string", "enum"])
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,59 @@ TWO = ("allOf", ["enum", "string"])
         ({"anyOf": [{"type": "null"}]}, ("anyOf", ["null"])),
         ({"anyOf": []}, ("anyOf", [])),
         # branches that are several conditions come in one by one
-        ({"anyOf": [{"enum": ["a"], "type": "string"}, {"type": "null"}]}, ("anyOf", ["enum", "string", "null"])),
+        ({"anyOf": [{"enum": ["a"], "type": "string"}, {"type": "null"}]}, ("anyOf", ["string", "enum", "null"])),
         ({"not": {"type": "null"}, "if": {}, "then": False}, ("allOf", ["not", "if/then/else"])),
         ({"then": {}}, "anything"),
         ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, "reference to a reference"),
-        ({"$ref": "#/$defs/a", "type": "null", "$defs": {"a": {}}}, ("allOf", ["reference to a reference", "null"])),
+        ({"$ref": "#/$defs/a", "type": "null", "$defs": {"a": {}}}, ("allOf", ["null", "reference to a reference"])),
+        # `format` comes before `type` however they are written, and `readOnly` only counts if it is true
+        (
+            {"type": ["string", "null"], "maxLength": 1, "readOnly": True},
+            ("allOf", [("anyOf", ["string", "null"]), "string"]),
+        ),
+        ({"type": ["string", "null"], "maxLength": 1, "readOnly": False}, ("anyOf", ["string", "null"])),
     ],
 )
 def test_shape(document: Any, expected: Any) -> None:
     assert shape(read(document)) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "ordered"),
+    [
+        ("multipleOf maxLength required type format", "multipleOf format type maxLength required"),
+        ("type maxItems", "maxItems type"),
+        # from 13 names on the table of the map is twice as large
+        ("type a b c d e f g h i j minItems", "minItems a b c d e f g h i j type"),
+        ("type a b c d e f g h i j minItems k", "a b c d e f g h i j k type minItems"),
+        # names with one hash stay as written
+        ("enum maxLength properties required", "enum maxLength properties required"),
+        ("required properties BB Aa", "BB Aa required properties"),
+    ],
+)
+def test_keywords_are_taken_as_a_hash_map_has_them(written: str, ordered: str) -> None:
+    assert _java_order(dict.fromkeys(written.split())) == ordered.split()
+
+
+@pytest.mark.parametrize(
+    ("beside", "kept"),
+    [
+        ({}, True),
+        ({"$defs": {}, "title": "x", "$anchor": "a", "deprecated": True, "default": 1}, True),
+        ({"$defs": {"a": {}}}, False),
+        ({"$comment": "x"}, False),
+        ({"examples": []}, False),
+        ({"definitions": {}}, False),
+    ],
+)
+def test_unknown_keywords_and_definitions_take_the_place_of_what_is_noted(beside: Any, kept: bool) -> None:
+    node = read({"type": "object", "unevaluatedProperties": False, **beside})
+    assert isinstance(node, ObjectNode)
+    assert (node.unevaluated is not None) is kept
+    node = read({"type": "array", "contains": {}, "maxContains": 2, "unevaluatedItems": False, **beside})
+    assert isinstance(node, ArrayNode)
+    noted = node.min_contains, node.max_contains, node.unevaluated and node.unevaluated.kind
+    assert noted == ((1, 2, Kind.FALSE) if kept else (None, None, None))
 
 
 def test_a_list_of_types_takes_its_keywords_in() -> None:
@@ -111,6 +155,11 @@ def test_branches_have_keys() -> None:
     node = read({"anyOf": [{"type": ["string", "null"], "format": "x"}, {"type": ["string", "null"], "format": "x"}]})
     assert isinstance(node, CombinedNode)
     assert node.branches[0].key == node.branches[1].key >= 0
+    node = read(
+        {"anyOf": [{"type": "string", "default": None, "deprecated": True}, {"type": "string", "format": "date"}]}
+    )
+    assert isinstance(node, CombinedNode)
+    assert node.branches[0].key == node.branches[1].key
     made = read({"type": ["string", "string"], "minimum": 1})
     assert isinstance(made, CombinedNode)
     assert [branch.key >= 0 for branch in made.branches[0].branches] == [True, True]  # type: ignore[attr-defined]

@@ -48,8 +48,33 @@ def test_multiples(old: Any, new: Any, kind: JsonKind | None) -> None:
 
 
 def test_limits_of_huge_numbers() -> None:
-    old, new = NumberNode(maximum=Decimal("1e900")), NumberNode(maximum=10**900 - 1)
-    assert [item.kind for item in values(old, new)] == [JsonKind.MAXIMUM_DECREASED]
+    old, new = NumberNode(maximum=Decimal("1e900"), minimum=-(10**900)), NumberNode(maximum=10**300, minimum=-1)
+    assert [item.kind for item in values(old, new)] == [JsonKind.MAXIMUM_DECREASED, JsonKind.MINIMUM_INCREASED]
+    assert [item.kind for item in values(new, old)] == []
+
+
+def test_limits_are_compared_as_doubles() -> None:
+    assert not list(values(NumberNode(maximum=2**63 - 1), NumberNode(maximum=2**63 - 2)))
+    found = values(NumberNode(minimum=2**53), NumberNode(minimum=2**53 + 2))
+    assert [item.kind for item in found] == [JsonKind.MINIMUM_INCREASED]
+
+
+def test_a_lowered_exclusive_maximum_is_measured_by_the_maximum_beside_it() -> None:
+    old = NumberNode(exclusive_maximum=10)
+    kinds = [
+        [item.kind for item in values(old, NumberNode(exclusive_maximum=8, maximum=maximum))]
+        for maximum in (None, 9, 10)
+    ]
+    lowered, added = JsonKind.EXCLUSIVE_MAXIMUM_DECREASED, JsonKind.MAXIMUM_ADDED
+    assert kinds == [[lowered], [added, lowered], [added]]
+
+
+def test_counts_are_compared_without_decimals() -> None:
+    old, new = ArrayNode(min_contains=Decimal("1.2")), ArrayNode(min_contains=Decimal("1.9"))
+    assert not run(arrays(old, new, never))
+    assert [item.kind for item in run(arrays(old, ArrayNode(min_contains=2), never))] == [
+        JsonKind.MIN_CONTAINS_INCREASED
+    ]
     assert list(values(new, old)) == []
 
 
