@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import re
 import socket
 import time
 from collections.abc import AsyncIterator
@@ -44,6 +45,12 @@ async def connected(broker: ScriptedBroker, **properties: object) -> AsyncIterat
 
 def heartbeat(member: str = "m") -> HeartbeatRequest:
     return HeartbeatRequest(group_id="g", member_id=member)
+
+
+def said_wait_s(error: BaseException, api: str) -> float:
+    """How long nobody answered, as the error says it."""
+    (wait_s,) = re.findall(rf"{re.escape(api)} was not answered within ([\d.]+) s", str(error))
+    return float(wait_s)
 
 
 class Recorder:
@@ -155,7 +162,7 @@ class TestHandshake:
             connector = make_connector("x", api_version_request_timeout_ms=50)
             error = await outcome(connector.connect("127.0.0.1", listener.getsockname()[1]))
         assert isinstance(error, NetworkError)
-        assert "API_VERSIONS (18) v4 was not answered within 0.05" in str(error)
+        assert said_wait_s(error, "API_VERSIONS (18) v4") >= 0.05
 
     @on_loop
     async def test_cancelling_closes_the_socket(self):
@@ -342,7 +349,7 @@ class TestTimeouts:
             assert time.monotonic() - started_s < 2
             assert isinstance(error, NetworkError)
             assert error.code == KafkaError._TIMED_OUT
-            assert "HEARTBEAT (12) v4 was not answered within 0.05" in str(error)
+            assert said_wait_s(error, "HEARTBEAT (12) v4") >= 0.05
             assert isinstance(await outcome(other), NetworkError)
             assert not connection.usable
 
@@ -351,14 +358,14 @@ class TestTimeouts:
         async with ScriptedBroker() as broker, connected(broker, socket_timeout_ms=30) as connection:
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
             error = await outcome(connection.send(heartbeat()))
-        assert "was not answered within 0.03" in str(error)
+        assert said_wait_s(error, "HEARTBEAT (12) v4") >= 0.03
 
     @on_loop
     async def test_a_timer_of_an_answered_request_does_no_harm(self):
         async with ScriptedBroker() as broker, connected(broker) as connection:
             broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
-            await connection.send(heartbeat(), timeout_s=0.03)
-            await asyncio.sleep(0.06)
+            await connection.send(heartbeat(), timeout_s=0.5)
+            await asyncio.sleep(0.6)
             await connection.send(heartbeat(), timeout_s=5)
 
     @on_loop
