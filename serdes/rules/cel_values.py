@@ -59,6 +59,8 @@ def _plain(value: Any) -> Any:
     types = _types()
     if isinstance(value, _message_map()):
         return value.message
+    if isinstance(value, (types.TimestampType, types.DurationType)) and hasattr(value, "source"):
+        return value.source
     if isinstance(value, types.BoolType):
         return bool(value)
     if isinstance(value, Mapping):
@@ -123,12 +125,28 @@ def _message(message: Any) -> Any:
     name = message.DESCRIPTOR.full_name
     types = _types()
     if name == "google.protobuf.Timestamp":
-        return types.TimestampType(_aware(message.ToDatetime()))
+        return _remembering(types.TimestampType, _aware(message.ToDatetime()), message)
     if name == "google.protobuf.Duration":
-        return types.DurationType(message.ToTimedelta())
+        return _remembering(types.DurationType, message.ToTimedelta(), message)
     if name in WRAPPERS:
         return _scalar(message.value, message.DESCRIPTOR.fields_by_name["value"])
     return _message_map()(message)
+
+
+@functools.lru_cache(2)
+def _with_source(kind: Any) -> Any:
+    class WithSource(kind):  # type: ignore[misc]
+        """A time that knows its message: Python's own forms have no nanoseconds."""
+
+        source: Any
+
+    return WithSource
+
+
+def _remembering(kind: Any, value: Any, message: Any) -> Any:
+    made = _with_source(kind)(value)
+    made.source = message
+    return made
 
 
 WRAPPERS = frozenset(

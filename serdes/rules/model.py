@@ -98,7 +98,7 @@ class FieldContext:
         name: the field's name.
         field_type: what it holds; within a union, an array or a map what the value at hand is.
         tags: those in the schema and those in its metadata.
-        field_descriptor: Protobuf's descriptor of the field, None in other formats.
+        field_descriptor: Protobuf's descriptor of the field (in a map: of its values), None in other formats.
     """
 
     containing_message: Any

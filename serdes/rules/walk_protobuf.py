@@ -182,9 +182,13 @@ class _Walk:
         value = message.Extensions[field] if field.is_extension else getattr(message, field.name)
         if _is_map(field):
             child = known.message_type.fields_by_name["value"].message_type if _is_map(known) else None
+            item = field.message_type.fields_by_name["value"]
+            entered = self._ctx.current_field()
+            if entered is not None:  # what is transformed is a value of the map
+                entered.field_type, entered.field_descriptor = _type(item), item
             for key in list(value):
                 result = self._one(child, value[key])
-                if field.message_type.fields_by_name["value"].message_type is not None:
+                if item.message_type is not None:
                     _store(value[key], result)
                 elif self._changes:
                     value[key] = result
@@ -219,8 +223,6 @@ class _Walk:
         entered = self._ctx.current_field()
         if entered is None or not self._ctx.is_tagged(entered):
             return value
-        if entered.field_type is FieldType.MAP:
-            entered.field_type = _type_of(value, entered.field_type)
         result = self._transform(self._ctx, entered, value)
         if self._changes:
             return result
@@ -272,13 +274,6 @@ def _fields_set(message: Any) -> Iterable[Any]:
     for field, _ in message.ListFields():
         if field.is_extension:
             yield field
-
-
-def _type_of(value: Any, otherwise: FieldType) -> FieldType:
-    """The type of a map's value, by what it is."""
-    kinds = ((bool, FieldType.BOOLEAN), (int, FieldType.LONG), (float, FieldType.DOUBLE))
-    more = ((str, FieldType.STRING), (bytes, FieldType.BYTES))
-    return next((kind for python, kind in kinds + more if isinstance(value, python)), otherwise)
 
 
 def _store(message: Any, result: Any) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from google.protobuf import json_format
 
 from registry import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext, SerializationError
@@ -102,6 +103,8 @@ class Setup:
     field: MessageField = MessageField.VALUE
     text: str | None = None
     """The schema of writers' and readers' classes, where a format has them."""
+    as_json: bool = False
+    """Whether messages are given and taken in their JSON form."""
 
 
 @dataclasses.dataclass
@@ -191,6 +194,11 @@ class Both:
                 name: value if isinstance(value, (str, bytes, int)) else list(value) for name, value in made.items()
             }
 
+        if given.as_json:
+            return Side(
+                lambda value: write(json_format.ParseDict(value, message()), ctx),
+                lambda frame: json_format.MessageToDict(read(frame, ctx)),
+            )
         return Side(lambda value: write(message(**value), ctx), lambda frame: as_dict(read(frame, ctx)))
 
 

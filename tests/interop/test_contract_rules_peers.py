@@ -149,6 +149,73 @@ def test_the_metadata_s_properties_are_parameters_for_both(both: Both) -> None:
     assert theirs.read(ours.write(VALUES["AVRO"])) == ours.read(theirs.write(copy(VALUES["AVRO"]))) == VALUES["AVRO"]
 
 
+RICH = """
+syntax = "proto3";
+package t;
+import "confluent/meta.proto";
+import "google/protobuf/timestamp.proto";
+message Person {
+  enum Mood { SAD = 0; GLAD = 1; }
+  message Pet { string call = 1 [(confluent.field_meta) = { tags: "PII" }]; int32 age = 2; }
+  string name = 1 [(confluent.field_meta) = { tags: ["PII", "X"] }];
+  uint32 tall = 2;
+  uint64 far = 3;
+  float warm = 4;
+  bool old = 5;
+  Mood mood = 6;
+  Pet pet = 7;
+  repeated Pet pets = 8;
+  map<string, Pet> by_name = 9;
+  oneof choice { string one = 10 [(confluent.field_meta) = { tags: "PII" }]; int64 other = 11; }
+  optional string maybe = 12;
+  google.protobuf.Timestamp at = 13;
+  repeated Mood moods = 14;
+}
+"""
+RICH_VALUE = {
+    "name": "Ada",
+    "tall": 170,
+    "far": "5",
+    "warm": 36.5,
+    "old": True,
+    "mood": "GLAD",
+    "one": "x",
+    "pet": {"call": "Rex", "age": 3},
+    "pets": [{"call": "Tom"}],
+    "by_name": {"k": {"call": "Kim", "age": 1}},
+    "at": "2026-01-01T00:00:00.123456789Z",
+    "moods": ["SAD", "GLAD"],
+}
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        "typeName == 'STRING' ; value + '|' + fullName + '|' + name + '|' + string(size(tags))",
+        "name == 'tall' ; typeName == 'INT' ? value + 1u : 0u",
+        "name == 'far' ; typeName == 'LONG' ? value + 1u : 0u",
+        "typeName == 'FLOAT' ; value + 1.0",
+        "typeName == 'INT' && name == 'age' ; value + message.age",
+        "typeName == 'BOOLEAN' ; !value",
+        "'PII' in tags ; 'T'",
+        "name == 'at' ; value",
+        "name == 'at' ; value + duration('1s')",
+        "name == 'name' ; string(has(message.maybe)) + string(has(message.one)) + string(has(message.pet))",
+        "name == 'name' ; string(message.mood) + string(size(message.pets)) + message.by_name['k'].call",
+        "name == 'name' ; string(message.at) + string(message.warm) + '%d'.format([message.tall])",
+        "typeName == 'ENUM' ; 0",
+        "name == 'call' ; message.call + '!'",
+    ],
+)
+@pytest.mark.parametrize("mode", [RuleMode.WRITE, RuleMode.READ])
+def test_all_kinds_of_fields_of_protobuf_are_seen_alike(both: Both, expr: str, mode: RuleMode) -> None:
+    both.register("PROTOBUF", RICH, domain_rules=[rule("t", "CEL_FIELD", T, mode, expr=expr)])
+    setup = Setup(text=RICH, as_json=True)
+    ours, theirs = (side("PROTOBUF", setup).outcome(RICH_VALUE) for side in (both.ours, both.theirs))
+    assert ours is not None
+    assert ours == theirs
+
+
 # --- migrations
 
 WITHOUT = {**ADA, "raw": None}

@@ -149,6 +149,19 @@ def test_the_time_is_for_all_fields_of_a_message_together() -> None:
             transform(ctx, field, 1)
 
 
+def test_values_in_a_map_of_protobuf_are_single_values() -> None:
+    from registry import Schema
+    from serdes.protobuf_codec import load
+    from serdes.rules.walk_protobuf import field_transformer as walk
+
+    text = 'syntax = "proto3"; package t; message A { map<string, uint32> n = 1; map<string, string> s = 2; }'
+    kind: Any = load(Schema(text, "PROTOBUF")).named("A")
+    changed = rule(type="CEL_FIELD", kind=RuleKind.TRANSFORM, expr="name == 'n' ; typeName == 'INT' ? value + 1u : 0u")
+    ctx = context(changed, field_transformer=walk(kind.DESCRIPTOR))
+    made = CelFieldExecutor().transform(ctx, kind(n={"a": 1, "b": 2}, s={"c": "d"}))
+    assert made == kind(n={"a": 2, "b": 3}, s={"c": "d"})
+
+
 def test_has_is_asked_inside_macros_too() -> None:
     """Protobuf: an unset field has a value, but is not there."""
     from google.protobuf import descriptor_pb2

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, struct_pb2, timestamp_pb2, type_pb2, wrappers_pb2
+from google.protobuf import descriptor_pb2, duration_pb2, struct_pb2, timestamp_pb2, type_pb2, wrappers_pb2
 
 from serdes.rules import RuleError
 from serdes.rules.bounds import Bounds
@@ -16,6 +16,7 @@ from serdes.rules.cel import evaluate
 from serdes.rules.cel_values import from_cel, to_cel
 
 WHEN = datetime.datetime(2026, 1, 2, 3, 4, 5, 678_901, datetime.UTC)
+SECOND = datetime.timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +78,18 @@ def test_fields_without_presence_are_set_if_they_are_not_the_default() -> None:
 def test_well_known_types_are_their_values() -> None:
     stamp = timestamp_pb2.Timestamp()
     stamp.FromDatetime(WHEN)
-    assert from_cel(to_cel(stamp), None) == WHEN
+    assert from_cel(evaluate("m + duration('1s')", {"m": to_cel(stamp)}, Bounds("r")), None) == WHEN + SECOND
     assert from_cel(to_cel(wrappers_pb2.UInt64Value(value=2**64 - 1)), None) == 2**64 - 1
     values = struct_pb2.Struct(fields={"a": struct_pb2.Value(string_value="x")})
     assert bool(evaluate("m.fields['a'].string_value == 'x'", {"m": to_cel(values)}, Bounds("r")))
+
+
+def test_times_that_are_not_changed_keep_their_nanoseconds() -> None:
+    stamp = timestamp_pb2.Timestamp(seconds=5, nanos=123456789)
+    lasts = duration_pb2.Duration(seconds=5, nanos=123456789)
+    for value in (stamp, lasts):
+        assert from_cel(evaluate("m", {"m": to_cel(value)}, Bounds("r")), value) == value
+    assert from_cel(evaluate("[m, m]", {"m": to_cel(stamp)}, Bounds("r")), None) == [stamp, stamp]
 
 
 def test_a_map_becomes_a_message_where_one_was_given() -> None:
