@@ -78,6 +78,7 @@ RULES = {
         Rule("json-property-description", "properties have a description", default=False),
         Rule("json-required", "what is required is described in properties"),
         Rule("json-open", "additionalProperties is said, so that it is no accident who may add fields", default=False),
+        Rule("proto-valid", "protoc takes the file: types, imports and custom options are there and spelled right"),
         Rule("proto-syntax", "the file says its syntax or edition"),
         Rule("proto-package", "the file has a package"),
         Rule("proto-message-name", "names of messages, enums and services are in PascalCase"),

@@ -5,6 +5,7 @@ Must not know how results are shown.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 
 from registry.cli.checking import validate
@@ -14,6 +15,7 @@ from registry.cli.lint_rules import Complaint
 from registry.cli.positions import Lines, Positions
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
+from registry.references import resolve_all
 
 __all__ = ["Linter"]
 
@@ -44,11 +46,11 @@ class Linter:
             validate(document, self._files.schema(path), self._resolve)
         except Unusable as error:
             return FileResult.unusable(self._shown(path), error)
-        found = [item for item in self._complaints(document) if item.rule in self._rules]
+        found = [item for item in self._complaints(path, document) if item.rule in self._rules]
         findings = tuple(_findings(document, found))
         return FileResult(self._shown(path), Status.FAULTY if findings else Status.OK, findings)
 
-    def _complaints(self, document: Document) -> Iterable[Complaint]:
+    def _complaints(self, path: str, document: Document) -> Iterable[Complaint]:
         if document.schema_type == "AVRO":
             from registry.cli import lint_avro
 
@@ -59,7 +61,15 @@ class Linter:
             return lint_json.complaints(document.value, self._field_case)
         from registry.cli import lint_protobuf
 
-        return lint_protobuf.complaints(document.text)
+        return itertools.chain(self._protoc(path), lint_protobuf.complaints(document.text))
+
+    def _protoc(self, path: str) -> Iterable[Complaint]:
+        if "proto-valid" not in self._rules:
+            return ()
+        from registry.cli import lint_protoc  # needs the extra `proto`
+
+        schema = self._files.schema(path)
+        return lint_protoc.complaints(schema, resolve_all(schema, self._resolve))
 
     def _resolve(self, reference: SchemaReference) -> Schema:
         try:

@@ -5,7 +5,6 @@ Must not know of requests. Source: Confluent's `Schema` and `SchemaString` entit
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 from typing import Any
 
@@ -35,17 +34,13 @@ def formatted(
         parts = [part.schema_str for _, part in referenced(state, subject, schema, deleted=True)]
         return dataclasses.replace(shown, schema_str=resolved_avro(schema.schema_str, parts))
     if schema.schema_type == "PROTOBUF" and form == "serialized":
-        return dataclasses.replace(shown, schema_str=_serialized(state, subject, schema))
+        from registry.compat.protobuf_diff import to_serialized  # needs the extra `proto`
+
+        text = to_serialized(schema, referenced(state, subject, schema, deleted=True))
+        return dataclasses.replace(shown, schema_str=text)
     if schema.schema_type == "JSON" and form == "resolved":
         return shown
     raise Refusal(422, 422, f"Unsupported format {form} for {schema.schema_type}")
-
-
-def _serialized(state: State, subject: str, schema: Schema) -> str:
-    from registry.compat.protobuf_parser import compile as compile_protobuf  # needs the extra `proto`
-
-    files = compile_protobuf(schema, referenced(state, subject, schema, deleted=True))
-    return base64.b64encode(files.file[-1].SerializeToString(deterministic=True)).decode()
 
 
 def described(

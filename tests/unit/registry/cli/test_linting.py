@@ -63,3 +63,12 @@ def test_a_missing_member_is_at_the_value_around_it(tmp_path: Path) -> None:
     bad = {"type": "record", "name": "O", "doc": "d", "fields": [{"name": "x", "type": ["null", "int"]}]}
     (result,) = lint(tmp_path, {"a.avsc": bad}, "avro-optional-default").values()
     assert [(finding.line, finding.pointer) for finding in result.findings] == [(8, "/fields/0/type")]
+
+
+def test_misspelled_types_of_protobuf_are_found_where_they_stand(tmp_path: Path) -> None:
+    text = 'syntax = "proto3";\nimport "b.proto";\nmessage A {\n  Bee b = 1;\n}\n'
+    files = {"a.proto": text, "b.proto": 'syntax = "proto3"; message Be {}'}
+    found = lint(tmp_path, files, "proto-valid")
+    assert [(item.line, item.column, item.kind) for item in found["a.proto"].findings] == [(4, 3, "proto-valid")]
+    assert found["b.proto"].status is Status.OK
+    assert lint(tmp_path, files, "proto-package", "proto-enum-zero")["a.proto"].findings[0].kind == "proto-package"
