@@ -7,7 +7,7 @@ Resolution" and "Logical Types".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -113,7 +113,14 @@ def _node(text: str) -> Any:
     return stripped if stripped.isalpha() else json.loads(stripped)
 
 
-def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, allow_default: bool = False) -> Encode:
+def encoder(
+    schema: AvroSchema,
+    prefix: bytes = b"",
+    *,
+    strict: bool = False,
+    allow_default: bool = False,
+    convert: Callable[[Any], Any] | None = None,
+) -> Encode:
     """A function that encodes values of a schema.
 
     Values of a top-level `bytes` schema are written without a length, whatever its logical type, as Confluent's
@@ -124,18 +131,26 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
         prefix: put in front of every result.
         strict: a record must have exactly the schema's fields.
         allow_default: as `strict`, but fields with a default may be missing.
+        convert: what to make of a value that does not fit; it gives back the same object if there is nothing to do.
 
     The function raises:
         SerializationError: the value does not fit; `path` names the place.
     """
     if schema.model.kind is Kind.BYTES:
         return _raw_encoder(schema, prefix)
-    return _encoder(schema, prefix, strict, allow_default)
+    return _encoder(schema, prefix, strict, allow_default, convert)
 
 
-def _encoder(schema: AvroSchema, prefix: bytes, strict: bool, allow_default: bool) -> Encode:
+def _encoder(
+    schema: AvroSchema,
+    prefix: bytes,
+    strict: bool = False,
+    allow_default: bool = False,
+    convert: Callable[[Any], Any] | None = None,
+) -> Encode:
     write, parsed, guard, fits = fastavro.schemaless_writer, schema.parsed, schema.guard, range_check(schema.model)
     options = {"strict": strict, "strict_allow_default": allow_default} if strict or allow_default else {}
+    again = None if convert is None else _encoder(schema, prefix, strict, allow_default)
 
     def encode(value: Any) -> bytes:
         if guard is not None:
@@ -148,14 +163,18 @@ def _encoder(schema: AvroSchema, prefix: bytes, strict: bool, allow_default: boo
         try:
             write(buffer, parsed, value, **options)
         except Exception as error:
-            raise _unfit(schema, value, options, error) from error
-        return buffer.getvalue()
+            converted = value if convert is None else convert(value)
+            if again is None or converted is value:
+                raise _unfit(schema, value, options, error) from error
+        else:
+            return buffer.getvalue()
+        return again(converted)
 
     return encode
 
 
 def _raw_encoder(schema: AvroSchema, prefix: bytes) -> Encode:
-    with_length = _encoder(schema, b"", False, False) if _is_decimal(schema) else None
+    with_length = _encoder(schema, b"") if _is_decimal(schema) else None
 
     def encode(value: Any) -> bytes:
         if isinstance(value, (bytes, bytearray, memoryview)):

@@ -115,6 +115,10 @@ class _Finder:
     def _union_part(self, schema: list[Any], value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
         """The branch that is meant, if it has parts and no other can be meant."""
         nodes = [self.node(branch) for branch in schema]
+        if isinstance(value, tuple) and len(value) == 2:
+            named = [node for node in nodes if _name(node) == value[0]]
+            yield from ((node, value[1], path) for node in named)
+            return
         meant = [node for node in nodes if _may_hold(node, value)]
         if len(meant) == 1 and isinstance(value, (Mapping, list, tuple)):
             yield meant[0], value, path
@@ -144,6 +148,11 @@ def _root_name(node: Any) -> str:
 
 def _kind(node: Any) -> str:
     return str(node["type"]) if _is_dict(node) else str(node)
+
+
+def _name(node: Any) -> str:
+    """What names a branch of a union."""
+    return str(node["name"]) if _is_dict(node) and "name" in node else _kind(node)
 
 
 def _may_hold(node: Any, value: Any) -> bool:

@@ -12,7 +12,6 @@ from serdes.asks import Flow
 from serdes.avro_codec import AvroSchema, decoder, encoder, load_texts
 from serdes.avro_values import as_dict, reading, writing
 from serdes.context import SerializationContext
-from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode, ReadHooks, Referenced
 from serdes.options import WriteOptions
 
@@ -54,22 +53,13 @@ class AvroFormat:
 
     def encoder(self, parsed: AvroSchema, prefix: bytes) -> Encode:
         """See `serdes.avro_codec.encoder`; takes objects too (`serdes.avro_values`)."""
-        plain = encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
         convert = writing(parsed.model)
-        often = False  # whether values have needed conversion before: then it is not tried without
+        plain = encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default, convert=convert)
 
         def encode(value: Any) -> bytes:
-            nonlocal often
-            if often or (value.__class__ is not dict and as_dict(value) is not None):
+            if value.__class__ is not dict and as_dict(value) is not None:
                 return plain(convert(value))
-            try:
-                return plain(value)
-            except SerializationError:
-                converted = convert(value)
-                if converted is value:
-                    raise
-                often = True
-            return plain(converted)
+            return plain(value)
 
         return encode
 

@@ -1,8 +1,9 @@
 """Numbers that fastavro writes though they do not fit: beyond Avro's `int`, or of more digits than a decimal has.
 
 Must not know of bytes. The check is compiled once per schema and looks only where such a type stands (ints in unions
-fastavro checks itself); schemas without one pay nothing. Source: Avro specification 1.12, "int: 32-bit signed integer",
-"Decimal": the precision is the maximum number of digits, those after the point included.
+fastavro checks itself, unless the value names its branch); schemas without one pay nothing. Source: Avro specification
+1.12, "int: 32-bit signed integer", "Decimal": the precision is the maximum number of digits, those after the point
+included.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from registry.compat.avro_model import ArrayType, AvroType, Kind, MapType, NamedType, RecordType, UnionType
+from registry.compat.avro_model import (
+    ArrayType,
+    AvroType,
+    Kind,
+    MapType,
+    NamedType,
+    Primitive,
+    RecordType,
+    UnionType,
+    type_name,
+)
 
 __all__ = ["Check", "first_out_of_range", "range_check"]
 
@@ -36,13 +47,29 @@ def _check(avro: AvroType, known: dict[int, _RecordCheck]) -> Check | None:
         values = _check(avro.values, known)
         return None if values is None else lambda value: not isinstance(value, dict) or all(map(values, value.values()))
     if isinstance(avro, UnionType):
-        parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
-        if len(parts) == 1 and (isinstance(parts[0], RecordType) or _is_decimal(parts[0])):
-            return _check(parts[0], known)
-        return None
+        return _union(avro, known)
     if _is_decimal(avro):
         return _decimal_check(avro.props)
     return _fits if avro.kind is Kind.INT and "logicalType" not in avro.props else None
+
+
+def _union(avro: UnionType, known: dict[int, _RecordCheck]) -> Check | None:
+    """The check of the only branch there is beside null; else of the one that a value names, `(name, value)`."""
+    parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
+    if len(parts) == 1 and (isinstance(parts[0], RecordType) or _is_decimal(parts[0])):
+        return _check(parts[0], known)
+    checks = {type_name(part): _check(part, known) for part in parts if not isinstance(part, Primitive)}
+    named = {name: check for name, check in checks.items() if check is not None}
+    if not named:
+        return None
+
+    def check(value: Any) -> bool:
+        if value.__class__ is not tuple or len(value) != 2 or not isinstance(value[0], str):
+            return True
+        meant = named.get(value[0])
+        return meant is None or meant(value[1])
+
+    return check
 
 
 def _is_decimal(avro: AvroType) -> bool:
@@ -69,8 +96,11 @@ class _RecordCheck:
         self.parts: list[tuple[str, Check]] = []
 
     def __call__(self, record: Any) -> bool:
-        if record.__class__ is not dict and not isinstance(record, Mapping):
-            return True
+        if record.__class__ is not dict:
+            if record.__class__ is tuple and len(record) == 2:  # with its name
+                record = record[1]
+            if not isinstance(record, Mapping):
+                return True
         for name in self.ints:
             value = record.get(name)
             if value.__class__ is int and not LOW <= value <= HIGH:
@@ -108,6 +138,8 @@ def _find(avro: AvroType, value: Any, path: str) -> tuple[str, str] | None:
         parts = [(avro.items, item, f"{path}[{at}]") for at, item in enumerate(value)]
     elif isinstance(avro, MapType) and isinstance(value, Mapping):
         parts = [(avro.values, item, f"{path}[{key!r}]") for key, item in value.items()]
+    elif isinstance(avro, UnionType) and isinstance(value, tuple) and len(value) == 2:
+        parts = [(branch, value[1], path) for branch in avro.branches if type_name(branch) == value[0]]
     elif isinstance(avro, UnionType):
         wanted = [branch for branch in avro.branches if isinstance(branch, RecordType) or _is_decimal(branch)]
         parts = [(branch, value, path) for branch in wanted]

@@ -21,8 +21,10 @@ from registry.compat.avro_model import (
     FixedType,
     Kind,
     MapType,
+    Primitive,
     RecordType,
     UnionType,
+    type_name,
 )
 from serdes.errors import SerializationError
 
@@ -30,6 +32,13 @@ __all__ = ["Duration", "as_dict", "reading", "writing"]
 
 Convert: TypeAlias = Callable[[Any], Any]
 NANOS: Final = ("timestamp-nanos", "local-timestamp-nanos")
+TIMES: Final = {
+    "date",
+    "timestamp-millis",
+    "timestamp-micros",
+    "local-timestamp-millis",
+    "local-timestamp-micros",
+}
 EPOCH: Final = datetime.datetime(1970, 1, 1)
 DURATION: Final = struct.Struct("<3I")
 
@@ -118,10 +127,11 @@ class _Writing:
         records = [branch for branch in avro.branches if isinstance(branch, RecordType)]
         converts = {branch.name: self._record(branch) for branch in records}
         others = [(branch, self.of(branch)) for branch in avro.branches if not isinstance(branch, RecordType)]
+        native = _native(avro)
 
         def convert(value: Any) -> Any:
-            if value is None:
-                return None
+            if value is None or isinstance(value, native):
+                return value
             if isinstance(value, tuple) and len(value) == 2 and value[0] in converts:
                 return (value[0], converts[value[0]](value[1]))
             if records and (isinstance(value, Mapping) or as_dict(value) is not None):
@@ -132,11 +142,18 @@ class _Writing:
             for branch, part in others:
                 if _may_be(branch, value):
                     made = part(value)
-                    if made is not value:
-                        return made
+                    if made is not value:  # the branch is named: another one might take what was made of it
+                        return (type_name(branch), made)
             return value
 
         return convert
+
+
+def _native(avro: UnionType) -> tuple[type, ...]:
+    """The types of values that a union takes as they are, though one of its branches converts them too."""
+    logical = {branch.props.get("logicalType") for branch in avro.branches if isinstance(branch, Primitive)}
+    times = (datetime.datetime,) if logical & TIMES else ()
+    return (str, *times, *((uuid.UUID,) if "uuid" in logical else ()))
 
 
 def _branch(records: list[RecordType], value: Any) -> RecordType | None:
