@@ -170,7 +170,7 @@ class _Walk:
         """Whether the rule is for a field, or for one inside it."""
         entered = self._ctx.enter_field(None, known.full_name, known.name, _type(known), field_tags(known))
         self._ctx.exit_field()
-        inner = known.message_type
+        inner = (known.message_type.fields_by_name["value"] if _is_map(known) else known).message_type
         if inner is None or inner.full_name in SINGLE or inner.full_name in WRAPPERS:
             return self._ctx.is_tagged(entered)
         if inner.full_name in seen:

@@ -11,7 +11,7 @@ import pytest
 
 from registry import Metadata, ResponseError, RuleKind, RuleMode
 from registry.dek import DekRegistryClient
-from registry.dek_models import Dek, DekAlgorithm
+from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.keys import MS_PER_DAY, KeyRing, KeySettings, context_of
 from serdes.rules import RuleContext, RuleError
 from tests.unit.serdes.rules.samples import context, rule, schema
@@ -314,6 +314,55 @@ def test_alternate_keys_are_tried_in_turn(client: DekRegistryClient) -> None:
             dek(KeyRing(client, CONF, Clock()), asking(**{"encrypt.kek.name": "none", "encrypt.kms.key.id": "gone"}))
     finally:
         reset_kms_drivers()
+
+
+def test_a_registry_that_uses_the_key_itself_gives_data_keys(
+    client: DekRegistryClient, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shared key-encryption key: the registry makes data keys, and no service is asked here."""
+    shared = Kek("kek", "local-kms", "key", shared=True)
+    key = b"\x1a\x20" + bytes(32)
+    made = Dek("kek", "people-value", 1, DekAlgorithm.AES256_GCM).with_key(key)
+    given: list[Any] = []
+    monkeypatch.setattr(client, "get_kek", lambda *_, **__: shared)
+    monkeypatch.setattr(client, "register_dek", lambda *args: given.append(args) or made)
+    assert dek(KeyRing(client, CONF, Clock()), asking()).key == key
+    assert given == [("kek", "people-value", None, DekAlgorithm.AES256_GCM, 1)]
+    assert asked == []
+    monkeypatch.setattr(client, "register_dek", lambda *args: dataclasses.replace(made, key_material=None))
+    with pytest.raises(RuleError, match="has no key material"):
+        dek(KeyRing(client, CONF, Clock()), asking())
+
+
+@pytest.mark.parametrize("status", [409, 500])
+def test_of_two_writers_both_use_the_first_one_s_kek(
+    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    register = client.register_kek
+
+    def late(*args: Any, **more: Any) -> Any:
+        register(*args, **more)  # the other one's
+        raise ResponseError(status, status, "no")
+
+    monkeypatch.setattr(client, "register_kek", late)
+    if status == 409:
+        assert dek(KeyRing(client, CONF, Clock()), asking()).key
+    else:
+        with pytest.raises(RuleError, match="'kek' can't be registered"):
+            dek(KeyRing(client, CONF, Clock()), asking())
+
+
+def test_a_registry_that_does_not_answer_is_told(client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ResponseError(500, 50001, "broken")
+
+    dek(KeyRing(client, CONF, Clock()), asking())
+    monkeypatch.setattr(client, "get_dek", refuse)
+    with pytest.raises(RuleError, match="the data key of 'kek', 'people-value' can't be looked up: broken"):
+        dek(KeyRing(client, CONF, Clock()), asking())
+    monkeypatch.setattr(client, "get_kek", refuse)
+    with pytest.raises(RuleError, match="key-encryption key 'kek' can't be looked up: broken"):
+        dek(KeyRing(client, CONF, Clock()), asking())
 
 
 def test_secrets_do_not_show(client: DekRegistryClient) -> None:

@@ -193,6 +193,9 @@ message Person {
   repeated google.protobuf.Timestamp seen = 3;
   map<string, google.protobuf.Timestamp> at = 4;
   extensions 100 to 199;
+  map<string, string> notes = 5 [(confluent.field_meta) = { tags: "PII" }];
+  map<string, Pet> pets = 6;
+  optional Person friend = 7;
   message Pet { optional string call = 1 [(confluent.field_meta) = { tags: "PII" }]; optional int32 age = 2; }
 }
 extend Person {
@@ -307,10 +310,48 @@ def test_single_values_in_lists_and_maps_are_stored_and_must_fit() -> None:
         field_transformer(OpenPerson.DESCRIPTOR)(context(rule(kind=RuleKind.TRANSFORM)), lambda *_: "tomorrow", message)
 
 
-@pytest.mark.parametrize("number", [1, 100, 102])
+def test_conditions_look_everywhere_and_change_nothing() -> None:
+    message = packing(Pet(call="x"))
+    message.Extensions[extension("secret")] = "b"
+    message.notes["k"] = "v"
+    message.at["x"].FromDatetime(WHEN)
+    kind: Any = FILE.named("google.protobuf.StringValue")
+    seen: list[Any] = []
+
+    def look(ctx: RuleContext, field: FieldContext, value: Any) -> bool:
+        seen.append(value)
+        return value != "bad"
+
+    apply = field_transformer(OpenPerson.DESCRIPTOR)
+    assert apply(context(rule()), look, message) == message
+    assert {"x", "b", "v", "a"} <= {value for value in seen if isinstance(value, str)}
+    for bad in (packing(Pet(call="bad")), packing(kind(value="bad")), OpenPerson(notes={"k": "bad"})):
+        with pytest.raises(RuleConditionError):
+            apply(context(rule()), look, bad)
+
+
+def test_an_extension_that_the_schema_does_not_have_has_no_tags() -> None:
+    smaller = load(Schema(OPEN[: OPEN.index("extend Person")], "PROTOBUF")).named("Person")
+    message = OpenPerson(name="a")
+    message.Extensions[extension("secret")] = "b"
+    made, seen = walked(message, smaller.DESCRIPTOR, tags=["PII"])
+    assert (made.Extensions[extension("secret")], seen) == ("b", [("open.Person.name", "STRING")])
+
+
+def test_tags_are_found_after_fields_of_any_wire_type() -> None:
+    from serdes.rules.walk_protobuf import _tags_of
+
+    fixed = b"\x0d" + bytes(4) + b"\x11" + bytes(8)  # a fixed32 and a fixed64
+    assert _tags_of(fixed + tagged("PII")) == {"PII"}
+
+
+@pytest.mark.parametrize("number", [1, 5, 6, 7, 100, 102])
 def test_a_value_that_the_producer_s_class_does_not_know_is_not_written_in_clear(number: int) -> None:
     older = load(Schema('syntax = "proto2"; package open; message Person { optional int32 id = 9; }', "PROTOBUF"))
-    payload = Pet(call="secret").SerializeToString()
+    payload = {
+        5: b"\x0a\x01k\x12\x01v",
+        6: b"\x0a\x01k\x12\x00",
+    }.get(number, Pet(call="secret").SerializeToString())
     message = older.named("Person").FromString(bytes(key_of(number)) + bytes([len(payload)]) + payload)
     with pytest.raises(RuleError, match="which its class does not know"):
         walked(message, OpenPerson.DESCRIPTOR, tags=["PII"])
