@@ -49,6 +49,9 @@ def differences(reader: ProtobufSchema, writer: ProtobufSchema, roles: Roles, po
         writer: the schema of the data.
         roles: how messages call them.
         policy: without meaning for Protobuf.
+
+    Raises:
+        InvalidSchemaError: there is too much to compare.
     """
     return [change.worded(roles) for change in changes(reader, writer) if change.kind not in COMPATIBLE]
 

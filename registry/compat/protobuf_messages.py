@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from registry.compat.protobuf_fields import Pair, Side, compare_fields, same_scalars
 from registry.compat.protobuf_kinds import COMPATIBLE, Change, ProtobufKind
 from registry.compat.protobuf_model import Enum, Field, File, Message, Type
 from registry.compat.protobuf_types import Types
+from registry.errors import InvalidSchemaError
 
 __all__ = ["ProtobufSchema", "changes"]
 
 K = ProtobufKind
+
+MAX_STEPS: Final = 1_000_000
+"""More fields than these in one comparison are refused: messages of many references can be paired in many ways."""
 
 Lead = tuple[Change, Pair]
 """What is to be said of a field if the messages it refers to turn out to differ."""
@@ -45,7 +50,11 @@ class _Node:
 
 
 def changes(reader: ProtobufSchema, writer: ProtobufSchema) -> list[Change]:
-    """All that differs, each once, the harmless too."""
+    """All that differs, each once, the harmless too.
+
+    Raises:
+        InvalidSchemaError: there is too much to compare.
+    """
     return list(dict.fromkeys(_Comparison(reader, writer).all()))
 
 
@@ -57,6 +66,7 @@ class _Comparison:
         self.nodes: list[_Node] = []
         self.numbers: dict[tuple[int, int], int] = {}
         self.pairs: list[Pair] = []
+        self.steps = 0
 
     def all(self) -> Iterator[Change]:
         """What differs between the files, then what differs in messages of other files."""
@@ -138,6 +148,9 @@ class _Comparison:
     def message(self, reader: Message, writer: Message, here: Side, there: Side) -> Iterator[Change | Lead]:
         """What differs between two messages of the same name."""
         new, old = _Fields.of(reader), _Fields.of(writer)
+        self.steps += len(new.by_number) + len(old.by_number)
+        if self.steps > MAX_STEPS:
+            raise InvalidSchemaError.local(f"more than {MAX_STEPS:,} fields to be compared")
         if new.one_ofs or old.one_ofs:
             yield from _one_ofs(new, old, here.scope)
         alive = new.one_ofs.keys() | {home for number, home in old.homes.items() if number in new.by_number}

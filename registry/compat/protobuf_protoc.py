@@ -23,8 +23,8 @@ __all__ = ["descriptors"]
 MAX_TYPES: Final = 10_000
 """A schema that declares more, with all it imports, is refused: protoc's time grows with the square of their number."""
 
-MAX_MARKS: Final = 100_000
-"""As `protobuf_sources.MAX_MARKS`, for a schema with all it imports: protoc takes kilobytes for each."""
+MAX_MARKS: Final = 80_000
+"""As `protobuf_sources.MAX_MARKS`, for a schema with all it imports (protoc takes kilobytes for each)."""
 
 TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'

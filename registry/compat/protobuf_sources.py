@@ -17,6 +17,7 @@ from typing import Final
 from registry.compat.formats import Referenced
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
+from registry.references import MAX_REFERENCES
 
 __all__ = [
     "BUILT_IN_NAMES",
@@ -130,7 +131,7 @@ def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
     """The texts of all referenced schemas by import path, each after those it uses; the first of a name counts.
 
     Raises:
-        InvalidSchemaError: a reference's name is no relative path, or together they are too large.
+        InvalidSchemaError: a reference's name is no relative path, or they are too many or together too large.
     """
     texts: dict[str, str] = {}
     for reference, found in referenced:
@@ -138,6 +139,8 @@ def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
         if not is_path(name):
             raise InvalidSchemaError.local(f"reference name {name[:200]!r} is not an import path: use dir/file.proto")
         texts.setdefault(name, found.schema_str)
+    if len(texts) > MAX_REFERENCES:
+        raise InvalidSchemaError.local(f"more than {MAX_REFERENCES} referenced schemas")
     if sum(map(len, texts.values())) > MAX_SIZE or sum(map(marks, texts.values())) > MAX_MARKS:
         reason = f"{len(texts)} references of more than {MAX_SIZE:,} characters or {MAX_MARKS:,} declarations together"
         raise InvalidSchemaError.local(reason)

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
+from registry import InvalidSchemaError
 from registry.compat.protobuf_messages import ProtobufSchema, changes
 from registry.compat.protobuf_reader import read
 from registry.compat.protobuf_types import Types
@@ -48,6 +53,19 @@ def test_a_graph_with_very_many_paths_is_compared_in_one_go() -> None:
         for name in names
     )
     assert paths(schema("message A { o.M0 m = 1; }", graph), schema("message A { o.M0 m = 1; }", graph, place=2)) == []
+
+
+def test_pairing_many_large_messages_in_many_ways_is_refused() -> None:
+    fields = "".join(f"int32 f{i} = {i + 1};" for i in range(400))
+
+    def of(pick: Callable[[int], int]) -> ProtobufSchema:
+        uses = "".join(f"p{pick(i)}.M f{i} = {i + 1};" for i in range(50 * 50))
+        file = read(f'syntax = "proto3"; message A {{ {uses} }}')
+        others = [read(f'syntax = "proto3"; package p{i}; message M {{ {fields} }}') for i in range(50)]
+        return ProtobufSchema(file, Types(file, [(f"{i}.proto", None, other) for i, other in enumerate(others)]))
+
+    with pytest.raises(InvalidSchemaError, match="more than 1,000,000 fields to be compared"):
+        changes(of(lambda i: i % 50), of(lambda i: i // 50))
 
 
 def test_message_types_that_were_map_entries_are_not_missed() -> None:

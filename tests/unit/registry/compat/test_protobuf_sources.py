@@ -84,6 +84,13 @@ def test_references_too_large_together() -> None:
             texts_by_name(Schema("", "PROTOBUF"), pairs(text))
 
 
+def test_too_many_references() -> None:
+    pairs = [(SchemaReference(f"{i}.proto", "a", i), Schema("", "PROTOBUF")) for i in range(1001)]
+    assert len(texts_by_name(Schema("", "PROTOBUF"), pairs[:1000])) == 1000
+    with pytest.raises(InvalidSchemaError, match="more than 1000 referenced schemas"):
+        texts_by_name(Schema("", "PROTOBUF"), pairs)
+
+
 def test_extremes_name_the_line() -> None:
     refuse_extremes("{}" * 1000, "x")
     refuse_extremes("({[<" * 25, "x")
