@@ -71,18 +71,27 @@ class ModernReader(Reader):
             if step is not None:
                 for part in (yield from step(self, schema, place)):
                     node = part if node is None else _joined(node, part)
+        yield from self._definitions(schema, place)
         node = self._final(node)
         rest = {name: value for name, value in schema.items() if name not in STEPS and name not in UNSAID}
         if rest.get("default", "") is None:
             del rest["default"]  # as if it were not there
         if any(name not in SAID and (name != "$defs" or rest[name]) for name in rest):
             _forget(node)
-        for keyword in ("title", "description"):
+        for keyword in ("title", "description", "format"):
             if keyword in schema:
                 self.text(schema, keyword, place)
         node.has_default = schema.get("default") is not None and node.kind is not Kind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
         return self.done(node, rest)
+
+    def _definitions(self, schema: Mapping[str, Any], place: Place) -> Generator[tuple[Any, Place], Node]:
+        """Reads `$defs`, used or not; what stands there only because `definitions` has it is not read."""
+        if "$defs" in schema:
+            old = schema.get("definitions")
+            for name, inner in self.members(schema, "$defs", place).items():
+                if not (isinstance(old, dict) and old.get(name) is inner):
+                    yield inner, place / "$defs" / name
 
     def _final(self, node: Node | None) -> Node:
         if node is None:
@@ -158,7 +167,7 @@ def _number(keyword: str) -> StepOf:
 
 def _count(keyword: str) -> StepOf:
     node, attribute = COUNTS[keyword]
-    return _quick(lambda reader, schema, place: node(**{attribute: reader.count(schema, keyword, place)}))
+    return _quick(lambda reader, schema, place: node(**{attribute: reader.whole(schema, keyword, place)}))
 
 
 def _pattern(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Node:

@@ -193,6 +193,11 @@ class Reader(ABC):
             raise self.invalid(place / keyword, f"expected an integer of 32 bits, not {text_of(value)}")
         return value
 
+    def whole(self, schema: Mapping[str, Any], keyword: str, place: Place) -> int | None:
+        """A keyword's value, which has to be a number, as an integer of 32 bits: the rest of it is dropped."""
+        value = self.number(schema, keyword, place)
+        return None if value is None else (int(value) + 2**31) % 2**32 - 2**31
+
     def strings(self, schema: Mapping[str, Any], keyword: str, place: Place) -> tuple[str, ...]:
         """A keyword's value, which has to be an array of strings; empty if it is not there."""
         found = self.array(schema, keyword, place) if keyword in schema else []

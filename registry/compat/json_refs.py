@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import urljoin
@@ -62,6 +63,9 @@ SPECIFICATIONS: Mapping[Draft, referencing.Specification[Any]] = {
 
 BY_NAME: Final = {draft.value: draft for draft in Draft} | {"json-schema.org/schema": Draft.DRAFT_4}
 
+NOT_IN_URIS: Final = re.compile(r'[\s<>"{}|\\^`]|%(?![0-9A-Fa-f]{2})')
+"""What Java's `URI` refuses."""
+
 # the library has no types
 META_SCHEMAS: referencing.Registry[Any] = importlib.import_module("jsonschema_specifications").REGISTRY
 
@@ -89,12 +93,16 @@ class References:
     def __init__(self, document: Any, draft: Draft, others: Mapping[str, Any]) -> None:
         said = document.get(draft.id_keyword) if isinstance(document, dict) else None
         base = said if isinstance(said, str) and not said.startswith("#") else ""
+        if NOT_IN_URIS.search(base):
+            raise InvalidSchemaError.local(f"{draft.id_keyword} {base[:200]!r} is not a valid URI")
         specification = draft.specification
         resources = [(_joined(base, name), specification.create_resource(other)) for name, other in others.items()]
         root = specification.create_resource(document)
         registry = META_SCHEMAS.with_resources([*resources, (base, root)])
         self._names = {_plain(name): _joined(base, name) for name in others}
         self._found: dict[tuple[int, str], tuple[Scope, Any, Scope]] = {}
+        self._nowhere_is_root = not base and not draft.modern
+        self._document = document
         self.root: Scope = registry.resolver(base)
 
     def inside(self, scope: Scope, schema: Any, draft: Draft) -> Scope:
@@ -120,6 +128,9 @@ class References:
         try:
             found = self._safely(ref, lambda: scope.lookup(ref))
         except InvalidSchemaError:
+            if self._nowhere_is_root and ref.startswith("#") and "/" not in ref:
+                # an anchor the older drafts do not know: the registry reads it as a pointer without steps
+                return self._document, self.root
             if _plain(name) not in self._names:
                 raise
             # the reference's name as it stands, though the document around has another base

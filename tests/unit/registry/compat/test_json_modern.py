@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -145,6 +146,19 @@ def test_objects() -> None:
     assert (read({"additionalProperties": False}).more, read({"additionalProperties": True}).more) == (False, True)  # type: ignore[attr-defined]
 
 
+def test_counts_are_cut_to_integers_of_32_bits() -> None:
+    for written, count in ((Decimal("1.9"), 1), (Decimal("1E2"), 100), (2**32 + 5, 5), (2**31, -(2**31)), (-1, -1)):
+        node = read({"maxLength": written})
+        assert isinstance(node, StringNode)
+        assert node.max_length == count
+
+
+def test_definitions_of_older_drafts_are_not_read() -> None:
+    wrong = {"type": "text"}
+    assert read({"type": "null", "definitions": {"a": wrong}}).kind is Kind.NULL
+    assert read({"type": "null", "definitions": {"a": wrong}, "$defs": {"a": wrong}}).kind is Kind.NULL
+
+
 def test_defaults() -> None:
     assert read({"type": "null", "default": 1}).has_default
     assert not read({"$ref": "#/$defs/a", "default": 1, "$defs": {"a": {}}}).has_default
@@ -180,6 +194,10 @@ def test_branches_have_keys() -> None:
         ({"patternProperties": {"(": {}}}, "is no regular expression"),
         ({"$ref": "#/nope"}, "leads nowhere"),
         ({"if": 5}, "#/if: a schema is"),
+        ({"format": 5}, "#/format: expected a string"),
+        ({"$defs": {"unused": {"type": "text"}}}, r"#/\$defs/unused/type: there is no type"),
+        ({"$defs": {"unused": {"$ref": "#/nope"}}}, "leads nowhere"),
+        ({"$defs": None}, r"#/\$defs: expected an object"),
     ],
 )
 def test_refused(document: Any, message: str) -> None:

@@ -86,10 +86,25 @@ def test_nothing_is_fetched(ref: str) -> None:
     assert repr(ref) in caught.value.error_message
 
 
-@pytest.mark.parametrize("ref", ["#/nope", "#nope", "#/a/b/c"])
+@pytest.mark.parametrize("ref", ["#/nope", "#/a/b/c"])
 def test_nowhere(ref: str) -> None:
     with pytest.raises(InvalidSchemaError, match="leads nowhere"):
         found({"a": {}}, ref)
+
+
+def test_an_unknown_anchor_is_the_document_up_to_draft_7() -> None:
+    document = {"a": {"$anchor": "x"}}
+    assert found(document, "#x") is document
+    for other, draft in (({"$id": "http://example.com/a"}, Draft.DRAFT_7), ({}, Draft.DRAFT_2020_12)):
+        with pytest.raises(InvalidSchemaError, match=r"leads nowhere|nothing is fetched"):
+            found(other, "#x", draft=draft)
+
+
+@pytest.mark.parametrize("name", ["a b", "100%", "a|b", "<a>"])
+def test_an_id_has_to_be_a_uri(name: str) -> None:
+    with pytest.raises(InvalidSchemaError, match="is not a valid URI"):
+        found({"$id": name}, "#")
+    assert found({"id": name}, "#") == {"id": name}
 
 
 def test_ids_that_are_none() -> None:
