@@ -43,7 +43,7 @@ def test_descriptors_as_references_are_put_together() -> None:
 def test_bad_schemas() -> None:
     with pytest.raises(SerializationError, match=r"the Protobuf schema is not valid: .*line 1"):
         load(Schema("message {", "PROTOBUF"))
-    junk = base64.b64encode(b"\xff" * 8).decode()
+    junk = base64.b64encode(b"\xfe" * 8).decode()
     with pytest.raises(SerializationError, match="the Protobuf schema is not valid"):
         load(Schema(junk, "PROTOBUF"), [(SchemaReference("a.proto", "a", 1), Schema(junk, "PROTOBUF"))])
 
