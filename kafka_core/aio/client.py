@@ -17,7 +17,7 @@ from kafka_core.aio.connection import BrokerConnection, Connector
 from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.pool import ConnectionPool, Lane
 from kafka_core.aio.race import AllFailed, race
-from kafka_core.aio.refresh import STAGGER_S, MetadataRefresher
+from kafka_core.aio.refresh import STAGGER_S, Address, MetadataRefresher
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.metadata import (
@@ -438,9 +438,9 @@ class ClusterClient:
             max_age_s=self.config.seconds("metadata.max.age.ms"),
         )
 
-    def _take_metadata(self, response: MetadataResponse, topics: frozenset[str] | None) -> None:
+    def _take_metadata(self, response: MetadataResponse, topics: frozenset[str] | None, address: Address) -> None:
         now_s = self._clock.monotonic()
-        view = merge(self.metadata, response, now_s=now_s, all_topics=topics is None)
+        view = merge(self.metadata, response, now_s=now_s, all_topics=topics is None, address=address)
         view = without_old_topics(view, now_s=now_s, max_age_s=self._plan.max_age_s, keep=self._plan.tracked)
         self._plan.observed(now_s, topics)
         for gone in [key for key in self._failures if isinstance(key, int) and key not in view.brokers]:

@@ -34,10 +34,11 @@ from kafka_core.aio.consumer_fetch import FetchLoop, PositionFinder
 from kafka_core.aio.consumer_group import GroupDriver
 from kafka_core.aio.consumer_rpc import ConsumerRpc
 from kafka_core.aio.consumer_settings import callbacks_of, checked, chosen, fetch_settings, group_settings
-from kafka_core.aio.consumer_status import ConsumerHealth, cluster_metadata, health, statistics
+from kafka_core.aio.consumer_status import ConsumerHealth, health, statistics
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine import offsets
+from kafka_core.engine.admin_topics import cluster_metadata
 from kafka_core.engine.fetch_queue import FetchQueue, Marks
 from kafka_core.engine.fetcher import Fetcher
 from kafka_core.engine.group_classic import Membership

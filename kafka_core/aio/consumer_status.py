@@ -1,7 +1,7 @@
-"""Views of a consumer for people and machines: health, statistics, cluster metadata.
+"""Views of a consumer for people and machines: health and statistics.
 
 Must not change anything: it reads the core's state, from any thread.
-Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset); list_topics as in confluent_kafka.admin.
+Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset).
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafka_core.engine.group_states import State
-from kafka_core.engine.metadata import BrokerAddress, ClusterView, TopicView
+from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.subscription import Key, PartitionState
-from kafka_core.errors import KafkaError
-from kafka_core.model import BrokerMetadata, ClusterMetadata, PartitionMetadata, TopicMetadata
 
 if TYPE_CHECKING:
     from kafka_core.aio.consumer_core import ConsumerCore
@@ -165,34 +163,3 @@ def partition_statistics(state: PartitionState, view: ClusterView) -> dict[str, 
         "ls_offset": state.last_stable_offset,
         "consumer_lag": -1 if lag is None else lag,
     }
-
-
-def cluster_metadata(view: ClusterView, topic: str | None) -> ClusterMetadata:
-    """A view as `list_topics()` gives it: all topics, or the one asked for."""
-    names = view.topics if topic is None else [name for name in (topic,) if name in view.topics]
-    return ClusterMetadata(
-        cluster_id=view.cluster_id,
-        controller_id=-1 if view.controller_id is None else view.controller_id,
-        brokers={item.node_id: broker_metadata(item) for item in view.brokers.values()},
-        topics={name: topic_metadata(view.topics[name]) for name in names},
-    )
-
-
-def broker_metadata(broker: BrokerAddress) -> BrokerMetadata:
-    """A broker as users see it."""
-    return BrokerMetadata(broker.node_id, broker.host, broker.port)
-
-
-def topic_metadata(topic: TopicView) -> TopicMetadata:
-    """A topic as users see it."""
-    partitions = {
-        item.partition: PartitionMetadata(
-            item.partition,
-            -1 if item.leader is None else item.leader,
-            list(item.replicas),
-            list(item.isr),
-            KafkaError.from_code(item.error_code) if item.error_code else None,
-        )
-        for item in topic.partitions.values()
-    }
-    return TopicMetadata(topic.name, partitions, KafkaError.from_code(topic.error_code) if topic.error_code else None)

@@ -9,7 +9,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from kafka_core.aio.connection import BrokerConnection, Connector
 from kafka_core.aio.race import AllFailed, race
@@ -23,6 +23,11 @@ logger: Final = logging.getLogger("kafka_core.aio")
 
 STAGGER_S: Final = 1.0
 """A broker that has not answered for so long gets company: the next one is asked too."""
+
+
+Address: TypeAlias = tuple[str, int]
+Answer: TypeAlias = tuple[MetadataResponse, Address]
+"""What a broker said, and where it was asked (host, port)."""
 
 
 class Routes(Protocol):
@@ -81,7 +86,7 @@ class MetadataRefresher:
     """Sends Metadata requests until one is answered.
 
     Args:
-        on_response: Called with (response, topics asked for) before the callers get it.
+        on_response: Called with (response, topics asked for, address of who answered) before the callers get it.
     """
 
     def __init__(
@@ -93,7 +98,7 @@ class MetadataRefresher:
         backoff: Backoff,
         canonical_bootstrap: bool,
         first_bootstrap: int,
-        on_response: Callable[[MetadataResponse, frozenset[str] | None], object],
+        on_response: Callable[[MetadataResponse, frozenset[str] | None, Address], object],
     ) -> None:
         self._routes = routes
         self._connector = connector
@@ -157,9 +162,9 @@ class MetadataRefresher:
         attempt = 0
         while True:
             try:
-                response = await race(await self._attempts(batch), stagger_s=STAGGER_S)
+                response, address = await race(await self._attempts(batch), stagger_s=STAGGER_S)
                 batch.open = False
-                self._on_response(response, None if batch.topics is None else frozenset(batch.topics))
+                self._on_response(response, None if batch.topics is None else frozenset(batch.topics), address)
                 return response
             except AllFailed as failed:
                 hopeless = hopeless_error(failed.failures)
@@ -169,8 +174,8 @@ class MetadataRefresher:
             await asyncio.sleep(self._backoff.delay_s(attempt))
             attempt += 1
 
-    async def _attempts(self, batch: Batch) -> list[Callable[[], Awaitable[MetadataResponse]]]:
-        attempts: list[Callable[[], Awaitable[MetadataResponse]]] = [
+    async def _attempts(self, batch: Batch) -> list[Callable[[], Awaitable[Answer]]]:
+        attempts: list[Callable[[], Awaitable[Answer]]] = [
             lambda broker=broker: self._ask_known(broker, batch)  # type: ignore[misc]  # bound early on purpose
             for broker in self._routes.brokers_by_load()
         ]
@@ -194,10 +199,10 @@ class MetadataRefresher:
         first = self._first_bootstrap % len(addresses) if addresses else 0
         return addresses[first:] + addresses[:first]
 
-    async def _ask_known(self, broker: BrokerAddress, batch: Batch) -> MetadataResponse:
-        return await self._ask(await self._routes.connection_to(broker), batch)
+    async def _ask_known(self, broker: BrokerAddress, batch: Batch) -> Answer:
+        return await self._ask(await self._routes.connection_to(broker), batch), (broker.host, broker.port)
 
-    async def _ask_bootstrap(self, host: str, port: int, batch: Batch) -> MetadataResponse:
+    async def _ask_bootstrap(self, host: str, port: int, batch: Batch) -> Answer:
         try:
             connection = await self._connector.connect(host, port)
         except KafkaException as error:
@@ -211,7 +216,7 @@ class MetadataRefresher:
                 self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         self._routes.bootstrapped(connection, response)
-        return response
+        return response, (host, port)
 
     async def _ask(self, connection: BrokerConnection, batch: Batch) -> MetadataResponse:
         version = connection.version_of(MetadataRequest)

@@ -120,7 +120,13 @@ def cluster_metadata(view: ClusterView, topic: str | None = None) -> ClusterMeta
         controller_id=-1 if view.controller_id is None else view.controller_id,
         brokers={item.node_id: BrokerMetadata(item.node_id, item.host, item.port) for item in view.brokers.values()},
         topics={name: _topic_metadata(name, view.topics.get(name)) for name in names},
+        orig_broker_id=-1 if view.answered_by is None else view.answered_by.node_id,
+        orig_broker_name=None if view.answered_by is None else _broker_name(view.answered_by),
     )
+
+
+def _broker_name(broker: BrokerAddress) -> str:
+    return f"{broker.host}:{broker.port}/{broker.node_id if broker.node_id >= 0 else 'bootstrap'}"
 
 
 def _topic_metadata(name: str, view: TopicView | None) -> TopicMetadata:

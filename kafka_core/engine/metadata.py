@@ -67,7 +67,8 @@ class TopicView:
 class ClusterView:
     """A snapshot; an update makes a new one, so it can be read on any thread and kept.
 
-    `updated_at_s` is monotonic seconds, 0.0 before the first answer; `controller_id` is None while unknown.
+    `updated_at_s` is monotonic seconds, 0.0 before the first answer; `controller_id` is None while unknown;
+    `answered_by` is who gave the last answer, with node id -1 where the address asked is none of a broker's own.
     """
 
     brokers: Mapping[int, BrokerAddress] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class ClusterView:
     cluster_id: str | None = None
     updated_at_s: float = 0.0
     names_by_id: Mapping[UUID, str] = field(default_factory=dict)
+    answered_by: BrokerAddress | None = None
 
     def leader(self, topic: str, partition: int) -> int | None:
         """The leader's node id; None when topic, partition or leader are unknown."""
@@ -114,7 +116,14 @@ def metadata_request(topics: Iterable[str] | None, *, allow_auto_create: bool, v
     return MetadataRequest(topics=wanted, allow_auto_topic_creation=allow_auto_create or version < 4)
 
 
-def merge(view: ClusterView, response: MetadataResponse, *, now_s: float, all_topics: bool) -> ClusterView:
+def merge(
+    view: ClusterView,
+    response: MetadataResponse,
+    *,
+    now_s: float,
+    all_topics: bool,
+    address: tuple[str, int] | None = None,
+) -> ClusterView:
     """The view after a Metadata response.
 
     A partition's leader with an older epoch than the known one is not believed (a broker that lags behind would send
@@ -123,6 +132,7 @@ def merge(view: ClusterView, response: MetadataResponse, *, now_s: float, all_to
 
     Args:
         all_topics: The request asked for all topics: those that are missing in the answer are gone.
+        address: host and port of who answered.
     """
     if response.cluster_id and view.cluster_id and response.cluster_id != view.cluster_id:
         view = ClusterView()
@@ -130,16 +140,23 @@ def merge(view: ClusterView, response: MetadataResponse, *, now_s: float, all_to
     for answer in response.topics:
         if answer.name is not None:
             topics[answer.name] = _merge_topic(view.topics.get(answer.name), answer, now_s)
+    brokers = {item.node_id: BrokerAddress(item.node_id, item.host, item.port, item.rack) for item in response.brokers}
     return ClusterView(
-        brokers={
-            item.node_id: BrokerAddress(item.node_id, item.host, item.port, item.rack) for item in response.brokers
-        },
+        brokers=brokers,
         topics=topics,
         controller_id=response.controller_id if response.controller_id >= 0 else None,
         cluster_id=response.cluster_id or view.cluster_id,
         updated_at_s=now_s,
         names_by_id=_names(topics),
+        answered_by=None if address is None else _at(address, brokers.values()),
     )
+
+
+def _at(address: tuple[str, int], brokers: Iterable[BrokerAddress]) -> BrokerAddress:
+    for broker in brokers:
+        if (broker.host, broker.port) == address:
+            return broker
+    return BrokerAddress(-1, *address)
 
 
 def with_leaders(

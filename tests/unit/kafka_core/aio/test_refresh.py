@@ -61,7 +61,7 @@ def refresher(cluster: Cluster, *brokers: ScriptedBroker, canonical: bool = Fals
         backoff=Backoff(1, 5, random.Random(1)),
         canonical_bootstrap=canonical,
         first_bootstrap=first,
-        on_response=lambda response, topics: cluster.answers.append((response, topics)),
+        on_response=lambda *answer: cluster.answers.append(answer),
     )
 
 
@@ -100,7 +100,7 @@ class TestRefresh:
         async with ScriptedBroker() as broker:
             cluster = Cluster()
             response = await refresher(cluster, broker).refresh(["a"], allow_auto_create=False)
-            assert cluster.answers == [(response, frozenset({"a"}))]
+            assert cluster.answers == [(response, frozenset({"a"}), ("127.0.0.1", broker.port))]
 
     @pytest.mark.parametrize("first", [0, 1])
     @on_loop
