@@ -54,7 +54,7 @@ IMPORT = re.compile(
     re.DOTALL,
 )
 TOO_MANY: Final = "more than {:,} declarations (semicolons, commas, colons and brackets, and braces as four)"
-BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}+\s*+")
 PATH = re.compile("[^\\\\:\"'\\x00-\\x1f]{1,1024}")
 CLOSES = {"}": "{", "]": "[", ">": "<", ")": "("}
 

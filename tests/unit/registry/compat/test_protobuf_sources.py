@@ -44,6 +44,10 @@ def test_a_comment_is_no_base64() -> None:
     assert decoded("\n//abcdef") is None
 
 
+def test_blanks_in_what_looks_like_base64_cost_nothing() -> None:
+    assert decoded("message A" + " " * 4_000_000 + "{}") is None
+
+
 def test_a_large_descriptor_is_refused() -> None:
     assert decoded("A" * (MAX_BYTES // 3 * 4)) == bytes(MAX_BYTES)
     with pytest.raises(InvalidSchemaError, match="3,145,731 bytes; at most 3,145,728"):
