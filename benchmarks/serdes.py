@@ -80,7 +80,7 @@ class Registry:
     def register_schema_full_response(self, subject: str, schema: Any, normalize: bool) -> Any:
         from registry import RegisteredSchema
 
-        return RegisteredSchema(1, schema, subject, 1)
+        return RegisteredSchema(subject, 1, 1, None, schema)
 
     def get_schema(self, schema_id: int) -> Schema:
         return self._schema

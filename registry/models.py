@@ -324,18 +324,18 @@ class RegisteredSchema:
     """A schema with the place it is registered at.
 
     Attributes:
-        schema_id: the id in frames; the same schema has the same id under every subject.
-        schema: the schema.
         subject: None where the registry did not say.
         version: number within the subject, from 1; None where the registry did not say.
+        schema_id: the id in frames; the same schema has the same id under every subject.
         guid: the schema's GUID, None from registries that have none.
+        schema: the schema.
     """
 
-    schema_id: int
-    schema: Schema
     subject: str | None
     version: int | None
-    guid: str | None = None
+    schema_id: int
+    guid: str | None
+    schema: Schema
 
     def to_dict(self) -> Json:
         """The REST form."""
@@ -346,11 +346,11 @@ class RegisteredSchema:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> RegisteredSchema:
         """Reads the REST form."""
         return cls(
-            schema_id=int(src_dict["id"]),
-            schema=Schema.from_dict(src_dict),
             subject=src_dict.get("subject"),
             version=src_dict.get("version"),
+            schema_id=int(src_dict["id"]),
             guid=src_dict.get("guid"),
+            schema=Schema.from_dict(src_dict),
         )
 
 

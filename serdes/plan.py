@@ -218,7 +218,7 @@ class WritePlanner:
         schema = yield from self._form.complete(self._schema, ctx, options)
         operation = "register_schema_full_response" if options.auto_register else "lookup_schema"
         registered: RegisteredSchema = yield Ask(operation, (subject, schema, options.normalize))
-        return RegisteredSchema(registered.schema_id, schema, subject, registered.version, registered.guid), given
+        return RegisteredSchema(subject, registered.version, registered.schema_id, registered.guid, schema), given
 
     def _chosen_by_registry(self, subject: str) -> Flow[RegisteredSchema]:
         options = self._options
@@ -227,7 +227,7 @@ class WritePlanner:
             guid = None
             if options.seal is header_schema_id_serializer:
                 guid = (yield Ask("lookup_schema", (subject, schema, False, None, True))).guid
-            return RegisteredSchema(options.use_schema_id, schema, subject, None, guid)
+            return RegisteredSchema(subject, None, options.use_schema_id, guid, schema)
         if options.metadata is not None:
             found: RegisteredSchema = yield Ask("get_latest_with_metadata", (subject, dict(options.metadata), True))
             return found

@@ -6,7 +6,7 @@ import math
 from registry import RegisteredSchema, Schema
 from registry.cache import Cache, SchemaCaches
 
-ONE = RegisteredSchema(1, Schema('"int"'), "s", 1)
+ONE = RegisteredSchema("s", 1, 1, None, Schema('"int"'))
 
 
 class Clock:

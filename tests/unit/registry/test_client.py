@@ -42,7 +42,7 @@ def test_register_and_read_back_without_network(request: pytest.FixtureRequest) 
         schema_id = client.register_schema("s", SCHEMA)
         assert client.get_schema(schema_id) == SCHEMA
         latest = client.get_latest_version("s")
-        assert latest == RegisteredSchema(schema_id, SCHEMA, "s", 1, latest.guid)
+        assert latest == RegisteredSchema("s", 1, schema_id, latest.guid, SCHEMA)
         assert client.get_subjects() == ["s"]
 
 

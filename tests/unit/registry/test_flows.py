@@ -62,14 +62,14 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         lambda c: flows.register_schema(c, "a/b", SCHEMA, True),
         {"id": 7},
         ("POST", "/subjects/a%2Fb/versions", {"normalize": "true"}, BODY),
-        RegisteredSchema(7, SCHEMA, "a/b", None),
+        RegisteredSchema("a/b", None, 7, None, SCHEMA),
     ),
     (
         "lookup",
         lambda c: flows.lookup_schema(c, "a/b", SCHEMA, False, None, True),
         PLACE,
         ("POST", "/subjects/a%2Fb", {"deleted": "true"}, BODY),
-        RegisteredSchema(7, SCHEMA, "a/b", 2),
+        RegisteredSchema("a/b", 2, 7, None, SCHEMA),
     ),
     (
         "subjects",
@@ -90,14 +90,14 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         lambda c: flows.get_latest_version(c, "s", None),
         PLACE,
         ("GET", "/subjects/s/versions/latest", {}, None),
-        RegisteredSchema(7, SCHEMA, "a/b", 2),
+        RegisteredSchema("a/b", 2, 7, None, SCHEMA),
     ),
     (
         "version",
         lambda c: flows.get_version(c, "s", 2, True, "resolved"),
         PLACE,
         ("GET", "/subjects/s/versions/2", {"deleted": "true", "format": "resolved"}, None),
-        RegisteredSchema(7, SCHEMA, "a/b", 2),
+        RegisteredSchema("a/b", 2, 7, None, SCHEMA),
     ),
     (
         "versions",

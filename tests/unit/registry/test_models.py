@@ -57,7 +57,7 @@ def test_schema_without_text_is_refused() -> None:
 
 
 def test_registered_schema_json_round_trip() -> None:
-    registered = RegisteredSchema(7, Schema('"int"'), "s", 2, "guid")
+    registered = RegisteredSchema("s", 2, 7, "guid", Schema('"int"'))
     assert registered.to_dict() == {"id": 7, "schema": '"int"', "subject": "s", "version": 2, "guid": "guid"}
     assert RegisteredSchema.from_dict(registered.to_dict()) == registered
 

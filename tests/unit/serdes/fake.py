@@ -38,7 +38,7 @@ class FakeRegistry:
                 return known
         schema_id = self._ids.setdefault(schema, len(self._ids) + 1)
         guid = str(uuid.uuid5(NAMESPACE, str(schema_id))) if self._guids else None
-        versions.append(RegisteredSchema(schema_id, schema, subject, len(versions) + 1, guid))
+        versions.append(RegisteredSchema(subject, len(versions) + 1, schema_id, guid, schema))
         return versions[-1]
 
     def register_schema(self, subject: str, schema: Schema, normalize_schemas: bool = False) -> int:

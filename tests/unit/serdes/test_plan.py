@@ -71,7 +71,7 @@ def reader(
 
 
 FIVE = SchemaId("AVRO", 5)
-MADE = RegisteredSchema(5, Schema(ORDER), "orders-value", 1)
+MADE = RegisteredSchema("orders-value", 1, 5, None, Schema(ORDER))
 
 
 def test_auto_register() -> None:
@@ -84,14 +84,14 @@ def test_auto_register() -> None:
 
 
 def test_look_up_only() -> None:
-    registry = Registry(lookup_schema=RegisteredSchema(6, Schema(ORDER), "s", 1))
+    registry = Registry(lookup_schema=RegisteredSchema("s", 1, 6, None, Schema(ORDER)))
     plan = registry.run(writer({"auto.register.schemas": False}).plan(CONTEXT))
     assert registry.asked == [("lookup_schema", "orders-value", Schema(ORDER), False)]
     assert plan.schema_id == 6
 
 
 def test_use_latest_writes_with_the_registered_schema_and_gets_stale() -> None:
-    registry = Registry(get_latest_version=RegisteredSchema(7, Schema(WIDER), "s", 2))
+    registry = Registry(get_latest_version=RegisteredSchema("s", 2, 7, None, Schema(WIDER)))
     conf = {"auto.register.schemas": False, "use.latest.version": True}
     plan = registry.run(writer(conf, None, ttl_s=60, now=lambda: 100.0).plan(CONTEXT))
     assert registry.asked == [("get_latest_version", "orders-value")]
@@ -133,7 +133,7 @@ def test_references_are_fetched_users_after_used() -> None:
         references=[SchemaReference("x.C", "c", 3)],
     )
     c = Schema('{"type":"enum","name":"x.C","symbols":["A"]}')
-    table = {"b": RegisteredSchema(1, b, "b", 2), "c": RegisteredSchema(2, c, "c", 3)}
+    table = {"b": RegisteredSchema("b", 2, 1, None, b), "c": RegisteredSchema("c", 3, 2, None, c)}
     registry = Registry(
         get_version=lambda subject, version, deleted: table[subject], register_schema_full_response=MADE
     )
@@ -200,7 +200,7 @@ def test_read_with_a_schema() -> None:
 
 
 def test_read_with_the_latest() -> None:
-    registry = Registry(get_schema=Schema(ORDER), get_latest_version=RegisteredSchema(7, Schema(WIDER), "s", 2))
+    registry = Registry(get_schema=Schema(ORDER), get_latest_version=RegisteredSchema("s", 2, 7, None, Schema(WIDER)))
     planner = reader(None, {"use.latest.version": True}, ttl_s=5, now=lambda: 10.0)
     frame = frame_prefix(5) + b"\x02"
     plan = registry.run(planner.plan(FIVE, PREFIX_BYTES, CONTEXT))
@@ -228,7 +228,7 @@ def test_as_schema() -> None:
     assert as_schema(None) is None
     assert as_schema("x") == Schema("x")
     assert as_schema(Schema("x", "JSON")) == Schema("x", "JSON")
-    assert as_schema(RegisteredSchema(1, Schema("x"), "s", 1)) == Schema("x")
+    assert as_schema(RegisteredSchema("s", 1, 1, None, Schema("x"))) == Schema("x")
     with pytest.raises(TypeError, match="not dict"):
         as_schema(json.loads("{}"))
 

@@ -23,10 +23,10 @@ class Registry:
     ) -> RegisteredSchema:
         self.calls.append((subject_name, schema, normalize_schemas))
         number = len(self.calls)
-        return RegisteredSchema(number, schema, subject_name, None if self.old else number + 4)
+        return RegisteredSchema(subject_name, None if self.old else number + 4, number, None, schema)
 
     def lookup_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> RegisteredSchema:
-        return RegisteredSchema(1, schema, subject_name, 70)
+        return RegisteredSchema(subject_name, 70, 1, None, schema)
 
 
 def files(tmp_path: Path) -> Path:

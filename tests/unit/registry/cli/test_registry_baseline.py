@@ -39,7 +39,7 @@ class Registry:
     def get_version(self, subject_name: str, version: int) -> RegisteredSchema:
         if version not in self._of(subject_name):
             raise ResponseError(404, 40402, "Version not found.")
-        return RegisteredSchema(1, Schema(self._of(subject_name)[version]), subject_name, version)
+        return RegisteredSchema(subject_name, version, 1, None, Schema(self._of(subject_name)[version]))
 
     def get_latest_version(self, subject_name: str) -> RegisteredSchema:
         return self.get_version(subject_name, max(self._of(subject_name)))
