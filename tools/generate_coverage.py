@@ -58,6 +58,7 @@ CLIENT = (
         "yes",
         "docs/rest-api.md lists endpoints; shared KEKs (keys the registry itself uses) are refused",
     ),
+    ("Embedded cluster and registry as pytest fixtures", "yes", "docs/guide/testing.md"),
     ("Serializers: Avro, JSON Schema, Protobuf, simple ones; header and prefix ids; all name strategies", "yes", ""),
     (
         "Data contracts: CEL, CEL_FIELD, JSONATA, ENCRYPT, ENCRYPT_PAYLOAD, DLQ, own rules; migrations",
