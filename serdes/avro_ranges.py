@@ -1,9 +1,9 @@
 """Numbers that fastavro writes though they do not fit: beyond Avro's `int`, or of more digits than a decimal has.
 
-Must not know of bytes. The check is compiled once per schema and looks only where such a type stands (ints in unions
-fastavro checks itself, unless the value names its branch); schemas without one pay nothing. Source: Avro specification
-1.12, "int: 32-bit signed integer", "Decimal": the precision is the maximum number of digits, those after the point
-included.
+Must not know of bytes. The check is compiled once per schema and looks only where such a type stands (in unions only at
+values that name their branch: the others' ints fastavro checks itself); schemas without one pay nothing. Source: Avro
+specification 1.12, "int: 32-bit signed integer", "Decimal": the precision is the maximum number of digits, those after
+the point included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from registry.compat.avro_model import (
     Kind,
     MapType,
     NamedType,
-    Primitive,
     RecordType,
     UnionType,
     type_name,
@@ -58,18 +57,24 @@ def _union(avro: UnionType, known: dict[int, _RecordCheck]) -> Check | None:
     parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
     if len(parts) == 1 and (isinstance(parts[0], RecordType) or _is_decimal(parts[0])):
         return _check(parts[0], known)
-    checks = {type_name(part): _check(part, known) for part in parts if not isinstance(part, Primitive)}
+    checks = {type_name(part): _check(part, known) for part in parts}
     named = {name: check for name, check in checks.items() if check is not None}
-    if not named:
-        return None
+    return _NamedCheck(named) if named else None
 
-    def check(value: Any) -> bool:
+
+class _NamedCheck:
+    """Checks values that name their branch; others pass."""
+
+    __slots__ = ("_branches",)
+
+    def __init__(self, branches: Mapping[str, Check]) -> None:
+        self._branches = branches
+
+    def __call__(self, value: Any) -> bool:
         if value.__class__ is not tuple or len(value) != 2 or not isinstance(value[0], str):
             return True
-        meant = named.get(value[0])
+        meant = self._branches.get(value[0])
         return meant is None or meant(value[1])
-
-    return check
 
 
 def _is_decimal(avro: AvroType) -> bool:
@@ -89,10 +94,11 @@ def _fits(value: Any) -> bool:
 class _RecordCheck:
     """Checks the fields of a record that need it. Recursive types refer to the one object of their record."""
 
-    __slots__ = ("ints", "parts")
+    __slots__ = ("ints", "named", "parts")
 
     def __init__(self) -> None:
         self.ints: tuple[str, ...] = ()
+        self.named: list[tuple[str, _NamedCheck]] = []
         self.parts: list[tuple[str, Check]] = []
 
     def __call__(self, record: Any) -> bool:
@@ -105,6 +111,10 @@ class _RecordCheck:
             value = record.get(name)
             if value.__class__ is int and not LOW <= value <= HIGH:
                 return False
+        if self.named and tuple in map(type, record.values()):
+            for name, named in self.named:
+                if not named(record.get(name)):
+                    return False
         for name, check in self.parts:  # noqa: SIM110  # a generator costs more than the check
             if not check(record.get(name)):
                 return False
@@ -120,10 +130,12 @@ def _record(avro: RecordType, known: dict[int, _RecordCheck]) -> Check | None:
         check = _check(field.type, known)
         if check is _fits:
             ints.append(field.name)
+        elif isinstance(check, _NamedCheck):
+            made.named.append((field.name, check))
         elif check is not None:
             made.parts.append((field.name, check))
     made.ints = tuple(ints)
-    return made if made.ints or any(check is not made for _, check in made.parts) else None
+    return made if made.ints or made.named or any(check is not made for _, check in made.parts) else None
 
 
 def first_out_of_range(avro: AvroType, value: Any) -> tuple[str, str] | None:

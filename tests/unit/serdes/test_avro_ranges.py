@@ -46,9 +46,9 @@ def test_numbers_out_of_range_are_refused_with_their_path(node: Any, good: Any, 
     "node",
     [
         "long",
-        ["null", "int"],
+        ["null", "long"],
         {"type": "int", "logicalType": "date"},
-        record(("a", "long"), ("b", ["null", "int"]), ("c", {"type": "array", "items": "string"})),
+        record(("a", "long"), ("b", ["null", "string"]), ("c", {"type": "array", "items": "string"})),
         record(("next", ["null", "Order"])),
         {"type": "map", "values": "double"},
     ],
@@ -66,7 +66,12 @@ def test_values_of_another_shape_are_left_to_the_encoder(value: Any) -> None:
     assert first_out_of_range(avro, value) is None
 
 
-def test_nullable_ints_are_checked_by_fastavro() -> None:
+@pytest.mark.parametrize("value", [BIG, ("int", BIG)])
+def test_ints_in_unions_fit_too(value: Any) -> None:
+    encode = encoder(load_texts(json.dumps(record(("n", ["null", "int"])))))
     with pytest.raises(SerializationError) as caught:
-        encoder(load_texts(json.dumps(record(("n", ["null", "int"])))))({"n": BIG})
+        encode({"n": value})
     assert caught.value.path == "Order.n"
+    assert encode({"n": ("int", 5)}) == encode({"n": 5})
+    with pytest.raises(SerializationError, match="32 bits"):
+        encoder(load_texts('["int", "long"]'))(("int", BIG))

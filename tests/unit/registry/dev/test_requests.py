@@ -89,7 +89,8 @@ def test_bodies_that_are_no_objects(body: bytes, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "why"), [(b'{"schema": "x" 1}', "line 1 column 16"), (b"\xff", "byte 0xff"), (b"[" * 200_000, "too deeply")]
+    ("body", "why"),
+    [(b'{"schema": "x" 1}', "line 1 column 16"), (b"\xff", "byte 0xff"), (b"[" * 200_000, "too deeply")],
 )
 def test_broken_json_is_shown_where_it_breaks(body: bytes, why: str) -> None:
     with pytest.raises(Refusal, match=why):
