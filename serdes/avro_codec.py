@@ -22,7 +22,7 @@ from registry.compat.avro_model import AvroType, Kind, NamedType, parse
 from registry.references import Resolver, resolve_all
 from serdes import avro_guard
 from serdes.avro_fault import find_fault, hinted
-from serdes.avro_ranges import first_out_of_range, range_check
+from serdes.avro_ranges import first_out_of_range, is_decimal, range_check
 from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode
 
@@ -174,7 +174,7 @@ def _encoder(
 
 
 def _raw_encoder(schema: AvroSchema, prefix: bytes) -> Encode:
-    with_length = _encoder(schema, b"") if _is_decimal(schema) else None
+    with_length = _encoder(schema, b"") if is_decimal(schema.model) else None
 
     def encode(value: Any) -> bytes:
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -184,10 +184,6 @@ def _raw_encoder(schema: AvroSchema, prefix: bytes) -> Encode:
         return prefix + cast(bytes, fastavro.schemaless_reader(BytesIO(with_length(value)), "bytes", None))
 
     return encode
-
-
-def _is_decimal(schema: AvroSchema) -> bool:
-    return schema.model.kind is Kind.BYTES and schema.model.props.get("logicalType") == "decimal"
 
 
 def _unfit(schema: AvroSchema, value: Any, options: dict[str, bool], error: Exception) -> SerializationError:
@@ -251,7 +247,7 @@ def _decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: 
 
 def _raw_decoder(writer: AvroSchema, reader: AvroSchema | None, skip: int, options: dict[str, Any]) -> Decode:
     target = reader or writer
-    if target.model.kind is Kind.BYTES and not _is_decimal(target):
+    if target.model.kind is Kind.BYTES and not is_decimal(target.model):
         return lambda frame: bytes(frame[skip:])
     with_length = _decoder(writer, reader, 0, options)
 

@@ -23,7 +23,7 @@ from registry.compat.avro_model import (
     type_name,
 )
 
-__all__ = ["Check", "first_out_of_range", "range_check"]
+__all__ = ["Check", "first_out_of_range", "is_decimal", "range_check"]
 
 LOW: Final = -(2**31)
 HIGH: Final = 2**31 - 1
@@ -47,7 +47,7 @@ def _check(avro: AvroType, known: dict[int, _RecordCheck]) -> Check | None:
         return None if values is None else lambda value: not isinstance(value, dict) or all(map(values, value.values()))
     if isinstance(avro, UnionType):
         return _union(avro, known)
-    if _is_decimal(avro):
+    if is_decimal(avro):
         return _decimal_check(avro.props)
     return _fits if avro.kind is Kind.INT and "logicalType" not in avro.props else None
 
@@ -55,7 +55,7 @@ def _check(avro: AvroType, known: dict[int, _RecordCheck]) -> Check | None:
 def _union(avro: UnionType, known: dict[int, _RecordCheck]) -> Check | None:
     """The check of the only branch there is beside null; else of the one that a value names, `(name, value)`."""
     parts = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
-    if len(parts) == 1 and (isinstance(parts[0], RecordType) or _is_decimal(parts[0])):
+    if len(parts) == 1 and (isinstance(parts[0], RecordType) or is_decimal(parts[0])):
         return _check(parts[0], known)
     checks = {type_name(part): _check(part, known) for part in parts}
     named = {name: check for name, check in checks.items() if check is not None}
@@ -77,7 +77,8 @@ class _NamedCheck:
         return meant is None or meant(value[1])
 
 
-def _is_decimal(avro: AvroType) -> bool:
+def is_decimal(avro: AvroType) -> bool:
+    """Whether values of a type are decimals: bytes or fixed of that logical type."""
     return avro.kind in (Kind.BYTES, Kind.FIXED) and avro.props.get("logicalType") == "decimal"
 
 
@@ -153,9 +154,9 @@ def _find(avro: AvroType, value: Any, path: str) -> tuple[str, str] | None:
     elif isinstance(avro, UnionType) and isinstance(value, tuple) and len(value) == 2:
         parts = [(branch, value[1], path) for branch in avro.branches if type_name(branch) == value[0]]
     elif isinstance(avro, UnionType):
-        wanted = [branch for branch in avro.branches if isinstance(branch, RecordType) or _is_decimal(branch)]
+        wanted = [branch for branch in avro.branches if isinstance(branch, RecordType) or is_decimal(branch)]
         parts = [(branch, value, path) for branch in wanted]
-    elif _is_decimal(avro):
+    elif is_decimal(avro):
         form = f"decimal({avro.props['precision']}, {avro.props.get('scale', 0)})"
         return None if _decimal_check(avro.props)(value) else (path, f"the number does not fit in {form}")
     else:
