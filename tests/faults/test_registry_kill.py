@@ -6,12 +6,14 @@ import json
 import random
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
 from registry.dev import EmbeddedRegistry
+from tests.later import later
 
 ROUNDS, PER_ROUND = 10, 20
 SERVER = """
@@ -65,24 +67,19 @@ def test_no_acknowledged_registration_is_lost_by_kill_9(tmp_path: Path, project_
 @pytest.mark.slow
 def test_killed_in_the_middle_of_a_stream_of_registrations(tmp_path: Path, project_root: Path) -> None:
     """The kill comes from another thread, at any moment: between, before and within commits."""
-    import threading
-
     path, chance = tmp_path / "registry.db", random.Random(11)
     given: dict[int, int] = {}
     number = 0
     for _ in range(6):
         process, url = start(path, project_root)
-        killer = threading.Timer(0.2 + chance.random() / 3, process.kill)
-        killer.start()
+        client = httpx.Client(base_url=url, trust_env=False, timeout=20)
         try:
-            with httpx.Client(base_url=url, trust_env=False, timeout=20) as client:
+            with later(0.2 + chance.random() / 3, process.kill), suppress(httpx.HTTPError), client:
                 while True:
                     number += 1
                     reply = client.post(f"/subjects/n{number}/versions", json=body(number))
                     assert reply.json()["id"] not in given.values()
                     given[number] = reply.json()["id"]
-        except httpx.HTTPError:
-            killer.join()
         finally:
             killed(process)
     with EmbeddedRegistry(path) as registry:
