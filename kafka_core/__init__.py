@@ -1,48 +1,55 @@
 """kafka_core: a Kafka client with the names of confluent_kafka, its own protocol implementation and compiled hot loops.
 
 Holds the public names and nothing else. asyncio clients: `kafka_core.aio`; administration: `kafka_core.admin`; the
-embedded broker: `kafka_core.broker`.
+embedded broker: `kafka_core.broker`. Every name is imported at its first use (PEP 562): who needs the errors only, as
+`serdes.avro` does, loads no client.
 """
 
-from kafka_core.errors import (
-    AuthError,
-    BrokerError,
-    ConfigError,
-    ConsumeError,
-    CorruptRecordError,
-    KafkaError,
-    KafkaException,
-    NetworkError,
-    ProduceError,
-    ProtocolError,
-    StateError,
-    UnknownCodecError,
-    UnsupportedVersionError,
-)
-from kafka_core.kernels import Message
-from kafka_core.model import (
-    OFFSET_BEGINNING,
-    OFFSET_END,
-    OFFSET_INVALID,
-    OFFSET_STORED,
-    TIMESTAMP_CREATE_TIME,
-    TIMESTAMP_LOG_APPEND_TIME,
-    TIMESTAMP_NOT_AVAILABLE,
-    ConsumerGroupState,
-    ConsumerGroupTopicPartitions,
-    ConsumerGroupType,
-    ElectionType,
-    IsolationLevel,
-    Node,
-    ThrottleEvent,
-    TopicCollection,
-    TopicPartition,
-    TopicPartitionInfo,
-    Uuid,
-)
-from kafka_core.sync.consumer import Consumer
-from kafka_core.sync.producer import Producer
-from kafka_core.version import libversion, version
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from kafka_core.version import libversion, version  # now: later the module would stand under the function's name
+
+if TYPE_CHECKING:
+    from kafka_core.errors import (
+        AuthError,
+        BrokerError,
+        ConfigError,
+        ConsumeError,
+        CorruptRecordError,
+        KafkaError,
+        KafkaException,
+        NetworkError,
+        ProduceError,
+        ProtocolError,
+        StateError,
+        UnknownCodecError,
+        UnsupportedVersionError,
+    )
+    from kafka_core.kernels import Message
+    from kafka_core.model import (
+        OFFSET_BEGINNING,
+        OFFSET_END,
+        OFFSET_INVALID,
+        OFFSET_STORED,
+        TIMESTAMP_CREATE_TIME,
+        TIMESTAMP_LOG_APPEND_TIME,
+        TIMESTAMP_NOT_AVAILABLE,
+        ConsumerGroupState,
+        ConsumerGroupTopicPartitions,
+        ConsumerGroupType,
+        ElectionType,
+        IsolationLevel,
+        Node,
+        ThrottleEvent,
+        TopicCollection,
+        TopicPartition,
+        TopicPartitionInfo,
+        Uuid,
+    )
+    from kafka_core.sync.consumer import Consumer
+    from kafka_core.sync.producer import Producer
 
 __all__ = [
     "OFFSET_BEGINNING",
@@ -82,3 +89,61 @@ __all__ = [
     "libversion",
     "version",
 ]
+
+HOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "kafka_core.errors": (
+        "AuthError",
+        "BrokerError",
+        "ConfigError",
+        "ConsumeError",
+        "CorruptRecordError",
+        "KafkaError",
+        "KafkaException",
+        "NetworkError",
+        "ProduceError",
+        "ProtocolError",
+        "StateError",
+        "UnknownCodecError",
+        "UnsupportedVersionError",
+    ),
+    "kafka_core.kernels": ("Message",),
+    "kafka_core.model": (
+        "OFFSET_BEGINNING",
+        "OFFSET_END",
+        "OFFSET_INVALID",
+        "OFFSET_STORED",
+        "TIMESTAMP_CREATE_TIME",
+        "TIMESTAMP_LOG_APPEND_TIME",
+        "TIMESTAMP_NOT_AVAILABLE",
+        "ConsumerGroupState",
+        "ConsumerGroupTopicPartitions",
+        "ConsumerGroupType",
+        "ElectionType",
+        "IsolationLevel",
+        "Node",
+        "ThrottleEvent",
+        "TopicCollection",
+        "TopicPartition",
+        "TopicPartitionInfo",
+        "Uuid",
+    ),
+    "kafka_core.sync.consumer": ("Consumer",),
+    "kafka_core.sync.producer": ("Producer",),
+}
+MODULES: Final = ("admin", "aio", "broker", "errors", "kernels", "model", "sync")
+"""Modules that are there after `import kafka_core`, without an import of their own."""
+_HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value  # found without this function from now on
+        return value
+    if name in MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *MODULES})

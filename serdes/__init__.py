@@ -4,7 +4,8 @@ Must not know of Spark. Names and arguments are those of `confluent_kafka.serial
 Every name is imported at its first use: who only decodes needs no client, and the command line starts fast.
 """
 
-from typing import TYPE_CHECKING, Any
+import importlib
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from serdes.avro_values import Duration
@@ -101,7 +102,7 @@ __all__ = [
     "topic_subject_name_strategy",
 ]
 
-HOMES = {
+HOMES: Final = {
     "serdes.avro_values": ("Duration",),
     "serdes.clients": (
         "AIODeserializingConsumer",
@@ -152,12 +153,16 @@ HOMES = {
         "topic_subject_name_strategy",
     ),
 }
+_HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value  # found without this function from now on
+    return value
 
-    for module, names in HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 Must not know of codecs; of kafka_core it knows the errors only (docs/decisions/0020). `SerializationError` carries
 what is known of the place: topic, field, schema id, and the path inside the value.
 
-SerializationError
+SerializationError                                         a kafka_core.KafkaException, as in confluent_kafka
 ├── KeySerializationError, ValueSerializationError        also kafka_core's ProduceError
 └── KeyDeserializationError, ValueDeserializationError    also kafka_core's ConsumeError; hold the raw message
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kafka_core.errors import ConsumeError, KafkaError, ProduceError
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException, ProduceError
 
 __all__ = [
     "KeyDeserializationError",
@@ -23,11 +23,18 @@ __all__ = [
 ]
 
 
-class SerializationError(Exception):
+class SerializationError(KafkaException):
     """Bytes could not be made of a value, or a value of bytes.
 
-    Attributes:
+    A `KafkaException`, as in confluent_kafka, and as there `args[0]` is the sentence; `error` is a `KafkaError`.
+
+    Args:
         reason: what happened, without the place.
+        args: anything else worth keeping in `args`.
+        topic, field, schema_id, path: see the attributes.
+
+    Attributes:
+        reason: as given.
         topic: the topic, None where there was no context.
         field: `key` or `value`, None where there was no context.
         schema_id: the schema's id, None where it is not known yet.
@@ -38,19 +45,24 @@ class SerializationError(Exception):
     def __init__(
         self,
         reason: str = "",
-        *,
+        *args: object,
         topic: str | None = None,
         field: str | None = None,
         schema_id: int | None = None,
         path: str | None = None,
     ) -> None:
-        super().__init__(reason)
+        Exception.__init__(self, reason, *args)
         self.reason = reason
         self.topic = topic
         self.field = field
         self.schema_id = schema_id
         self.path = path
         self.registry_away = False
+
+    @property
+    def error(self) -> KafkaError:
+        """The error as a value: `_FAIL`, since whether a key or a value was read or written is not known here."""
+        return KafkaError(KafkaError._FAIL, str(self), retriable=self.registry_away)
 
     @property
     def retriable(self) -> bool:
@@ -66,9 +78,6 @@ class SerializationError(Exception):
 
     def __str__(self) -> str:
         return sentence(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.reason,), self.__dict__)
 
 
 def sentence(error: SerializationError) -> str:
@@ -99,6 +108,12 @@ class FieldError(SerializationError):
     FIELD: ClassVar[str]
     partition: int | None = None
     offset: int | None = None
+
+    @property
+    def error(self) -> KafkaError:
+        """The error as a value; its code says whether it is a key or a value, read or written."""
+        value: KafkaError = self.args[0]
+        return value
 
     def adopt(self, exception: BaseException | None, message: Any, topic: str | None) -> None:
         """Takes over the facts of the cause and the place of the raw message."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -54,6 +56,44 @@ def test_all_lists_what_is_there(package: str) -> None:
     module = importlib.import_module(package)
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
     assert len(set(module.__all__)) == len(module.__all__)
+
+
+@pytest.mark.parametrize("package", ["kafka_core", "serdes"])
+def test_names_that_come_at_first_use_have_a_home(package: str) -> None:
+    module = importlib.import_module(package)
+    at_once = {"libversion", "version"} & set(module.__all__)
+    assert sorted(name for names in module.HOMES.values() for name in names) == sorted({*module.__all__} - at_once)
+    assert set(module.__all__) <= set(dir(module))
+    for home, names in module.HOMES.items():
+        for name in names:
+            assert getattr(module, name) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = module.Nothing
+
+
+def fresh(code: str) -> str:
+    """What a new process prints."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("module", ["serdes.avro", "serdes.json_schema", "serdes.protobuf", "serdes.columnar"])
+def test_serializers_load_no_client(module: str) -> None:
+    shown = fresh(f"import sys, {module}; print(*sorted(m for m in sys.modules if m.startswith('kafka_core')))")
+    assert shown.split() == ["kafka_core", "kafka_core.error_codes", "kafka_core.errors", "kafka_core.version"]
+
+
+def test_the_registry_does_not_know_the_client() -> None:
+    assert fresh("import sys, registry, registry.compat; print('kafka_core' in sys.modules)") == "False"
+
+
+def test_modules_and_names_are_there_after_one_import() -> None:
+    code = "import kafka_core as k; print(k.aio.AIOProducer.__name__, k.errors.KafkaError is k.KafkaError, k.Producer)"
+    assert fresh(code).startswith("AIOProducer True <class 'kafka_core.sync.producer.Producer'>")
+    assert fresh("import kafka_core.sync.producer, kafka_core as k; print(k.version()[1])") == fresh(
+        "import kafka_core as k; print(k.version()[1])"
+    )
+    assert fresh("from kafka_core import *; print(Consumer.__name__, KafkaError.__name__)") == "Consumer KafkaError"
 
 
 def test_the_reference_names_are_here() -> None:

@@ -94,3 +94,28 @@ def test_retriable_is_about_the_registry() -> None:
     assert away.retriable
     assert ValueDeserializationError(away, Raw()).retriable
     assert not ValueDeserializationError(CAUSE, Raw()).retriable
+
+
+def test_a_serialization_error_is_a_kafka_exception_as_in_the_reference() -> None:
+    error = SerializationError("bad").located("orders", "value")
+    assert isinstance(error, KafkaException)
+    assert error.args == ("bad",)
+    assert (error.code, error.name, error.fatal, error.abortable) == (KafkaError._FAIL, "_FAIL", False, False)
+    assert error.error.str() == str(error) == "topic orders, value: bad"
+    error.registry_away = True
+    assert error.error.retriable()
+    assert error.refresh_metadata is False
+    reference = pytest.importorskip("confluent_kafka.serialization").SerializationError
+    assert [kind.__name__ for kind in SerializationError.__mro__] == [kind.__name__ for kind in reference.__mro__]
+    assert SerializationError("a", 1).args == reference("a", 1).args
+
+
+def test_a_subclass_with_another_constructor_pickles() -> None:
+    twin = pickle.loads(pickle.dumps(OwnError(3).located("t", "key")))
+    assert (type(twin), str(twin), twin.number) == (OwnError, "topic t, key: number 3", 3)
+
+
+class OwnError(SerializationError):
+    def __init__(self, number: int) -> None:
+        super().__init__(f"number {number}")
+        self.number = number
