@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from kafka_core.engine.subscription import PartitionState, Phase
+from kafka_core.engine.subscription import PartitionState, Phase, new_version
 from kafka_core.errors import KafkaError, KafkaException
 
 QUANTUM: Final = 1000
@@ -327,7 +327,7 @@ class FetchQueue:
         self._advance(state, offset, epoch)
         self.queued_bytes -= state.queued_bytes
         state.queued_records = state.queued_bytes = 0
-        state.version += 1  # voids the fetch that may be under way
+        state.version = new_version()  # voids the fetch that may be under way
         state.phase = Phase.HALTED
         state.chunks.clear()
         event = self._event(state, KafkaError(error.code, text), offset)

@@ -10,6 +10,7 @@ it takes records (under the queue's lock). Every field is read and written as a 
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +28,10 @@ Key: TypeAlias = tuple[str, int]
 
 EARLIEST_TIMESTAMP: Final = -2
 LATEST_TIMESTAMP: Final = -1
+
+new_version: Final = itertools.count(1).__next__
+"""Gives a number that was never given before (any thread): a version of a partition must not come again with the next
+assignment, or an answer to the old one's request would pass as the new one's."""
 
 
 class Subscription:
@@ -111,7 +116,8 @@ class PartitionState:
     """One assigned partition.
 
     Attributes:
-        version: grows with every seek; what was fetched or looked up for another one is dropped.
+        version: a new one with every assignment and seek, never given twice; what was fetched or looked up for another
+            one is dropped.
         next_fetch_offset: what to fetch next (the loop's side).
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
         consumed: whether anything was handed out, so that `position()` has something to say.
@@ -126,7 +132,7 @@ class PartitionState:
 
     topic: str
     partition: int
-    version: int = 0
+    version: int = field(default_factory=new_version)
     phase: Phase = Phase.COMMITTED
     lookup_timestamp: int = 0
     next_fetch_offset: int = OFFSET_INVALID
@@ -174,7 +180,7 @@ class PartitionState:
 
     def restart(self, offset: int) -> None:
         """Begins anew at an offset or one of the `OFFSET_*` constants; what is under way for it becomes void."""
-        self.version += 1
+        self.version = new_version()
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
         self.fetch_epoch = self.position_epoch = -1
@@ -280,7 +286,7 @@ class Assignment:
         removed = [state for key in keys if (state := self._states.pop(key, None)) is not None]
         for state in removed:
             state.active = False
-            state.version += 1
+            state.version = new_version()
         if removed:
             self.generation += 1
         return removed

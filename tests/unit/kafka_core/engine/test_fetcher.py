@@ -452,6 +452,34 @@ def test_a_seek_is_fetched_beside_the_request_that_is_out() -> None:
     assert {item.partition: item.fetch_offset for item in regular.request.topics[0].partitions} == {0: 52, 1: 1}
 
 
+@pytest.mark.parametrize("seeks", [0, 1, 2])
+def test_the_answer_to_an_older_assignments_request_is_not_taken_for_the_new_ones(seeks: int) -> None:
+    rig = Rig(0)
+    for _ in range(seeks):
+        rig.queue.restart(rig.states[0], 0)
+    out = rig.one()
+    rig.assignment.clear()
+    rig.states = rig.assignment.add([TopicPartition("t", 0, 10)])
+    for _ in range(seeks):
+        rig.queue.restart(rig.states[0], 10)
+    rig.answer(out, row(0, records(40, b"a later record")))
+    assert rig.take() == [], "everything from 10 to 40 would be skipped"
+    assert rig.states[0].next_fetch_offset == rig.states[0].position == 10
+    planned = rig.one()
+    assert planned.request.topics[0].partitions[0].fetch_offset == 10
+    rig.answer(planned, row(0, records(10, b"the next one")))
+    assert rig.take() == [(0, 10, b"the next one")]
+
+
+def test_a_request_of_an_older_assignment_does_not_count_as_one_of_the_new() -> None:
+    rig = Rig(0)
+    out = rig.one()
+    rig.assignment.clear()
+    rig.assignment.add([TopicPartition("t", 0, 10)])
+    (planned,) = rig.beside(out)
+    assert planned.request.topics[0].partitions[0].fetch_offset == 10
+
+
 def test_without_a_request_that_is_out_nothing_goes_beside_it() -> None:
     rig = Rig(0)
     assert rig.beside() == []

@@ -51,9 +51,11 @@ def test_a_subscription_is_a_list_of_strings(topics: list[str]) -> None:
     ],
 )
 def test_a_start_decides_the_phase(offset: int, phase: Phase, position: int) -> None:
-    state = PartitionState("t", 0, version=3)
+    state = PartitionState("t", 0)
+    before = state.version
     state.restart(offset)
-    assert (state.phase, state.position, state.next_fetch_offset, state.version) == (phase, position, position, 4)
+    assert (state.phase, state.position, state.next_fetch_offset) == (phase, position, position)
+    assert state.version > before
 
 
 def test_a_found_offset_is_where_fetching_begins() -> None:
@@ -106,6 +108,19 @@ def test_removed_partitions_are_marked_so_that_late_answers_are_void() -> None:
     assert state.version > version
     assert len(assignment) == 0
     assert assignment.clear() == []
+
+
+def test_no_two_lives_of_a_partition_share_a_version() -> None:
+    seen: set[int] = set()
+    for assignment in (Assignment(), Assignment()):
+        for _ in range(3):
+            (state,) = assignment.add([TopicPartition("t", 0, 5)])
+            seen.add(state.version)
+            state.restart(7)
+            seen.add(state.version)
+            assignment.clear()
+            seen.add(state.version)
+    assert len(seen) == 2 * 3 * 3
 
 
 def test_require_says_what_was_tried() -> None:
