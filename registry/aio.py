@@ -22,7 +22,7 @@ from registry import flows
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
 from registry.cache import SchemaCaches
-from registry.client import Body, closed, mock_transport, tls_context, unreachable
+from registry.client import Body, closed, mock_transport, share_no_fork, tls_context, unreachable
 from registry.config import ClientConfig
 from registry.errors import SchemaRegistryError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
@@ -60,22 +60,41 @@ class AsyncSchemaRegistryClient:
         auth: httpx.Auth | None = None,
     ) -> None:
         config = ClientConfig.parse(conf)
+        self._config = config
         self._conf = dict(conf)
-        no_lock = contextlib.nullcontext()
-        self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, no_lock, time.monotonic)
-        rng = random.Random()
+        self._transport = transport or mock_transport(config)
+        self._auth = auth
+        self._urls = config.urls
+        self._timeout_s = config.timeout_s
+        self._tls = httpx.create_ssl_context(verify=tls_context(config)) if self._transport is None else True
+        self._open()
+        share_no_fork(self)
+
+    def _open(self) -> None:
+        """Connections, caches and look-ups under way: all that belongs to one process."""
+        config, rng = self._config, random.Random()
+        self._caches = SchemaCaches(
+            config.cache_capacity,
+            config.latest_ttl_s,
+            contextlib.nullcontext(),
+            time.monotonic,
+            config.missing_capacity,
+            config.missing_ttl_s,
+        )
         self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
         self._http = httpx.AsyncClient(
-            transport=transport or mock_transport(config),
-            auth=auth,
-            verify=tls_context(config),
+            transport=self._transport,
+            auth=self._auth,
+            verify=self._tls,
             timeout=config.timeout_s,
             proxy=config.proxy,
             follow_redirects=False,
         )
-        self._urls = config.urls
-        self._timeout_s = config.timeout_s
+
+    def _after_fork(self) -> None:
+        """Starts anew in a child, as the blocking client does."""
+        self._open()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
@@ -125,13 +144,16 @@ class AsyncSchemaRegistryClient:
         fmt: str | None = None,
         reference_format: str | None = None,
     ) -> Schema:
-        """The schema of this id; cached.
+        """The schema of this id; cached. That there is none is believed for `missing.id.cache.ttl.sec` (60 s).
 
         Args:
             schema_id: the id of a frame.
             subject_name: where to look for it (matters for contexts).
             fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
             reference_format: output format of references.
+
+        Raises:
+            ResponseError: the registry has no such schema (40403).
         """
         known = self._caches.schemas.get((schema_id, subject_name, fmt, reference_format))
         if known is not None:
@@ -139,11 +161,14 @@ class AsyncSchemaRegistryClient:
         return await self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
 
     async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """The schema of this GUID; cached.
+        """The schema of this GUID; cached. That there is none is believed as for `get_schema`.
 
         Args:
             guid: as it stands in a message's header.
             fmt: output format, as for `get_schema`.
+
+        Raises:
+            ResponseError: the registry has no such schema (40403).
         """
         known = self._caches.guids.get((guid, fmt))
         if known is not None:
@@ -418,21 +443,22 @@ class AsyncSchemaRegistryClient:
         steps: Steps[T] = self._policy.run(flow)
         outcome: Any = None
         error: Exception | None = None
-        while True:
-            try:
-                step = steps.send(outcome) if error is None else steps.throw(error)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            outcome, error = None, None
-            try:
-                outcome = await self._perform(step)
-            except SchemaRegistryError as raised:
-                error = raised
-            except Exception as raised:
-                if not isinstance(step, Invoke):
-                    raise
-                error = raised
+        with contextlib.closing(steps):
+            while True:
+                try:
+                    step = steps.send(outcome) if error is None else steps.throw(error)
+                except StopIteration as stop:
+                    result: T = stop.value
+                    return result
+                outcome, error = None, None
+                try:
+                    outcome = await self._perform(step)
+                except SchemaRegistryError as raised:
+                    error = raised
+                except Exception as raised:
+                    if not isinstance(step, Invoke):
+                        raise
+                    error = raised
 
     async def _perform(self, step: Send | Wait | Share | Invoke) -> Any:
         if isinstance(step, Send):

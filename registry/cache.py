@@ -1,4 +1,4 @@
-"""What the client remembers: schemas by id, registrations, versions, and "latest" for a while.
+"""What the client remembers: schemas by id, registrations, versions, and for a while "latest" and unknown ids.
 
 Must not know how misses are filled; no lock here is ever held over a call. Ids, versions and registrations never
 change in a registry (until they are deleted); "latest" does, so it has a time to live.
@@ -14,11 +14,14 @@ from typing import Any, Generic, TypeVar
 
 import cachetools
 
+from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema
 
-__all__ = ["Cache", "SchemaCaches"]
+__all__ = ["MISSING_CAPACITY", "MISSING_TTL_S", "Cache", "SchemaCaches"]
 
 T = TypeVar("T")
+MISSING_CAPACITY = 10_000
+MISSING_TTL_S = 60.0
 
 
 class _Entry(Generic[T]):
@@ -63,12 +66,23 @@ class Cache(Generic[T]):
         found.used = True
         return found.value
 
-    def put(self, key: Hashable, value: T) -> None:
-        """Remembers an entry."""
+    def put(self, key: Hashable, value: T, still: Callable[[], bool] | None = None) -> None:
+        """Remembers an entry.
+
+        Args:
+            key: what it is found by.
+            value: the entry.
+            still: asked under the lock whether the value is still good; None: it always is. Asked before it, a thread
+                that forgets entries could come between the answer and the entry.
+        """
         ends_at_s = math.inf if self._ttl_s is math.inf else self._clock() + self._ttl_s
         with self._lock:
-            self._keys[key] = None
-            self._entries[key] = _Entry(value, ends_at_s)
+            if still is None or still():
+                self._keys[key] = None
+                self._entries[key] = _Entry(value, ends_at_s)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def drop(self, matches: Callable[[Any], bool]) -> None:
         """Forgets every entry whose key matches. Cost: O(entries)."""
@@ -123,6 +137,8 @@ class SchemaCaches:
         guids: (GUID, format) → schema.
         latest: (subject, format) → the newest version.
         latest_with: (subject, metadata, deleted, format) → the newest version with that metadata.
+        missing: ("id", id, subject) or ("guid", GUID) → the error with which the registry said that it
+            has no such schema.
         epoch: grows whenever something is forgotten, so that an answer asked for before it is neither kept after it nor
             given to who asks after it.
         forgotten: grows when registrations are forgotten, for the same reason.
@@ -134,7 +150,10 @@ class SchemaCaches:
         latest_ttl_s: float,
         lock: AbstractContextManager[Any],
         clock: Callable[[], float],
+        missing_capacity: int = MISSING_CAPACITY,
+        missing_ttl_s: float = MISSING_TTL_S,
     ) -> None:
+        self._lock = lock
         self.epoch = 0
         self.forgotten = 0
         self.schemas: Cache[Schema] = Cache(capacity, lock, math.inf, clock)
@@ -144,31 +163,51 @@ class SchemaCaches:
         self.guids: Cache[Schema] = Cache(capacity, lock, math.inf, clock)
         self.latest: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
         self.latest_with: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
+        self.missing: Cache[ResponseError] = Cache(missing_capacity, lock, missing_ttl_s, clock)
+
+    def keep(self, cache: Cache[T], key: Hashable, value: T, epoch: int) -> None:
+        """Remembers an answer, unless anything was forgotten since `epoch`: it may be of before that."""
+        cache.put(key, value, lambda: self.epoch == epoch)
+
+    def exists(self, found: RegisteredSchema) -> None:
+        """Takes back that the registry has no schema of this id or GUID: it has just shown it."""
+        if len(self.missing):
+            places = (("id", found.schema_id), ("guid", found.guid))
+            self.missing.drop(lambda key: key[:2] in places or (found.guid is None and key[0] == "guid"))
 
     def forget_subject(self, subject: str) -> None:
         """Forgets what is known of a subject's versions (its schemas keep their ids)."""
-        self.epoch += 1
-        self.forgotten += 1
+        self._begin(registrations=True)
         for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
             cache.drop(lambda key: key[0] == subject)
 
+    def forget_subjects(self) -> None:
+        """Forgets everything but schemas that were found by their ids: these never change."""
+        self._begin(registrations=True)
+        self.missing.clear()
+        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
+            cache.clear()
+
     def forget_latest(self, subject: str) -> None:
         """Forgets which version of a subject is the newest."""
-        self.epoch += 1
+        self._begin()
         for cache in (self.latest, self.latest_with):
             cache.drop(lambda key: key[0] == subject)
 
     def clear_latest(self) -> None:
         """Forgets what is the newest version of every subject."""
-        self.epoch += 1
+        self._begin()
         self.latest.clear()
         self.latest_with.clear()
 
     def clear(self) -> None:
         """Forgets everything."""
-        self.epoch += 1
-        self.forgotten += 1
+        self.forget_subjects()
         self.schemas.clear()
         self.guids.clear()
-        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
-            cache.clear()
+
+    def _begin(self, registrations: bool = False) -> None:
+        """A new epoch begins, before anything is dropped; under the lock, so that no two threads begin the same one."""
+        with self._lock:
+            self.epoch += 1
+            self.forgotten += registrations

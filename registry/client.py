@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
 import random
 import ssl
 import threading
 import time
+import weakref
 from collections.abc import Hashable, Mapping
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import httpx
 
@@ -30,7 +32,7 @@ from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfi
 from registry.policy import Policy
 from registry.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 
-__all__ = ["Body", "SchemaRegistryClient", "closed", "mock_transport", "tls_context", "unreachable"]
+__all__ = ["Body", "SchemaRegistryClient", "closed", "mock_transport", "share_no_fork", "tls_context", "unreachable"]
 
 T = TypeVar("T")
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -126,6 +128,30 @@ class _Flights:
             del self._under_way[key]
 
 
+class _Forkable(Protocol):
+    def _after_fork(self) -> None: ...
+
+
+_forkable: weakref.WeakSet[_Forkable] = weakref.WeakSet()
+
+
+def share_no_fork(client: _Forkable) -> None:
+    """Lets a client start anew in every child of a fork.
+
+    With the parent's connections one of the two would read the answers to the other's requests; and who holds the
+    parent's locks or makes its look-ups is not in the child.
+    """
+    _forkable.add(client)
+
+
+def _after_fork() -> None:
+    for client in list(_forkable):
+        client._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class SchemaRegistryClient:
     """A client of Confluent's Schema Registry and of registries with its API. Threads may share one.
 
@@ -152,21 +178,44 @@ class SchemaRegistryClient:
         auth: httpx.Auth | None = None,
     ) -> None:
         config = ClientConfig.parse(conf)
+        self._config = config
         self._conf = dict(conf)
-        self._caches = SchemaCaches(config.cache_capacity, config.latest_ttl_s, threading.Lock(), time.monotonic)
-        rng = random.Random()
+        self._transport = transport or mock_transport(config)
+        self._auth = auth
+        self._urls = config.urls
+        self._timeout_s = config.timeout_s
+        self._tls = httpx.create_ssl_context(verify=tls_context(config)) if self._transport is None else True
+        self._open()
+        share_no_fork(self)
+
+    def _open(self) -> None:
+        """Connections, caches and look-ups under way: all that belongs to one process."""
+        config, rng = self._config, random.Random()
+        self._caches = SchemaCaches(
+            config.cache_capacity,
+            config.latest_ttl_s,
+            threading.Lock(),
+            time.monotonic,
+            config.missing_capacity,
+            config.missing_ttl_s,
+        )
         self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights = _Flights()
         self._http = httpx.Client(
-            transport=transport or mock_transport(config),
-            auth=auth,
-            verify=tls_context(config),
+            transport=self._transport,
+            auth=self._auth,
+            verify=self._tls,
             timeout=config.timeout_s,
             proxy=config.proxy,
             follow_redirects=False,
         )
-        self._urls = config.urls
-        self._timeout_s = config.timeout_s
+
+    def _after_fork(self) -> None:
+        """Starts anew in a child (see `share_no_fork`); a closed client stays closed."""
+        was_closed = self._http.is_closed
+        self._open()
+        if was_closed:
+            self._http.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
@@ -214,13 +263,16 @@ class SchemaRegistryClient:
         fmt: str | None = None,
         reference_format: str | None = None,
     ) -> Schema:
-        """The schema of this id; cached.
+        """The schema of this id; cached. That there is none is believed for `missing.id.cache.ttl.sec` (60 s).
 
         Args:
             schema_id: the id of a frame.
             subject_name: where to look for it (matters for contexts).
             fmt: output format, e.g. `resolved` (Avro) or `serialized` (Protobuf).
             reference_format: output format of references.
+
+        Raises:
+            ResponseError: the registry has no such schema (40403).
         """
         known = self._caches.schemas.get((schema_id, subject_name, fmt, reference_format))
         if known is not None:
@@ -228,11 +280,14 @@ class SchemaRegistryClient:
         return self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
 
     def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """The schema of this GUID; cached.
+        """The schema of this GUID; cached. That there is none is believed as for `get_schema`.
 
         Args:
             guid: as it stands in a message's header.
             fmt: output format, as for `get_schema`.
+
+        Raises:
+            ResponseError: the registry has no such schema (40403).
         """
         known = self._caches.guids.get((guid, fmt))
         if known is not None:
@@ -505,21 +560,22 @@ class SchemaRegistryClient:
         steps: Steps[T] = self._policy.run(flow)
         outcome: Any = None
         error: Exception | None = None
-        while True:
-            try:
-                step = steps.send(outcome) if error is None else steps.throw(error)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            outcome, error = None, None
-            try:
-                outcome = self._perform(step)
-            except SchemaRegistryError as raised:
-                error = raised
-            except Exception as raised:
-                if not isinstance(step, Invoke):
-                    raise
-                error = raised
+        with contextlib.closing(steps):
+            while True:
+                try:
+                    step = steps.send(outcome) if error is None else steps.throw(error)
+                except StopIteration as stop:
+                    result: T = stop.value
+                    return result
+                outcome, error = None, None
+                try:
+                    outcome = self._perform(step)
+                except SchemaRegistryError as raised:
+                    error = raised
+                except Exception as raised:
+                    if not isinstance(step, Invoke):
+                        raise
+                    error = raised
 
     def _perform(self, step: Send | Wait | Share | Invoke) -> Any:
         if isinstance(step, Send):

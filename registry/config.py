@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from registry.cache import MISSING_CAPACITY, MISSING_TTL_S
+
 __all__ = ["MOCK_SCHEME", "ClientConfig", "TokenRequest", "bearer_headers", "masked"]
 
 MOCK_SCHEME = "mock"
@@ -46,6 +48,8 @@ KEYS = (
     "retries.max.wait.ms",
     "cache.capacity",
     "cache.latest.ttl.sec",
+    "missing.cache.size",
+    "missing.id.cache.ttl.sec",
 )
 
 
@@ -93,6 +97,8 @@ class ClientConfig:
         retries_max_wait_ms: bound of every pause.
         cache_capacity: entries of each cache.
         latest_ttl_s: how long "latest" is believed; infinite by default.
+        missing_capacity: how many unknown ids are remembered.
+        missing_ttl_s: how long an id that the registry does not know is not asked for again; 0: it is asked every time.
     """
 
     urls: tuple[str, ...]
@@ -113,6 +119,8 @@ class ClientConfig:
     retries_max_wait_ms: int = 20_000
     cache_capacity: int = 1000
     latest_ttl_s: float = math.inf
+    missing_capacity: int = MISSING_CAPACITY
+    missing_ttl_s: float = MISSING_TTL_S
 
     def __reduce__(self) -> Any:
         raise TypeError("a registry client's configuration holds secrets and is not pickled: send the properties")
@@ -164,6 +172,8 @@ class ClientConfig:
             retries_max_wait_ms=int(_number(conf, "retries.max.wait.ms", 20_000, whole=True, zero=True)),
             cache_capacity=int(_number(conf, "cache.capacity", 1000, whole=True)),
             latest_ttl_s=_number(conf, "cache.latest.ttl.sec", math.inf),
+            missing_capacity=int(_number(conf, "missing.cache.size", MISSING_CAPACITY, whole=True)),
+            missing_ttl_s=_number(conf, "missing.id.cache.ttl.sec", MISSING_TTL_S, zero=True),
         )
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import cachetools
 
-from registry.client import SchemaRegistryClient
+from registry.client import SchemaRegistryClient, share_no_fork
 from registry.config import ClientConfig
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
 from registry.errors import ResponseError, SchemaRegistryError
@@ -56,8 +56,15 @@ class DekRegistryClient:
         ttl_s = ClientConfig.parse(conf).latest_ttl_s
         self._ttl_s = BELIEVED_S if math.isinf(ttl_s) else ttl_s
         self._clock = clock
+        self._open()
+        share_no_fork(self)
+
+    def _open(self) -> None:
         self._lock = threading.Lock()
         self._cache: cachetools.LRUCache[tuple[Any, ...], tuple[Any, float]] = cachetools.LRUCache(10_000)
+
+    def _after_fork(self) -> None:
+        self._open()
 
     def __enter__(self) -> DekRegistryClient:
         return self

@@ -22,6 +22,8 @@ __all__ = [
 ]
 
 INVALID_SCHEMA = 42201
+NOT_FOUND_CODES = range(40401, 40500)
+"""Subject, version, schema and so on: each kind has its code."""
 RETRIABLE_STATUSES = frozenset({408, 429, *range(500, 600)} - {501, 505})
 """Statuses after which the same call may go well; what a server has no notion of (501, 505) it will not have later."""
 
@@ -47,6 +49,14 @@ class SchemaRegistryError(Exception):
     def retriable(self) -> bool:
         """Whether the same call may succeed later, with nothing changed by the caller."""
         return self.http_status_code in RETRIABLE_STATUSES
+
+    @property
+    def not_found(self) -> bool:
+        """Whether the registry says itself, with a code of its own, that what was asked for is not there.
+
+        A status 404 alone says nothing: so answer a proxy, a wrong URL and other services.
+        """
+        return self.http_status_code == 404 and self.error_code in NOT_FOUND_CODES
 
     def __str__(self) -> str:
         return f"{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"

@@ -5,11 +5,16 @@ Must not know of HTTP libraries, threads, event loops, retries or credentials. B
 REST API; names and arguments are confluent_kafka's.
 
 What is cached may be forgotten while a call is under way (a registration, a deletion): an answer is only kept if
-`caches.epoch` is still what it was before the call.
+`caches.epoch` is still what it was before the call. That holds for "there is no such schema" too: it may have been
+registered meanwhile.
+
+A change forgets what it makes untrue even if nobody knows whether it was carried out (no answer, an error of the
+server, a caller who went away): only a refusal changes nothing.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -22,6 +27,9 @@ from registry.steps import Call, Flow, send, share
 
 T = TypeVar("T")
 NO_LIMIT = -1
+SCHEMA_NOT_FOUND = 40403
+MAX_SCHEMA_ID = 2**31 - 1
+"""Ids are numbers of 32 bits with a sign in registries; for larger ones Confluent's answers as for an unknown path."""
 
 
 def _subject(name: str) -> str:
@@ -50,6 +58,27 @@ def _call(call: Call, make: Callable[[Any], T]) -> Flow[T]:
     return _read(reply.status, make, reply.json())
 
 
+def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
+    """Runs a flow that changes the registry, then forgets what it made untrue.
+
+    Args:
+        flow: the change.
+        forget: told whether it is known that the change was carried out; not called if the registry refused it.
+    """
+    try:
+        result = yield from flow
+    except BaseException as error:  # GeneratorExit too: the caller went away
+        if not _refused(error):
+            forget(False)
+        raise
+    forget(True)
+    return result
+
+
+def _refused(error: BaseException) -> bool:
+    return isinstance(error, ResponseError) and 400 <= error.http_status_code < 500 and error.http_status_code != 408
+
+
 def _strings(source: Any) -> list[str]:
     return [str(item) for item in source]
 
@@ -61,36 +90,62 @@ def _numbers(source: Any) -> list[int]:
 # --- schemas
 
 
+def _fetch_schema(caches: SchemaCaches, place: tuple[object, ...], call: Call) -> Flow[Schema]:
+    """Fetches a schema that never changes; that the registry has none is remembered for a while.
+
+    Only the registry's own code says that there is none: a proxy's 404 says nothing, nor does an error of the server.
+    """
+    epoch = caches.epoch
+    try:
+        return (yield from _call(call, Schema.from_dict))
+    except ResponseError as error:
+        if error.not_found and error.error_code == SCHEMA_NOT_FOUND:
+            caches.keep(caches.missing, place, copy.copy(error), epoch)
+        raise
+
+
+def _refuse_missing(caches: SchemaCaches, place: tuple[object, ...]) -> None:
+    known = caches.missing.get(place)
+    if known is not None:
+        raise copy.copy(known)
+
+
 def get_schema(
     caches: SchemaCaches, schema_id: int, subject_name: str | None, fmt: str | None, reference_format: str | None
 ) -> Flow[Schema]:
-    key = (schema_id, subject_name, fmt, reference_format)
+    key, place = (schema_id, subject_name, fmt, reference_format), ("id", schema_id, subject_name)
     known = caches.schemas.get(key)
     if known is not None:
         return known
+    _refuse_missing(caches, place)
+    if schema_id > MAX_SCHEMA_ID:
+        raise ResponseError(404, SCHEMA_NOT_FOUND, f"Schema {schema_id} not found: no schema id is that large")
     query = _given(subject=subject_name, format=fmt, referenceFormat=reference_format)
 
     def fetch() -> Flow[Schema]:
-        found: Schema = yield from _call(Call("GET", f"/schemas/ids/{schema_id}", query), Schema.from_dict)
-        caches.schemas.put(key, found)
+        forgotten = caches.forgotten
+        found = yield from _fetch_schema(caches, place, Call("GET", f"/schemas/ids/{schema_id}", query))
+        caches.schemas.put(key, found, lambda: caches.forgotten == forgotten)
         return found
 
-    return (yield from share(("schema", key), fetch))
+    return (yield from share(("schema", key, caches.epoch), fetch))
 
 
 def get_schema_by_guid(caches: SchemaCaches, guid: str, fmt: str | None) -> Flow[Schema]:
-    key = (guid, fmt)
+    key, place = (guid, fmt), ("guid", guid)
     known = caches.guids.get(key)
     if known is not None:
         return known
+    _refuse_missing(caches, place)
 
     def fetch() -> Flow[Schema]:
+        forgotten = caches.forgotten
         call = Call("GET", f"/schemas/guids/{quote(guid, safe='')}", _given(format=fmt))
-        found: Schema = yield from _call(call, Schema.from_dict)
-        caches.guids.put(key, found)
+        found = yield from _fetch_schema(caches, place, call)
+        caches.guids.put(key, found, lambda: caches.forgotten == forgotten)
         return found
 
-    return (yield from share(("guid", key), fetch))
+    return (yield from share(("guid", key, caches.epoch), fetch))
 
 
 def get_schema_types() -> Flow[list[str]]:
@@ -124,14 +179,19 @@ def register_schema(
         return known
     call = Call("POST", f"{_subject(subject_name)}/versions", _given(normalize=normalize_schemas), schema.to_dict())
 
+    def forget(sure: bool) -> None:
+        caches.forget_latest(subject_name)
+        if not sure:
+            caches.missing.clear()  # it may have got any id
+
     def register() -> Flow[RegisteredSchema]:
         forgotten = caches.forgotten
-        made: RegisteredSchema = yield from _call(
+        posting = _call(
             call, lambda source: RegisteredSchema.from_dict({**schema.to_dict(), **source, "subject": subject_name})
         )
-        if caches.forgotten == forgotten:
-            caches.registered.put(key, made)
-        caches.forget_latest(subject_name)
+        made = yield from _changing(posting, forget)
+        caches.registered.put(key, made, lambda: caches.forgotten == forgotten)
+        caches.exists(made)
         return made
 
     return (yield from share(("register", key, caches.forgotten), register))
@@ -150,8 +210,8 @@ def lookup_schema(
         epoch = caches.epoch
         call = Call("POST", _subject(subject_name), query, schema.to_dict())
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
-        if caches.epoch == epoch:
-            caches.looked_up.put(key, found)
+        caches.keep(caches.looked_up, key, found, epoch)
+        caches.exists(found)
         return found
 
     return (yield from share(("lookup", key, caches.epoch), look_up))
@@ -169,9 +229,7 @@ def get_subjects(
 
 def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> Flow[list[int]]:
     call = Call("DELETE", _subject(subject_name), _given(permanent=permanent), repeatable=False)
-    versions: list[int] = yield from _call(call, _numbers)
-    caches.forget_subject(subject_name)
-    return versions
+    return (yield from _changing(_call(call, _numbers), lambda sure: caches.forget_subject(subject_name)))
 
 
 def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None) -> Flow[RegisteredSchema]:
@@ -184,8 +242,8 @@ def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None)
         epoch = caches.epoch
         call = Call("GET", f"{_subject(subject_name)}/versions/latest", _given(format=fmt))
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
-        if caches.epoch == epoch:
-            caches.latest.put(key, found)
+        caches.keep(caches.latest, key, found, epoch)
+        caches.exists(found)
         return found
 
     return (yield from share(("latest", key, caches.epoch), fetch))
@@ -204,8 +262,8 @@ def get_latest_with_metadata(
         epoch = caches.epoch
         call = Call("GET", f"{_subject(subject_name)}/metadata", query)
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
-        if caches.epoch == epoch:
-            caches.latest_with.put(key, found)
+        caches.keep(caches.latest_with, key, found, epoch)
+        caches.exists(found)
         return found
 
     return (yield from share(("latest with", key, caches.epoch), fetch))
@@ -225,8 +283,9 @@ def get_version(
         epoch = caches.epoch
         call = Call("GET", f"{_subject(subject_name)}/versions/{version}", _given(deleted=deleted, format=fmt))
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
-        if isinstance(version, int) and version > 0 and caches.epoch == epoch:
-            caches.versions.put(key, found)
+        if isinstance(version, int) and version > 0:
+            caches.keep(caches.versions, key, found, epoch)
+        caches.exists(found)
         return found
 
     return (yield from share(("version", key, caches.epoch), fetch))
@@ -245,9 +304,7 @@ def get_referenced_by(subject_name: str, version: int | str, offset: int, limit:
 def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
     path = f"{_subject(subject_name)}/versions/{version}"
     call = Call("DELETE", path, _given(permanent=permanent), repeatable=False)
-    number: int = yield from _call(call, int)
-    caches.forget_subject(subject_name)
-    return number
+    return (yield from _changing(_call(call, int), lambda sure: caches.forget_subject(subject_name)))
 
 
 # --- compatibility and configuration
@@ -343,11 +400,7 @@ def get_associations_by_resource_name(
 
 def create_association(caches: SchemaCaches, request: AssociationCreateOrUpdateRequest) -> Flow[AssociationResponse]:
     call = Call("POST", "/associations", body=request.to_dict(), repeatable=False)
-    made: AssociationResponse = yield from _call(call, AssociationResponse.from_dict)
-    for item in made.associations or ():
-        if item.subject is not None:
-            caches.forget_latest(item.subject)  # a schema may have been registered with it
-    return made
+    return (yield from _changing(_call(call, AssociationResponse.from_dict), lambda sure: caches.forget_subjects()))
 
 
 def delete_associations(
@@ -361,8 +414,8 @@ def delete_associations(
         resourceType=resource_type, associationType=_listed(association_types), cascadeLifecycle=cascade_lifecycle
     )
     path = f"/associations/resources/{quote(resource_id, safe='')}"
-    yield from send(Call("DELETE", path, query, repeatable=False))
-    caches.clear()  # subjects may have gone with it
+    deleting = send(Call("DELETE", path, query, repeatable=False))
+    yield from _changing(deleting, lambda sure: caches.forget_subjects())
 
 
 def _listed(items: Sequence[str] | None) -> list[str] | None:

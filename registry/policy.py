@@ -69,17 +69,20 @@ class Policy:
         """The flow with every call turned into sends and waits; errors are thrown into it at its call."""
         outcome: Any = None
         error: SchemaRegistryError | None = None
-        while True:
-            try:
-                step = flow.send(outcome) if error is None else flow.throw(error)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            outcome, error = None, None
-            try:
-                outcome = (yield from self._deliver(step)) if isinstance(step, Call) else (yield step)
-            except SchemaRegistryError as raised:
-                error = raised
+        try:
+            while True:
+                try:
+                    step = flow.send(outcome) if error is None else flow.throw(error)
+                except StopIteration as stop:
+                    result: T = stop.value
+                    return result
+                outcome, error = None, None
+                try:
+                    outcome = (yield from self._deliver(step)) if isinstance(step, Call) else (yield step)
+                except SchemaRegistryError as raised:
+                    error = raised
+        finally:
+            flow.close()  # whoever goes away in the middle may have changed something
 
     def _deliver(self, call: Call) -> Steps[Reply]:
         """One call, tried until it is answered, refused for good, or out of tries or time."""

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from registry import Schema, SchemaRegistryError
+from registry import InvalidSchemaError, Schema, SchemaRegistryError
 from registry.references import Resolver
 from serdes.arrow_types import arrow_type, value_converter
 from serdes.avro_codec import AvroSchema, Decode, decoder, load
@@ -20,6 +20,9 @@ from serdes.errors import SerializationError
 from serdes.framing import PREFIX_BYTES, schema_id_of
 
 __all__ = ["ColumnarDecoder", "DecodeResult", "SchemaResolver"]
+
+MAX_UNKNOWN_IDS = 1000
+"""So many schema ids of one batch may be unknown; further ones are not looked up."""
 
 SchemaResolver: TypeAlias = Callable[[int], Schema]
 """Schema id → writer schema; raises `SchemaRegistryError` for an unknown id or if it can't tell."""
@@ -75,9 +78,12 @@ class ColumnarDecoder:
         Args:
             frames: a binary (large, view or fixed-size binary) array; a null frame gives a null row without error.
 
+        A batch may be junk in which every frame names another schema: after `MAX_UNKNOWN_IDS` unknown ids the others
+        are not asked for. Ids of many rows come first, so junk does not take the place of a schema in use.
+
         Raises:
-            SchemaRegistryError: a writer schema could not be looked up for a passing reason (registry not reached):
-                that is no row's fault.
+            SchemaRegistryError: a writer schema could not be looked up (registry not reached, or something else answers
+                in its place): that is no row's fault.
             TypeError: `frames` is not a binary array.
         """
         if isinstance(frames, pa.ChunkedArray):
@@ -85,8 +91,16 @@ class ColumnarDecoder:
         payloads = _payloads(frames)
         rows: list[Any] = [None] * len(payloads)
         errors: list[str | None] = [None] * len(payloads)
-        for schema_id, positions in self._groups(payloads, errors).items():
-            self._decode_group(schema_id, positions, payloads, rows, errors)
+        unknown = 0
+        for schema_id, positions in self._in_order(self._groups(payloads, errors)):
+            try:
+                decode = self._decoder(schema_id, unknown)
+            except SerializationError as error:
+                unknown += isinstance(error.__cause__, SchemaRegistryError)
+                for at in positions:
+                    errors[at] = str(error)
+                continue
+            self._decode_group(schema_id, decode, positions, payloads, rows, errors)
         struct = self._to_arrow(rows, errors)
         return DecodeResult(struct, pa.array(errors, pa.string()))
 
@@ -102,21 +116,20 @@ class ColumnarDecoder:
                 errors[at] = str(error)
         return groups
 
+    def _in_order(self, groups: dict[int, list[int]]) -> list[tuple[int, list[int]]]:
+        """The groups: those whose schema is known first, then those of many rows."""
+        return sorted(groups.items(), key=lambda group: (group[0] not in self._decoders, -len(group[1])))
+
     def _decode_group(
         self,
         schema_id: int,
+        decode: Decode,
         positions: Sequence[int],
         payloads: Sequence[bytes | None],
         rows: list[Any],
         errors: list[str | None],
     ) -> None:
         """Decodes the rows of one writer schema."""
-        try:
-            decode = self._decoder(schema_id)
-        except SerializationError as error:
-            for at in positions:
-                errors[at] = str(error)
-            return
         convert = self._convert
         for at in positions:
             try:
@@ -125,19 +138,26 @@ class ColumnarDecoder:
             except SerializationError as error:
                 errors[at] = str(error.located(None, None, schema_id))
 
-    def _decoder(self, schema_id: int) -> Decode:
+    def _decoder(self, schema_id: int, unknown: int) -> Decode:
         """The decoder of one writer schema.
 
+        Args:
+            schema_id: its id.
+            unknown: how many ids of this batch are unknown already.
+
         Raises:
-            SerializationError: the id is unknown, or its schema can't be used.
+            SerializationError: the id is unknown, or its schema can't be used, or too many ids are unknown.
             SchemaRegistryError: it may be there, but can't be looked up now.
         """
         found = self._decoders.get(schema_id)
         if found is None:
+            if unknown >= MAX_UNKNOWN_IDS:
+                reason = f"not looked up, for {unknown} schema ids of this batch are unknown: are these framed values?"
+                raise SerializationError(reason, schema_id=schema_id)
             try:
                 writer = load(self._resolve(schema_id), self._resolve_reference)
             except SchemaRegistryError as error:
-                if error.retriable:
+                if not error.not_found and not isinstance(error, InvalidSchemaError):
                     raise
                 raise SerializationError(error.error_message, schema_id=schema_id) from error
             except SerializationError as error:

@@ -39,7 +39,8 @@ class SerializationError(KafkaException):
         field: `key` or `value`, None where there was no context.
         schema_id: the schema's id, None where it is not known yet.
         path: where in the value, e.g. `order.items[3].price`; None where it is not known.
-        registry_away: whether it was the registry that could not be reached.
+        registry_away: whether it was the registry that could not be reached, or did not say what was asked for: nothing
+            is known to be wrong with the bytes then.
     """
 
     def __init__(

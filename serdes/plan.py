@@ -318,7 +318,9 @@ class ReadPlanner:
             bare = 0 if hooks is not None and hooks.payload is not None else skip
             decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes, hooks)
         except SchemaRegistryError as error:
-            raise _registry_error("the schema is not available", error).located(None, None, schema_id.id) from error
+            made = _registry_error("the schema is not available", error)
+            made.registry_away = not (error.not_found or isinstance(error, InvalidSchemaError))
+            raise made.located(None, None, schema_id.id) from error
         except SerializationError as error:
             raise error.located(None, None, schema_id.id) from error.__cause__
         stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s

@@ -21,7 +21,16 @@ __all__ = ["NO_REGISTRY", "PREFIX", "connect", "properties"]
 PREFIX = "SCHEMA_REGISTRY_"
 NO_REGISTRY = "NO_REGISTRY"
 NUMBERS = frozenset(
-    ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity", "cache.latest.ttl.sec")
+    (
+        "timeout",
+        "max.retries",
+        "retries.wait.ms",
+        "retries.max.wait.ms",
+        "cache.capacity",
+        "cache.latest.ttl.sec",
+        "missing.cache.size",
+        "missing.id.cache.ttl.sec",
+    )
 )
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from pipeline.decoding import BatchDecoder, Mode
 from pipeline.errors import PlanError
-from pipeline.resolver import UNKNOWN_FOR_S, Snapshot, SnapshotResolver, take_snapshot
+from pipeline.resolver import Snapshot, SnapshotResolver, take_snapshot
 from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError, TransportError
-from serdes.columnar import ColumnarDecoder
+from registry.steps import Reply, Send, Unreachable
+from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder
 
 
 def record(name: str, *fields: str) -> Schema:
@@ -31,19 +36,25 @@ def conf() -> dict[str, object]:
 
 
 class Requests:
-    """Counts what goes to the registry by schema id."""
+    """Counts what goes to the registry by schema id, and the clients that are made."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, fail_with: Exception | None = None) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, fail_with: Unreachable | None = None) -> None:
         self.ids: list[int] = []
-        real = SchemaRegistryClient.get_schema
+        self.clients = 0
+        send, make = SchemaRegistryClient._send, SchemaRegistryClient.__init__
 
-        def get_schema(client: SchemaRegistryClient, schema_id: int, *args: Any) -> Schema:
-            self.ids.append(schema_id)
-            if fail_with is not None:
-                raise fail_with
-            return real(client, schema_id, *args)
+        def counted_send(client: SchemaRegistryClient, step: Send) -> Reply | Unreachable:
+            found = re.search(r"/schemas/ids/(\d+)$", step.url)
+            if found is not None:
+                self.ids.append(int(found[1]))
+            return fail_with or send(client, step)
 
-        monkeypatch.setattr(SchemaRegistryClient, "get_schema", get_schema)
+        def counted_make(client: SchemaRegistryClient, *args: Any, **options: Any) -> None:
+            self.clients += 1
+            make(client, *args, **options)
+
+        monkeypatch.setattr(SchemaRegistryClient, "_send", counted_send)
+        monkeypatch.setattr(SchemaRegistryClient, "__init__", counted_make)
 
 
 def test_a_snapshot_holds_every_version_and_reads_with_the_newest(conf: dict[str, object]) -> None:
@@ -94,20 +105,41 @@ def test_a_later_id_is_looked_up_once(conf: dict[str, object], monkeypatch: pyte
     assert requests.ids == [schema_id]
 
 
-def test_an_unknown_id_is_asked_for_once_a_minute(conf: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    resolver = SnapshotResolver(take_snapshot(conf, "t-value"), lambda: now[0])
+def test_an_unknown_id_is_asked_for_once_by_all_plans_and_threads_of_a_process(
+    conf: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = take_snapshot(conf, "t-value")
     requests = Requests(monkeypatch)
-    for schema_id, at_s in ((7001, 0.0), (7001, 1.0), (7002, 2.0), (7001, UNKNOWN_FOR_S - 1), (7001, UNKNOWN_FOR_S)):
-        now[0] = 1000.0 + at_s
-        with pytest.raises(SchemaRegistryError, match="not found"):
-            resolver(schema_id)
-    assert requests.ids == [7001, 7002, 7001]
+    resolvers = [SnapshotResolver(pickle.loads(pickle.dumps(snapshot))) for _ in range(3)]
+
+    def ask(number: int) -> None:
+        for schema_id in (7001, 7002, 7001):
+            with pytest.raises(SchemaRegistryError, match="not found"):
+                resolvers[number % 3](schema_id)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(ask, range(30)))
+    assert sorted(requests.ids) == [7001, 7002]
+    assert requests.clients == 1
+
+
+def test_2000_junk_ids_need_one_client_and_2000_requests_at_the_most(
+    conf: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = BatchDecoder(take_snapshot(conf, "t-value"), Mode.PERMISSIVE, "_error")
+    requests = Requests(monkeypatch)
+    frames = pa.array([b"\0" + schema_id.to_bytes(4, "big") for schema_id in range(5000, 7000)])
+    for _ in range(2):
+        rows = decoder.decode(frames).to_pylist()
+        assert all("not found" in row["_error"] for row in rows[:MAX_UNKNOWN_IDS])
+        assert all("not looked up" in row["_error"] for row in rows[MAX_UNKNOWN_IDS:])
+    assert requests.clients == 1
+    assert len(requests.ids) == len(set(requests.ids)) == MAX_UNKNOWN_IDS
 
 
 def test_a_registry_that_is_away_is_asked_again(conf: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    resolver = SnapshotResolver(take_snapshot(conf, "t-value"))
-    requests = Requests(monkeypatch, TransportError(-1, -1, "connection refused"))
+    resolver = SnapshotResolver(take_snapshot({**conf, "max.retries": 0}, "t-value"))
+    requests = Requests(monkeypatch, Unreachable("connection refused", sent=False))
     for _ in range(2):
         with pytest.raises(TransportError):
             resolver(7001)

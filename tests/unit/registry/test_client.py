@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import respx
 import trustme
 
 from registry import (
+    AsyncSchemaRegistryClient,
     IncompatibleSchemaError,
     RegisteredSchema,
     ResponseError,
@@ -261,3 +263,27 @@ def test_tls_files(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert tls_context(ClientConfig.parse({"url": "https://a"})) is True
     with pytest.raises(ValueError, match=r"TLS files of the registry client \(.*missing\.pem\) can't be used"):
         SchemaRegistryClient({"url": "https://a", "ssl.ca.location": str(folder / "missing.pem")})
+
+
+@pytest.mark.parametrize("kind", ["blocking", "asyncio"])
+def test_an_unknown_id_is_asked_for_once(kind: str, server: respx.MockRouter) -> None:
+    route = server.get("/schemas/ids/7").respond(404, json={"error_code": 40403, "message": "Schema 7 not found"})
+
+    async def scene() -> list[BaseException]:
+        async with AsyncSchemaRegistryClient(QUICK) as client:
+            found = await asyncio.gather(*(client.get_schema(7) for _ in range(5)), return_exceptions=True)
+            found += await asyncio.gather(client.get_schema(7), return_exceptions=True)
+        return [error for error in found if isinstance(error, BaseException)]
+
+    if kind == "asyncio":
+        errors = asyncio.run(scene())
+    else:
+        errors = []
+        with SchemaRegistryClient(QUICK) as client:
+            for _ in range(6):
+                with pytest.raises(ResponseError) as caught:
+                    client.get_schema(7)
+                errors.append(caught.value)
+    assert [str(error) for error in errors] == ["Schema 7 not found (HTTP status code 404, SR code 40403)"] * 6
+    assert len({id(error) for error in errors}) == 6
+    assert route.call_count == 1

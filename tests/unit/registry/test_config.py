@@ -15,6 +15,8 @@ def test_defaults() -> None:
     assert config.urls == ("http://sr:8081",)
     assert (config.max_retries, config.retries_wait_ms, config.retries_max_wait_ms) == (3, 1000, 20_000)
     assert config.latest_ttl_s == math.inf
+    assert (config.missing_capacity, config.missing_ttl_s) == (10_000, 60.0)
+    assert ClientConfig.parse({"url": "http://a", "missing.id.cache.ttl.sec": 0}).missing_ttl_s == 0
     assert config.verify is True
     assert config.mock_name is None
 

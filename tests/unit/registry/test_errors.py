@@ -48,3 +48,20 @@ def test_one_root() -> None:
     assert all(isinstance(error, SchemaRegistryError) for error in ERRORS)
     assert issubclass(IncompatibleSchemaError, ResponseError)
     assert issubclass(InvalidSchemaError, ResponseError)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "is_not_there"),
+    [
+        (404, 40401, True),
+        (404, 40403, True),
+        (404, 404, False),
+        (404, 40400, False),
+        (500, 40403, False),
+        (-1, -1, False),
+    ],
+)
+def test_only_a_code_of_the_registry_says_that_something_is_not_there(
+    status: int, code: int, is_not_there: bool
+) -> None:
+    assert ResponseError(status, code, "x").not_found is is_not_there

@@ -9,7 +9,7 @@ import pytest
 
 from registry import ResponseError, Schema, SchemaReference, TransportError
 from serdes.avro_codec import encoder, load_texts
-from serdes.columnar import ColumnarDecoder
+from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder
 from serdes.errors import SerializationError
 from serdes.framing import frame_prefix
 
@@ -151,3 +151,37 @@ def test_timestamps_stay_exact() -> None:
     encode = encoder(load_texts(schema.schema_str), frame_prefix(1))
     result = ColumnarDecoder(lambda _: schema, schema).decode(pa.array([encode({"at": at})], pa.binary()))
     assert result.struct.field("at").cast(pa.int64()).to_pylist() == [int(at.timestamp() * 1000)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ResponseError(404, 404, "HTTP 404"),
+        ResponseError(401, 40101, "Unauthorized"),
+        ResponseError(403, 403, "HTTP 403: <html>"),
+        ResponseError(200, -1, "the answer is not JSON"),
+        ResponseError(503, 503, "busy"),
+    ],
+    ids=str,
+)
+def test_what_does_not_say_that_an_id_is_unknown_is_no_row_s_fault(error: ResponseError) -> None:
+    def resolve(schema_id: int) -> Schema:
+        raise error
+
+    with pytest.raises(ResponseError) as caught:
+        ColumnarDecoder(resolve, V2).decode(pa.array([ONE], pa.binary()))
+    assert caught.value is error
+
+
+def test_junk_costs_a_bounded_number_of_look_ups_and_takes_no_row_from_a_schema_in_use() -> None:
+    resolve = Resolver()
+    decoder = ColumnarDecoder(resolve, V2)
+    decoder.decode(pa.array([TWO], pa.binary()))
+    junk = [frame_prefix(100_000 + number) for number in range(2 * MAX_UNKNOWN_IDS)]
+    result = decoder.decode(pa.array([*junk, ONE, ONE, TWO], pa.binary()))
+    assert [row and row["id"] for row in result.struct.to_pylist()[-3:]] == ["a", "a", "b"]
+    assert len(resolve.asked) == 2 + MAX_UNKNOWN_IDS
+    texts = result.errors.to_pylist()
+    assert sum("not found" in (text or "") for text in texts) == MAX_UNKNOWN_IDS
+    assert sum("not looked up, for 1000 schema ids" in (text or "") for text in texts) == MAX_UNKNOWN_IDS
+    assert texts[-3:] == [None] * 3

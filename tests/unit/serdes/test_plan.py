@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from registry import RegisteredSchema, ResponseError, Schema, SchemaReference, SchemaRegistryError, TransportError
+from registry import (
+    InvalidSchemaError,
+    RegisteredSchema,
+    ResponseError,
+    Schema,
+    SchemaReference,
+    SchemaRegistryError,
+    TransportError,
+)
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro_format import AvroFormat
 from serdes.framing import PREFIX_BYTES, frame_prefix
@@ -214,6 +222,9 @@ def test_read_with_the_latest() -> None:
     [
         (ResponseError(404, 40403, "Schema 5 not found"), "Schema 5 not found", False),
         (TransportError(-1, -1, "no answer"), "no answer", True),
+        (ResponseError(404, 404, "HTTP 404: <html>"), "HTTP 404", True),
+        (ResponseError(401, 40101, "Unauthorized"), "Unauthorized", True),
+        (InvalidSchemaError(422, 42201, "Invalid schema"), "Invalid schema", False),
         (Schema("{}", "JSON"), "the schema is JSON", False),
         (Schema("{"), "not valid", False),
     ],
