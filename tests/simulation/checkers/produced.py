@@ -1,0 +1,96 @@
+"""Of records that were produced: acknowledged ones are in the log, once, in order; each gets one report.
+
+Must not know consumers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from tests.simulation.world import Run
+
+
+def acknowledged(run: Run) -> Iterator[str]:
+    """What was reported as delivered is in the log, where the report says."""
+    places: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    for (incarnation, partition), records in run.truth.items():
+        topic = run.incarnations[incarnation][0]
+        for offset, text in records:
+            places[value_of(text)].append((topic, partition, offset))
+    for event in run.history.of("report"):
+        value, code, topic, partition, offset = event.data[:5]
+        if code is not None:
+            continue
+        found = places.get(value, [])
+        if not found:
+            yield f"{value} was acknowledged ({topic}[{partition}] at {offset}) and is in no log"
+        elif offset is not None and offset >= 0 and (topic, partition, offset) not in found:
+            yield f"{value} was acknowledged at {topic}[{partition}] {offset} and is at {found}"
+
+
+def doubled(run: Run) -> Iterator[str]:
+    """No log holds a record of an idempotent producer twice."""
+    idempotent = idempotent_producers(run)
+    for (incarnation, partition), records in run.truth.items():
+        counts = Counter(value_of(text) for _, text in records)
+        for value, count in counts.items():
+            if count > 1 and producer_of(value) in idempotent:
+                offsets = [offset for offset, text in records if value_of(text) == value]
+                yield f"{value} is in {run.incarnations[incarnation][0]}[{partition}] {count} times, at {offsets}"
+
+
+def order(run: Run) -> Iterator[str]:
+    """Records of a producer stand in its partition in the order in which they were sent."""
+    ordered = idempotent_producers(run) | {
+        client.name
+        for client in run.plan.clients
+        if client.role == "producer" and client.conf.get("max.in.flight.requests.per.connection") == 1
+    }
+    for (incarnation, partition), records in run.truth.items():
+        last: dict[str, int] = {}
+        seen: set[str] = set()
+        for offset, text in records:
+            value = value_of(text)
+            if value in seen:  # a double is judged elsewhere
+                continue
+            seen.add(value)
+            process, _, number = value.partition(":")
+            if producer_of(value) in ordered and int(number) < last.get(process, 0):
+                name = run.incarnations[incarnation][0]
+                yield f"{value} at {name}[{partition}] {offset} stands behind {process}:{last[process]}"
+            last[process] = max(int(number), last.get(process, 0))
+
+
+def reports(run: Run) -> Iterator[str]:
+    """Every record that was taken gets one report, if its producer was closed; none gets two."""
+    counts = Counter(event.data[0] for event in run.history.of("report"))
+    for value, count in counts.items():
+        if count > 1:
+            yield f"{value} was reported {count} times"
+    ended = {event.who for event in run.history.of("ended")}
+    for event in run.history.of("queued"):
+        if event.who in ended and not counts[event.data[0]]:
+            yield f"{event.data[0]} was never reported although its producer was closed"
+    refused = {event.data[0] for event in run.history.of("refused")}
+    for value in refused & counts.keys():
+        yield f"{value} was refused by produce() and reported all the same"
+
+
+def value_of(text: str) -> str:
+    """The value without its filling."""
+    return text.rstrip("#")
+
+
+def producer_of(value: str) -> str:
+    """Name of the client (not of its incarnation) that sent a value."""
+    return value.partition(":")[0].partition(".")[0]
+
+
+def idempotent_producers(run: Run) -> set[str]:
+    """Names of the idempotent ones."""
+    return {
+        client.name
+        for client in run.plan.clients
+        if client.role == "producer" and client.conf.get("enable.idempotence", True)
+    }

@@ -1,0 +1,155 @@
+"""The embedded cluster on the virtual network: its brokers listen there, and what they do is written into the history.
+
+Must not know clients or checkers. It overrides the socket side of `EmbeddedCluster` and nothing else; logs of deleted
+topics are kept, so that checkers can look for every record that was ever acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from kafka_core.broker import reading
+from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
+from kafka_core.broker.topics import Topic
+from tests.simulation.history import History
+from tests.simulation.loop import VirtualLoop
+from tests.simulation.network import VirtualNetwork
+
+HOST = "10.0.0.9"
+FIRST_PORT = 9092
+
+
+class VirtualCluster(EmbeddedCluster):
+    """An embedded cluster without thread and sockets.
+
+    Attributes:
+        incarnations: every topic that ever was, deleted ones included, in the order of their making.
+    """
+
+    def __init__(
+        self, loop: VirtualLoop, network: VirtualNetwork, history: History, *, brokers: int, seed: int, **others: Any
+    ) -> None:
+        super().__init__(brokers, seed=seed, host=HOST, **others)
+        self.network = network
+        self.history = history
+        self.incarnations: list[Topic] = []
+        self._loop = loop
+        for node in self.state.nodes.values():
+            node.port = FIRST_PORT + node.node_id
+            self._open_port(node.node_id)
+        _record_commits(self.state, history)
+        _record_generations(self.state, history)
+
+    def _open_port(self, node_id: int) -> None:
+        node = self.state.nodes[node_id]
+        self._listeners[node_id] = cast(Any, node)
+        self.network.listeners[node.host, node.port] = lambda: BrokerProtocol(self, node)
+
+    # ---- what the plan does to it
+
+    def make_topic(self, name: str, partitions: int, configs: dict[str, str] | None = None) -> None:
+        """Create a topic, or do nothing if it is there."""
+        if name not in self.state.topics:
+            factor = min(len(self.state.alive_nodes()), len(self.state.nodes), 3)
+            self.state.create_topic(name, partitions, max(1, factor), configs or {})
+        self.note_topics()
+
+    def note_topics(self) -> None:
+        """Remember topics that clients made."""
+        for topic in self.state.topics.values():
+            if topic not in self.incarnations:
+                self.incarnations.append(topic)
+                self.history.add("topic", topic.name, topic.topic_id.int, len(topic.partitions))
+
+    def drop_topic(self, name: str) -> None:
+        """Delete a topic; its log is kept for the checkers."""
+        self.note_topics()
+        topic = self.state.topics.get(name)
+        if topic is not None:
+            self.state.delete_topic(topic)
+            self.plan_wakeup()
+
+    def crash(self, node_id: int, *, silent: bool) -> None:
+        """A broker dies: connections are cut, or (silent) only nothing comes from it any more."""
+        if not self.state.nodes[node_id].alive:
+            return
+        node = self.state.nodes[node_id]
+        self._listeners.pop(node_id, None)
+        self.network.listeners.pop((node.host, node.port), None)
+        if silent:
+            self.network.silent.add((node.host, node.port))
+        for link in self.network.links_of(port=node.port):
+            if silent:
+                link.freeze()
+                link.ends[1].lose(None)
+            else:
+                link.ends[1].abort()
+        self.state.node_down(node_id)
+        self.plan_wakeup()
+
+    def restart(self, node_id: int) -> None:
+        """A dead broker is back."""
+        node = self.state.nodes[node_id]
+        if node.alive:
+            return
+        self.network.silent.discard((node.host, node.port))
+        self._open_port(node_id)
+        self.state.node_up(node_id)
+        for path in self.network.paths(port=node.port):
+            if not path.blocked:
+                self.network.unblock(path)
+        self.plan_wakeup()
+
+    # ---- the truth
+
+    def truth(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """(index of the incarnation, partition) → [(offset, value)] of every log that ever was."""
+        self.note_topics()
+        logs: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for index, topic in enumerate(self.incarnations):
+            for partition in topic.partitions:
+                logs[index, partition.index] = [
+                    (message.offset() or 0, (message.value() or b"").decode())
+                    for message in reading.messages(partition)
+                ]
+        return logs
+
+    def ends(self, topic: str) -> dict[int, int]:
+        """End offset of every partition of a topic; empty if there is none."""
+        found = self.state.topics.get(topic)
+        return {} if found is None else {item.index: item.log.end_offset for item in found.partitions}
+
+    def first_offsets(self, topic: str) -> dict[int, int]:
+        """First offset of every partition of a topic; empty if there is none."""
+        found = self.state.topics.get(topic)
+        return {} if found is None else {item.index: item.log.start_offset for item in found.partitions}
+
+
+def _record_commits(state: ClusterState, history: History) -> None:
+    """Have each offset that the coordinator takes written into the history."""
+    groups = state.groups
+    take = groups.commit
+
+    def commit(group_id: str, *arguments: Any, **others: Any) -> Any:
+        before = dict(groups.groups[group_id].offsets) if group_id in groups.groups else {}
+        result = take(group_id, *arguments, **others)
+        after = groups.groups[group_id].offsets if group_id in groups.groups else {}
+        for key, entry in after.items():
+            if before.get(key) is not entry:
+                history.add("committed", group_id, key[0], key[1], entry.offset)
+        return result
+
+    cast(Any, groups).commit = commit
+
+
+def _record_generations(state: ClusterState, history: History) -> None:
+    """Have each generation's members and assignments written into the history."""
+    groups = state.groups
+    assign = groups._assign
+
+    def record(group: Any, assignments: Any) -> None:
+        assign(group, assignments)
+        history.add("generation", group.group_id, group.generation, dict(assignments))
+
+    cast(Any, groups)._assign = record

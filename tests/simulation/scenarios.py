@@ -1,0 +1,277 @@
+"""Draws plans from seeds: which clients, which topics, what they do, and what goes wrong.
+
+Must not run anything. A scenario is a function from a random source to a plan; `SCENARIOS` names them all. They are
+kept small (a few seconds of virtual time, some hundred records), so that thousands of seeds fit into minutes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, Final
+
+from tests.simulation.plan import Action, Client, Plan
+
+TOPIC: Final = "t"
+
+PRODUCE, FETCH, LIST_OFFSETS, METADATA, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC, INIT, EPOCH = (
+    *(0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 22, 23),
+)
+"""API keys that brokers may treat badly."""
+
+ERRORS: Final[dict[int, tuple[int, ...]]] = {
+    PRODUCE: (5, 6, 7, 19, 56),
+    FETCH: (6, 56, 70, 71, 74, 75),
+    LIST_OFFSETS: (5, 6, 74),
+    COMMIT: (14, 15, 16),
+    COMMITTED: (14, 15, 16),
+    FIND: (14, 15),
+    JOIN: (14, 15, 16),
+    HEARTBEAT: (15, 16, 27),
+    SYNC: (14, 15, 16, 27),
+    INIT: (14, 15),
+    EPOCH: (6, 74, 75),
+}
+"""Error codes that a real broker may give for an API at any time."""
+
+PRODUCER_APIS: Final = (PRODUCE, PRODUCE, PRODUCE, METADATA, INIT)
+READER_APIS: Final = (FETCH, FETCH, FETCH, METADATA, LIST_OFFSETS, EPOCH)
+MEMBER_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC)
+
+
+class Draft:
+    """A plan in the making."""
+
+    def __init__(self, rng: random.Random, seed: int, name: str, length_s: float) -> None:
+        self.rng = rng
+        self.seed = seed
+        self.name = name
+        self.length_s = length_s
+        self.brokers = rng.choice((1, 2, 3, 3))
+        self.topics = {TOPIC: rng.choice((1, 2, 3, 4))}
+        self.clients: list[Client] = []
+        self.actions: list[Action] = []
+
+    def at(self, at_s: float, what: str, *args: Any) -> None:
+        """Add an action."""
+        self.actions.append(Action(round(at_s, 4), what, args))
+
+    def moment(self, least_s: float = 0.0) -> float:
+        """A moment of the schedule."""
+        return self.rng.uniform(least_s, self.length_s)
+
+    def partition(self) -> int:
+        """A partition of the topic."""
+        return self.rng.randrange(self.topics[TOPIC])
+
+    def node(self) -> int:
+        """A broker."""
+        return self.rng.randint(1, self.brokers)
+
+    def plan(self, **others: Any) -> Plan:
+        """What was drawn, in the order of time."""
+        rng = self.rng
+        return Plan(
+            seed=self.seed,
+            scenario=self.name,
+            brokers=self.brokers,
+            topics=self.topics,
+            clients=tuple(self.clients),
+            actions=tuple(sorted(self.actions, key=lambda action: action.at_s)),
+            shuffle=rng.random() < 0.6,
+            latency_s=rng.choice((0.0002, 0.001, 0.005, 0.02)),
+            split=rng.choice((0.0, 0.05, 0.3)),
+            **others,
+        )
+
+    # ---- clients
+
+    def base_conf(self) -> dict[str, Any]:
+        """Properties that every client has: short time-outs."""
+        rng = self.rng
+        return {
+            "socket.timeout.ms": rng.choice((1000, 2000, 3000)),
+            "socket.connection.setup.timeout.ms": rng.choice((1000, 2000)),
+            "reconnect.backoff.ms": rng.choice((10, 50)),
+            "reconnect.backoff.max.ms": rng.choice((100, 400)),
+            "retry.backoff.ms": rng.choice((10, 50)),
+            "retry.backoff.max.ms": rng.choice((100, 400)),
+            "topic.metadata.refresh.interval.ms": rng.choice((1000, 60000)),
+        }
+
+    def producer(self, name: str, *, careful: bool = False) -> None:
+        """A producer that starts at once; `careful`: nothing times out, so all its records get into the log."""
+        rng = self.rng
+        idempotent = careful or rng.random() < 0.8
+        conf = {
+            **self.base_conf(),
+            "enable.idempotence": idempotent,
+            "linger.ms": rng.choice((0, 1, 5, 50)),
+            "batch.size": rng.choice((120, 400, 2000, 100_000)),
+            "max.in.flight.requests.per.connection": rng.choice((1, 2, 5)),
+            "message.timeout.ms": 60_000 if careful else rng.choice((1500, 4000, 60_000)),
+            "queue.buffering.max.messages": rng.choice((20, 1000, 100_000)),
+            "compression.type": rng.choice(("none", "none", "lz4", "gzip")),
+        }
+        gap_s = rng.choice((0.0, 0.0, 0.001, 0.02))
+        self.clients.append(Client(name, "producer", conf, {"gap_s": gap_s}))
+        self.at(0.0, "start", name)
+
+    def bursts(self, name: str, count: int, records: int) -> None:
+        """Orders for a producer, spread over the schedule."""
+        for _ in range(count):
+            size_bytes = self.rng.choice((0, 0, 50, 400))
+            self.at(self.moment() * 0.9, "send", name, TOPIC, self.rng.randint(1, records), size_bytes)
+
+    def consumer_conf(self) -> dict[str, Any]:
+        """Properties of any consumer."""
+        rng = self.rng
+        return {
+            **self.base_conf(),
+            "auto.offset.reset": "earliest",
+            "fetch.wait.max.ms": rng.choice((50, 200, 500)),
+            "fetch.min.bytes": rng.choice((1, 1, 500)),
+            "fetch.error.backoff.ms": rng.choice((20, 100)),
+            "max.partition.fetch.bytes": rng.choice((200, 1000, 1_048_576)),
+            "queued.min.messages": rng.choice((1, 10, 100_000)),
+            "auto.commit.interval.ms": rng.choice((200, 1000)),
+        }
+
+    def consumer_traits(self) -> dict[str, Any]:
+        """How an application consumes."""
+        rng = self.rng
+        return {
+            "batch": rng.choice((0, 0, 3, 20)),
+            "pause_s": rng.choice((0.0, 0.0, 0.002, 0.05)),
+            "commit": rng.choice(("auto", "auto", "auto", "sync", "async")),
+        }
+
+    # ---- what goes wrong
+
+    def troubles(self, count: int, apis: tuple[int, ...]) -> None:
+        """Faults of the network and of brokers."""
+        rng = self.rng
+        names = [client.name for client in self.clients]
+        for _ in range(count):
+            at_s, node = self.moment(), self.node()
+            who = rng.choice((None, *names))
+            where = rng.choice((None, node))
+            match rng.choice(TROUBLES):
+                case "cut":
+                    self.at(at_s, "cut", who, where)
+                case "freeze":
+                    self.at(at_s, "freeze", who, where)
+                case "stall":
+                    self.at(at_s, "stall", who, where, round(rng.choice((0.05, 0.5, 2.5)) * rng.random(), 3))
+                case "slow":
+                    self.at(at_s, "slow", who, where, rng.choice((5.0, 50.0)), round(rng.random(), 3))
+                case "crash":
+                    self.at(at_s, "crash", node, round(rng.uniform(0.05, 2.0), 3), rng.random() < 0.3)
+                case "lead":
+                    for _ in range(rng.choice((1, 1, 3))):
+                        self.at(at_s + rng.random() * 0.2, "lead", TOPIC, self.partition(), self.node())
+                case "answer":
+                    self.answers(at_s, rng.choice(apis), where)
+                case "suspend":
+                    self.at(at_s, "suspend", round(rng.choice((0.02, 0.3, 3.0)) * rng.random(), 3))
+                case "wall":
+                    self.at(at_s, "wall", rng.choice(names), rng.choice((-3600.0, -1.0, 5.0, 86400.0)))
+
+    def answers(self, at_s: float, api: int, where: int | None) -> None:
+        """Brokers treat some requests badly."""
+        rng = self.rng
+        kinds = ["late", "slow", "hang_up", "cut_answer", "cut_answer"]
+        kinds += ["error"] * 3 if api in ERRORS else []
+        kind = rng.choice(kinds)
+        value = float(rng.choice(ERRORS[api])) if kind == "error" else round(rng.choice((0.05, 0.5, 3.0)), 3)
+        self.at(at_s, "answer", api, kind, where, rng.choice((1, 1, 2, 5)), value)
+
+
+TROUBLES: Final = (*("cut", "freeze", "stall", "crash", "lead", "answer") * 2, "answer", "slow", "suspend", "wall")
+
+
+def produce(rng: random.Random, seed: int) -> Plan:
+    """Producers alone: bursts, faults, cancelled calls, killed producers."""
+    draft = Draft(rng, seed, "produce", rng.choice((1.5, 4.0)))
+    for number in range(rng.choice((1, 1, 2))):
+        name = f"p{number}"
+        draft.producer(name)
+        draft.bursts(name, rng.randint(2, 8), 40)
+        for _ in range(rng.choice((0, 0, 2))):
+            draft.at(draft.moment(), "cancel", name, "produce")
+        if rng.random() < 0.15:
+            at_s = draft.moment()
+            draft.at(at_s, "kill", name)
+            draft.at(at_s + rng.random(), "start", name)
+            draft.at(at_s + 1.0, "send", name, TOPIC, 20, 0)
+        if rng.random() < 0.1:
+            draft.at(draft.moment(), "finish", name)
+    draft.troubles(rng.randint(0, 8), PRODUCER_APIS)
+    return draft.plan()
+
+
+def read(rng: random.Random, seed: int) -> Plan:
+    """A producer, and readers that assign, seek and pause while leaders move and connections break."""
+    draft = Draft(rng, seed, "read", rng.choice((2.0, 4.0)))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 60, 0)
+    draft.bursts("p0", rng.randint(1, 5), 40)
+    for number in range(rng.choice((1, 1, 2))):
+        name = f"r{number}"
+        start = [(TOPIC, partition, 0) for partition in range(draft.topics[TOPIC])]
+        draft.clients.append(
+            Client(
+                name,
+                "reader",
+                {**draft.consumer_conf(), "group.id": f"g-{name}"},
+                {**draft.consumer_traits(), "start": start},
+            )
+        )
+        draft.at(rng.choice((0.0, draft.moment())), "start", name)
+        for _ in range(rng.randint(0, 10)):
+            reader_action(draft, name)
+    draft.troubles(rng.randint(0, 6), READER_APIS)
+    return draft.plan()
+
+
+def reader_action(draft: Draft, name: str) -> None:
+    """Something a reader does beside polling."""
+    rng = draft.rng
+    at_s = draft.moment()
+    match rng.choice(
+        ("assign", "assign", "assign", "seek", "seek", "pause", "resume", "commit", "look", "cancel", "hold")
+    ):
+        case "assign":
+            count = draft.topics[TOPIC]
+            chosen = sorted(rng.sample(range(count), rng.randint(1, count)))
+            items = [(TOPIC, partition, rng.choice((0, 1, 5, 12, 30))) for partition in chosen]
+            for _ in range(rng.choice((1, 2, 4))):  # again, while the first is under way
+                draft.at(at_s, "call", name, "assign", *items)
+                at_s += rng.choice((0.0, 0.003, 0.03))
+        case "seek":
+            draft.at(at_s, "call", name, "seek", TOPIC, draft.partition(), rng.choice((0, 3, 10, 25)))
+        case "pause":
+            draft.at(at_s, "call", name, "pause", TOPIC, draft.partition())
+            draft.at(at_s + rng.random() * 0.5, "call", name, "resume")
+        case "resume":
+            draft.at(at_s, "call", name, "resume")
+        case "commit":
+            draft.at(at_s, "call", name, "commit", rng.random() < 0.5)
+        case "look":
+            draft.at(at_s, "call", name, "look")
+        case "cancel":
+            draft.at(at_s, "cancel", name, rng.choice(("poll", "poll", "commit", "look", "seek")))
+        case "hold":
+            draft.at(at_s, "call", name, "hold", True)
+            draft.at(at_s + rng.random(), "call", name, "hold", False)
+
+
+SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {"produce": produce, "read": read}
+WEIGHTS: Final = {"produce": 4, "read": 4}
+
+
+def plan_for(seed: int, scenario: str | None = None) -> Plan:
+    """The plan of a seed; of a certain scenario, if one is named."""
+    rng = random.Random(seed)
+    drawn = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+    return SCENARIOS[scenario or drawn](rng, seed)
