@@ -51,6 +51,7 @@ class AIOConsumer:
         self._signal = asyncio.Event()
         self._woken = False
         self._closed = False
+        self._closer: asyncio.Task[object] | None = None  # the task that closes; a callback in it may call close()
         self._yielded_s = 0.0
         self._core = ConsumerCore(
             parse(consumer_conf, Role.CONSUMER),
@@ -206,7 +207,8 @@ class AIOConsumer:
                 partitions = [TopicPartition(topic, number) for topic, number in sorted(event.partitions)]
                 await settled(callback(self, partitions))
         finally:
-            await core.finish_event(event)
+            if not self._closed:  # the callback may have closed this consumer
+                await core.finish_event(event)
 
     # ---- subscription and assignment
 
@@ -362,10 +364,11 @@ class AIOConsumer:
 
     async def close(self) -> None:
         """Commits what is stored, leaves the group, closes all connections; see `Consumer.close`."""
-        if self._closed:
+        if self._closed or (self._closer is not None and self._closer is asyncio.current_task()):
             return
         core = self._core
         deadline_s = time.monotonic() + CLOSE_LIMIT_S
+        self._closer = asyncio.current_task()
         try:
             await core.begin_close()
             try:
@@ -377,6 +380,7 @@ class AIOConsumer:
                 await self._serve()
         finally:
             self._closed = core.closed = True
+            self._closer = None
             self._signal.set()
 
     async def __aenter__(self) -> Self:

@@ -6,16 +6,17 @@ Spec: confluent_kafka.aio.AIOProducer for names and arguments; DESIGN §2.
 
 import asyncio
 import contextlib
+import inspect
 import logging
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
 from kafka_core.aio.client import ClusterClient
-from kafka_core.aio.producer_core import ProducerCore, tell_lost
+from kafka_core.aio.producer_core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.config import Role, parse
 from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -57,7 +58,9 @@ class AIOProducer:
 
     Args:
         producer_conf: Properties by their librdkafka names (docs/configuration.md). Callbacks (`error_cb`,
-            `throttle_cb`, `stats_cb`, `on_delivery`) are called on the loop.
+            `throttle_cb`, `stats_cb`, `on_delivery`) are called on the loop; one that gives something to await (a
+            coroutine function) runs as a task of its own, and may await `flush()` and `close()`. What callbacks raise
+            is logged.
         max_workers: Taken for confluent_kafka's sake, as are `executor`, `batch_size` and `buffer_timeout`; without
             effect: there are no threads, and batches are made by `batch.size` and `linger.ms`.
 
@@ -84,10 +87,11 @@ class AIOProducer:
         self._only_errors = config.flag("delivery.report.only.error")
         self._callbacks = {name: config.callback(name) for name in ("error_cb", "throttle_cb", "stats_cb")}
         self._core.client.on_error(self._on_error)
-        self._limit_s = config.seconds("message.timeout.ms") or 300.0
+        self._close_limit_s = close_limit_s(config)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changed: asyncio.Future[None] | None = None
         self._closed = False
+        self._tasks: set[asyncio.Future[None]] = set()
         self._lost = weakref.finalize(self, tell_lost, self._accumulator, os.getpid())
 
     # ---- records in
@@ -249,7 +253,7 @@ class AIOProducer:
         self._accumulator.closed_reason = "the producer is closed"
         left = 0
         try:
-            left = await self.flush(self._limit_s if timeout is None or timeout < 0 else timeout)
+            left = await self.flush(self._close_limit_s if timeout is None or timeout < 0 else timeout)
         finally:
             await self._core.close()
             self._lost.detach()
@@ -311,12 +315,25 @@ class AIOProducer:
         if callback is None:
             return
         try:
-            callback(*arguments)
+            result = callback(*arguments)
         except Exception:
             logger.exception("a callback of the producer failed")
+            return
+        if inspect.isawaitable(result):
+            task = asyncio.ensure_future(_finished(result))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _change(self) -> None:
         """Wait until something was settled."""
         if self._changed is None or self._changed.done():
             self._changed = asyncio.get_running_loop().create_future()
         await asyncio.shield(self._changed)
+
+
+async def _finished(work: Awaitable[object]) -> None:
+    """See what a callback wants to have awaited to its end."""
+    try:
+        await work
+    except Exception:
+        logger.exception("a callback of the producer failed")

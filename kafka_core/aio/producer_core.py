@@ -43,6 +43,9 @@ logger: Final = logging.getLogger("kafka_core.producer")
 
 _INT32_MAX: Final = 2**31 - 1
 
+CLOSE_SLACK_S: Final = 10.0
+"""Time for the last verdicts to arrive, behind message.timeout.ms."""
+
 
 class ProducerListener(Protocol):
     """Who is told of what happens; called on the loop, must be quick."""
@@ -493,6 +496,13 @@ def tell_lost(accumulator: Accumulator, pid: int) -> None:
     left = accumulator.queued_records
     if left and os.getpid() == pid:
         logger.warning("a producer was dropped with %d records not delivered: call flush() or close() before", left)
+
+
+def close_limit_s(config: Config) -> float:
+    """How long close() waits for verdicts when its caller sets no limit. message.timeout.ms gives every record its
+    verdict in time; if this ended at the same moment, which of the two comes first would be luck."""
+    timeout_s = config.seconds("message.timeout.ms")
+    return timeout_s + CLOSE_SLACK_S if timeout_s > 0 else 300.0
 
 
 def batcher_rules(config: Config) -> BatcherRules:

@@ -56,6 +56,7 @@ class Consumer:
         self._signal = threading.Event()
         self._woken = False
         self._closed = False
+        self._closer: int | None = None  # the thread that closes: a callback served meanwhile may call close() again
         thread = weakref.ref(self._thread)  # the core must not keep its own thread alive when we are dropped
 
         def post(call: Callable[[], object]) -> None:
@@ -239,7 +240,8 @@ class Consumer:
             if callback is not None:
                 callback(self, [TopicPartition(topic, number) for topic, number in sorted(event.partitions)])
         finally:
-            self._run(core.finish_event(event))
+            if self._thread.running:  # the callback may have closed this consumer
+                self._run(core.finish_event(event))
 
     def _hand_back(self, call: Callable[[], None]) -> None:
         """Undoes what a broken-off call had taken, on the loop."""
@@ -427,15 +429,16 @@ class Consumer:
         """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
 
         on_revoke may be called; what it raises is raised when everything is closed. Bounded in time, whatever the
-        brokers do; harmless when called again.
+        brokers do; harmless when called again. A callback may call it; inside a callback of close() it does nothing.
         """
-        if self._closed:
+        if self._closed or self._closer == threading.get_ident():
             return
         if not self._thread.pid_ok():
             self._closed = True  # the parent's connections and membership are the parent's
             return
         core = self._core
         deadline_s = time.monotonic() + CLOSE_LIMIT_S
+        self._closer = threading.get_ident()
         try:
             if self._thread.running:
                 self._run(core.begin_close())

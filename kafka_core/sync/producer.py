@@ -4,6 +4,7 @@ Must not know the protocol: it starts the loop, serves reports and other events 
 Spec: confluent_kafka.Producer for names, arguments and semantics; DESIGN §3; docs/decisions/0003-compiled-produce.md.
 """
 
+import contextlib
 import logging
 import os
 import threading
@@ -13,7 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from kafka_core.aio.producer_core import ProducerCore, tell_lost
+from kafka_core.aio.producer_core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -81,6 +82,10 @@ class Producer:
     Callbacks run only inside `poll`, `flush`, `close` and a waiting `produce`, on the caller's thread. What one raises
     comes out of that call; the reports behind it stay queued.
 
+    A callback may call the producer: `flush` and `close` there serve the other reports and wait for all records but
+    those whose callbacks are running, and `poll` serves what is there. In callbacks that are called in this way (two
+    deep) they wait but serve no more, and `close` during a `close` leaves the work to that one.
+
     Args:
         conf: Configuration properties by their librdkafka names (docs/configuration.md).
         **properties: More of them, for names without dots: `Producer(conf, logger=…, on_delivery=…)`.
@@ -104,7 +109,7 @@ class Producer:
         self._max_block_s = config.seconds("max.block.ms")
         self._max_records = config.integer("queue.buffering.max.messages")
         self._max_bytes = config.integer("queue.buffering.max.kbytes") * 1024
-        self._message_timeout_s = config.seconds("message.timeout.ms")
+        self._close_limit_s = close_limit_s(config)
         self._closing = threading.Lock()
         self._closed = False
         self._bind_compiled()
@@ -225,8 +230,9 @@ class Producer:
         """
         self._check()
         served = self._reports.serve()
-        if served or timeout == 0:
+        if served or timeout == 0 or self._reports.too_deep:
             return served
+        self._may_wait()
         deadline_s = _deadline(timeout)
         was_full = self._full()
         while self._reports.wait(lambda: self._closed or (was_full and not self._full()), deadline_s):
@@ -242,7 +248,7 @@ class Producer:
             timeout: Seconds; None or -1 waits until every record has its verdict (message.timeout.ms sees to that).
 
         Returns:
-            How many records are left.
+            How many records are left. Inside a callback, those whose callbacks run do not count.
 
         Raises:
             StateError: Closed or forked.
@@ -253,18 +259,19 @@ class Producer:
 
     def _flush(self, deadline_s: float | None, failures: list[Exception] | None = None) -> int:
         accumulator, reports = self._accumulator, self._reports
-        if not accumulator.queued_records and not len(reports):
+        if not reports.pending() and not len(reports):
             return 0
+        self._may_wait()
         self._thread.post(self._core.begin_flush)
         try:
             while True:
                 self._serve(failures)
-                if not accumulator.queued_records:
+                if not reports.pending():
                     break
-                if not reports.wait(lambda: not accumulator.queued_records, deadline_s):
+                if not reports.wait(lambda: not reports.pending(), deadline_s):
                     break
         finally:
-            if self._thread.running:
+            with contextlib.suppress(StateError):  # a callback, or another thread, has closed it meanwhile
                 self._thread.post(self._core.end_flush)
         self._serve(failures)
         return accumulator.queued_records
@@ -348,10 +355,15 @@ class Producer:
 
         Args:
             timeout: Seconds for the flush; None or -1 waits until every record has its verdict, which takes no longer
-                than message.timeout.ms (five minutes when that is off). Closing takes up to 5 s more.
+                than message.timeout.ms (five minutes when that is off): what is not delivered then is reported with
+                _MSG_TIMED_OUT, what a shorter timeout leaves with _PURGE_QUEUE or _PURGE_INFLIGHT. Closing takes up to
+                5 s more.
+
+        Inside a callback it is safe; while another close() runs (the one that serves this callback, say) it returns at
+        once and leaves the rest to that.
 
         Returns:
-            Whether nothing was lost.
+            Whether nothing was lost (so far, where another close() goes on).
 
         Raises:
             Exception: The first thing that a callback raised, after all is done.
@@ -359,18 +371,25 @@ class Producer:
         if not self._thread.pid_ok():
             self._closed = True  # in a forked child: the records are the parent's, which goes on sending them
             return True
-        with self._closing:
-            if self._closed:
-                return True
-            limit_s = self._message_timeout_s or 300.0
-            self._accumulator.closed_reason = "the producer is closed"
-            failures: list[Exception] = []
-            left = 0
-            try:
-                left = self._flush(_deadline(limit_s if _seconds(timeout) is None else timeout), failures)
-            finally:
-                self._stop()
-            self._serve(failures)
+        self._may_wait()
+        reports = self._reports
+        if not self._closing.acquire(blocking=not reports.in_callback):
+            reports.enter()
+            return not self._accumulator.queued_records
+        try:
+            return self._closed or self._close(timeout)
+        finally:
+            self._closing.release()
+
+    def _close(self, timeout: float | None) -> bool:
+        self._accumulator.closed_reason = "the producer is closed"
+        failures: list[Exception] = []
+        left = 0
+        try:
+            left = self._flush(_deadline(self._close_limit_s if _seconds(timeout) is None else timeout), failures)
+        finally:
+            self._stop()
+        self._serve(failures)
         if left:
             logger.warning("the producer was closed with %d records not delivered", left)
         if failures:
@@ -387,7 +406,7 @@ class Producer:
             self._closed = True
             self._lost.detach()
             self._thread.stop()
-            self._reports.wake()
+            self._reports.end()
 
     def __enter__(self) -> Self:
         return self
@@ -403,6 +422,14 @@ class Producer:
         if self._closed:
             raise StateError("the producer is closed")
         self._thread.check()
+
+    def _may_wait(self) -> None:
+        """Refuse to wait on the loop's thread, where hooks and log handlers are called: it would wait for itself."""
+        if self._thread.on_loop_thread():
+            raise StateError(
+                "the producer was called on its own background thread (from a hook, a log handler or a finalizer), "
+                "where waiting would never end; call it from another thread"
+            )
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float | None) -> T:
         """Run a coroutine of the core on its loop, started; the extra second is for its own time-out to come first."""
@@ -426,6 +453,7 @@ class Producer:
         self._check()
         self._reports.serve()
         if self._full():
+            self._may_wait()
             self._reports.wait(lambda: self._closed or not self._full(), deadline_s)
         self._check()
         return time.monotonic() < deadline_s

@@ -5,6 +5,7 @@ Spec: DESIGN §3 (delivery reports become Messages only here); confluent_kafka's
 """
 
 import logging
+import operator
 import threading
 import time
 from collections import deque
@@ -17,6 +18,10 @@ from kafka_core.errors import KafkaError
 logger: Final = logging.getLogger("kafka_core.producer")
 
 DeliveryCallback = Callable[[KafkaError | None, Any], object]
+
+MAX_DEPTH: Final = 2
+"""How deep callbacks run inside each other: a callback may have others served (by flush, say), and those may not. Else
+a thousand reports whose callbacks all call flush() would be a thousand calls inside each other."""
 
 
 class Account(Protocol):
@@ -35,14 +40,28 @@ class Account(Protocol):
 class _Reports:
     """The delivery reports of one batch; opened into Messages when its turn comes."""
 
-    __slots__ = ("error", "latency_s", "left", "rest", "verdict")
+    __slots__ = ("error", "latency_s", "rest", "settled", "settled_bytes", "verdict")
 
     def __init__(self, verdict: Settled) -> None:
         self.verdict = verdict
         self.latency_s = time.monotonic() - verdict.batch.opened_at_s  # until the answer, not until the next poll
         self.error = verdict.error
         self.rest: Iterator[tuple[DeliveryCallback | None, Any]] | None = None
-        self.left = verdict.batch.count
+        self.settled = 0  # records that were settled before the batch was through, because a callback waits for others
+        self.settled_bytes = 0
+
+    @property
+    def unserved(self) -> int:
+        """Records whose callback was not called yet."""
+        return self.verdict.batch.count if self.rest is None else operator.length_hint(self.rest)
+
+
+class _Serving(threading.local):
+    """What this thread serves at the moment: batches whose callbacks run, the outermost first, and how deep it is."""
+
+    def __init__(self) -> None:
+        self.items: list[_Reports] = []
+        self.depth = 0
 
 
 class _Call:
@@ -56,7 +75,7 @@ class _Call:
 
 
 class ReportQueue:
-    """Items in order; several threads may serve and wait at once.
+    """Items in order; several threads may serve and wait at once. Callbacks may call into it again.
 
     Args:
         account: Told when records are done with.
@@ -70,6 +89,10 @@ class ReportQueue:
         self._only_errors = only_errors
         self._items: deque[_Reports | _Call] = deque()
         self._changed = threading.Condition()
+        self._serving = _Serving()
+        self._early: set[_Reports] = set()
+        self._told = 0  # records that have their verdict and are not settled
+        self._ended = False
 
     # ---- the loop's side
 
@@ -77,6 +100,8 @@ class ReportQueue:
         """Batches are settled: their reports wait here; without anybody to report to they are done with at once."""
         for verdict in verdicts:
             if self._wanted(verdict):
+                with self._changed:
+                    self._told += verdict.batch.count
                 self._items.append(_Reports(verdict))
             else:
                 self._account.settle(verdict.batch.count, verdict.batch.size_bytes)
@@ -93,6 +118,11 @@ class ReportQueue:
         with self._changed:
             self._changed.notify_all()
 
+    def end(self) -> None:
+        """Nothing more will come: whoever serves now serves all that is left. The queue may be used as before."""
+        self._ended = True
+        self.wake()
+
     def _wanted(self, verdict: Settled) -> bool:
         if verdict.error is None and self._only_errors:
             return False
@@ -108,54 +138,123 @@ class ReportQueue:
         """Events that are no delivery reports."""
         return sum(isinstance(item, _Call) for item in tuple(self._items))
 
+    @property
+    def in_callback(self) -> bool:
+        """Whether this thread is inside a callback that this queue has called."""
+        return self._serving.depth > 0
+
+    @property
+    def too_deep(self) -> bool:
+        """Whether this thread is so deep in callbacks that `serve` calls no more of them."""
+        return self._serving.depth >= MAX_DEPTH
+
+    def pending(self) -> bool:
+        """Whether records are left that a flush on this thread can wait for.
+
+        For a thread inside callbacks those whose callbacks it runs are done with, and too deep inside them all that
+        have their verdict. Elsewhere also the callbacks that other threads run must have ended.
+        """
+        if self.too_deep:
+            return self._account.queued_records > self._told
+        if self._account.queued_records:
+            return True
+        return bool(self._early) and not self.in_callback
+
+    def enter(self) -> None:
+        """To be called before this thread looks at the account: what it has been told of counts as done with, the
+        record whose callback makes the call included, for that must not wait for itself. `serve` does it, too."""
+        for item in self._serving.items:
+            self._early.add(item)
+            self._settle_so_far(item)
+
     def serve(self) -> int:
         """Call the callbacks of what is there now; returns how many were called.
 
-        What a callback raises comes out of here; the reports behind it stay queued, in order.
+        Inside a callback the rest of its own batch comes first. What a callback raises comes out of here; the reports
+        behind it stay queued, in order.
         """
+        serving = self._serving
+        self.enter()
+        if serving.depth >= MAX_DEPTH:
+            return 0
         served = 0
-        for _ in range(len(self._items)):
-            try:
-                item = self._items.popleft()
-            except IndexError:  # another thread was quicker
-                break
-            if isinstance(item, _Call):
-                item.callback(item.argument)
-                served += 1
-            else:
-                served += self._serve_reports(item)
+        serving.depth += 1
+        try:
+            for open_item in tuple(serving.items):
+                served += self._call_rest(open_item)
+                self._settle_so_far(open_item)
+            for _ in range(len(self._items)):
+                served += self._serve_next()
+            while self._ended and self._items:
+                served += self._serve_next()
+        finally:
+            serving.depth -= 1
         return served
+
+    def _serve_next(self) -> int:
+        try:
+            item = self._items.popleft()
+        except IndexError:  # another thread was quicker
+            return 0
+        if isinstance(item, _Call):
+            item.callback(item.argument)
+            return 1
+        return self._serve_reports(item)
 
     def _serve_reports(self, item: _Reports) -> int:
-        verdict, error, default = item.verdict, item.error, self._default
+        verdict, serving = item.verdict, self._serving
         if item.rest is None:
-            reports = verdict.batch.reports(
-                error, verdict.base_offset, verdict.log_append_time_ms, latency_s=item.latency_s
+            item.rest = iter(
+                verdict.batch.reports(
+                    item.error, verdict.base_offset, verdict.log_append_time_ms, latency_s=item.latency_s
+                )
             )
-            item.rest = iter(reports)
-            item.left = len(reports)
-        served = 0
+        serving.items.append(item)
         try:
-            for own, message in item.rest:
-                callback = default if own is None else own
-                served += 1
-                if callback is not None:
-                    callback(error, message)
+            served = self._call_rest(item)
         except BaseException:
-            item.left -= served
             self._items.appendleft(item)
             raise
-        self._account.settle(verdict.batch.count, verdict.batch.size_bytes)
-        self.wake()  # another thread may wait for room, or for the last record
+        else:
+            self._settle_so_far(item)
+        finally:
+            serving.items.pop()
+            self._early.discard(item)
+            self.wake()  # another thread may wait for room, or for the last record
         return served
 
+    def _call_rest(self, item: _Reports) -> int:
+        served, error, default = 0, item.error, self._default
+        assert item.rest is not None
+        for own, message in item.rest:
+            callback = default if own is None else own
+            served += 1
+            if callback is not None:
+                callback(error, message)
+        return served
+
+    def _settle_so_far(self, item: _Reports) -> None:
+        """Settle what was served of this batch, the record whose callback runs included."""
+        batch = item.verdict.batch
+        left = item.unserved
+        records = batch.count - left - item.settled
+        if not records:
+            return
+        size_bytes = batch.size_bytes * (batch.count - left) // batch.count - item.settled_bytes
+        item.settled += records
+        item.settled_bytes += size_bytes
+        with self._changed:
+            self._told -= records
+            self._account.settle(records, size_bytes)
+            self._changed.notify_all()
+
     def wait(self, until: Callable[[], bool], deadline_s: float | None) -> bool:
-        """Sleep until something is queued or `until()` holds; False when `deadline_s` (monotonic) came first.
+        """Sleep until something can be served or `until()` holds; False when `deadline_s` (monotonic) came first.
 
         Ctrl-C interrupts it.
         """
         with self._changed:
-            while not self._items and not until():
+            while (self.too_deep or not self._items) and not until():
                 left_s = None if deadline_s is None else deadline_s - time.monotonic()
                 if left_s is not None and left_s <= 0:
                     return False

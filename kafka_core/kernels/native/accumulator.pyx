@@ -642,7 +642,7 @@ cdef class Accumulator:
         if state.count and not state.moving:
             # Making the tuples ran a garbage collection, that ran Python code, and then the loop's thread had its
             # turn: the topic is known by now, and nobody will look at what waits for it again.
-            self.replay(state, record, size, state.count)
+            self.replay(state, record, size, state.count, entry[2])
             first = True  # it may have opened a batch
         else:
             first = not state.waiting
@@ -691,11 +691,12 @@ cdef class Accumulator:
 
     cdef Py_ssize_t append(self, TopicState state, int partition, int64_t timestamp, const uint8_t* key,
                            Py_ssize_t key_size, const uint8_t* value, Py_ssize_t value_size, bytes headers,
-                           object callback) except -1:
-        """Into the partition's open batch, or a new one; bytes added."""
+                           object callback, double since_s=-1) except -1:
+        """Into the partition's open batch, or a new one (opened at `since_s`, else now); bytes added."""
         cdef PartitionQueue queue
         cdef Batch batch, fresh
         cdef Py_ssize_t added, index
+        cdef double opened_at_s
         cdef Py_ssize_t headers_size = PyBytes_GET_SIZE(headers)
         if partition < len(state.queues):
             queue = <PartitionQueue>state.queues[partition]
@@ -723,7 +724,10 @@ cdef class Accumulator:
                     raise MemoryError()
             # Making a batch may run a garbage collection, and with it another thread that produces or takes:
             # look again whether the queue is as it was.
-            fresh = make_batch(state.name, partition, self.batch_size, queue.room, self.now_s())
+            opened_at_s = self.now_s()
+            if 0 <= since_s < opened_at_s:
+                opened_at_s = since_s
+            fresh = make_batch(state.name, partition, self.batch_size, queue.room, opened_at_s)
             if queue.open is batch:
                 if batch is not None:
                     self.seal(state, queue)
@@ -770,8 +774,8 @@ cdef class Accumulator:
                 state.waiting = []
                 moved = 0
                 try:
-                    for record, size, _ in waiting:
-                        self.replay(state, record, size, count)
+                    for record, size, since_s in waiting:
+                        self.replay(state, record, size, count, since_s)
                         moved += 1
                 except BaseException:  # out of memory, say: the rest waits on, in its place, for the next try
                     state.waiting[:0] = waiting[moved:]
@@ -781,7 +785,8 @@ cdef class Accumulator:
         finally:
             state.moving = False
 
-    cdef bint replay(self, TopicState state, tuple record, Py_ssize_t size, int count) except -1:
+    cdef bint replay(self, TopicState state, tuple record, Py_ssize_t size, int count, double since_s) except -1:
+        """Its time runs since produce(), not since now."""
         cdef const uint8_t* key_data
         cdef const uint8_t* value_data
         cdef Py_ssize_t value_size = point(record[0], &value_data, "value")
@@ -791,7 +796,7 @@ cdef class Accumulator:
         if partition < 0:
             partition = self.choose(state, key_data, key_size, record[1])
         self.queued_bytes += self.append(state, partition, record[4], key_data, key_size, value_data, value_size,
-                                         record[5], record[3]) - size
+                                         record[5], record[3], since_s) - size
         return True
 
     def fail_topic(self, str topic not None):

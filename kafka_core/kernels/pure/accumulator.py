@@ -307,10 +307,13 @@ class Accumulator:
         callback: DeliveryCallback | None,
         timestamp_ms: int,
         section: bytes,
+        since_s: float | None = None,
     ) -> int:
-        """Into the partition's open batch, or a new one; bytes added."""
+        """Into the partition's open batch, or a new one (opened at `since_s`, else now); bytes added."""
         while (batch := queue.open) is None or not batch.has_room(key, value, section, self._batch_records):
-            fresh = Batch(queue.state.name, queue.index, self._batch_size, self._monotonic())
+            now_s = self._monotonic()
+            opened_at_s = now_s if since_s is None else min(since_s, now_s)
+            fresh = Batch(queue.state.name, queue.index, self._batch_size, opened_at_s)
             if queue.open is not batch:
                 continue  # the clock came back here with a record of its own
             if batch is not None:
@@ -369,9 +372,8 @@ class Accumulator:
     def _replay(self, state: TopicState, record: Waiting) -> None:
         partition = record.partition if record.partition >= 0 else self._choose(state, record.key)
         queue = self._queue(state, partition)
-        added = self._append(
-            queue, record.key, record.value, record.callback, record.timestamp_ms, record.header_section
-        )
+        section, since_s = record.header_section, record.since_s  # its time runs since produce(), not since now
+        added = self._append(queue, record.key, record.value, record.callback, record.timestamp_ms, section, since_s)
         self.queued_bytes += added - record.size_bytes
 
     def fail_topic(self, topic: str) -> Batch | None:

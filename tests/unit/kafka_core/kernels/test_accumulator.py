@@ -476,3 +476,14 @@ def test_produce_batch_with_something_else(kernels: ModuleType) -> None:
     assert known(kernels).produce_batch("t", items) == 1
     assert items[0]["_error"] == KafkaError._INVALID_ARG
     assert "_error" not in items[1]
+
+
+def test_the_time_of_a_record_that_waited_for_metadata_runs_since_it_was_produced(kernels: ModuleType) -> None:
+    clock = Clock()
+    memory = accumulator(kernels, monotonic=clock)
+    memory.produce("t", b"1", partition=0)
+    clock.now_s = 150.0
+    memory.set_partition_count("t", 1)
+    memory.produce("t", b"2", partition=0)
+    (batch,) = take_all(memory)
+    assert (batch.opened_at_s, batch.count) == (100.0, 2)

@@ -624,3 +624,23 @@ def test_exit_after_flush_is_silent() -> None:
         assert producer.flush(5) == 0
         """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---- close() and message.timeout.ms
+
+
+def test_close_waits_until_message_timeout_ms_has_done_its_work(make: Make) -> None:
+    for _ in range(5):
+        producer, reports = make(FakeCluster(hold=True), message_timeout_ms=50), Reports()
+        for _ in range(3):
+            producer.produce("events", b"v", on_delivery=reports)
+        assert producer.close() is True  # every record has a verdict
+        assert [code for code, _, _ in reports] == [KafkaError._MSG_TIMED_OUT] * 3
+
+
+def test_a_shorter_close_purges(make: Make) -> None:
+    producer, reports = make(FakeCluster(hold=True)), Reports()
+    producer.produce("events", b"v", on_delivery=reports)
+    until(lambda: producer.cluster.held)
+    assert producer.close(0.01) is False
+    assert [code for code, _, _ in reports] == [KafkaError._PURGE_INFLIGHT]
