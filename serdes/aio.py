@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Generator
 from typing import Any, Self, TypeVar
 
-from registry import AsyncSchemaRegistryClient, SchemaRegistryError
+from registry import AsyncSchemaRegistryClient
 from serdes.calls import Reading, Writing
 from serdes.context import SerializationContext
 from serdes.plan import Flow
@@ -79,7 +79,7 @@ class AsyncDeserializer(Reading):
 async def drive(client: AsyncSchemaRegistryClient | None, flow: Flow[T]) -> T:
     """Runs a flow to its end, with the client's methods."""
     outcome: Any = None
-    error: SchemaRegistryError | None = None
+    error: Exception | None = None
     while True:
         try:
             ask = flow.send(outcome) if error is None else flow.throw(error)
@@ -89,5 +89,5 @@ async def drive(client: AsyncSchemaRegistryClient | None, flow: Flow[T]) -> T:
         outcome, error = None, None
         try:
             outcome = await getattr(client, ask.operation)(*ask.arguments)
-        except SchemaRegistryError as raised:
+        except Exception as raised:  # the flow knows what was wanted
             error = raised

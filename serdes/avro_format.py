@@ -63,6 +63,9 @@ class AvroFormat:
 
         return encode
 
+    def accept(self, written: Schema, indexes: list[int] | None) -> None:
+        """Whatever the schema says is read; what doesn't fit shows in the values."""
+
     def check(self, parsed: AvroSchema) -> None:
         """Values that are read are not checked."""
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from registry import SchemaRegistryClient, SchemaRegistryError
+from registry import SchemaRegistryClient
 from serdes.calls import Reading, Writing, blame
 from serdes.context import SerializationContext
-from serdes.errors import SerializationError
 from serdes.kernels import ReadCall, WriteCall
 from serdes.plan import Flow
 
@@ -26,8 +25,8 @@ class BlockingSerializer(WriteCall, Writing):
         plan = self._known(ctx) or drive(self._client, self._prepare(ctx))
         return self._write(plan, obj, ctx)
 
-    def _blame(self, error: SerializationError, value: Any, ctx: SerializationContext | None) -> None:
-        blame(error, self._known(ctx), ctx)
+    def _blame(self, error: Exception, value: Any, ctx: SerializationContext | None) -> None:
+        blame("the value can't be encoded", error, self._known(ctx), ctx)
 
 
 class BlockingDeserializer(ReadCall, Reading):
@@ -38,14 +37,14 @@ class BlockingDeserializer(ReadCall, Reading):
         plan = self._known(key, ctx) or drive(self._client, self._prepare(key, ctx))
         return self._read(plan, frame, ctx)
 
-    def _blame(self, error: SerializationError, value: bytes, ctx: SerializationContext | None) -> None:
-        blame(error, self._known(value[: self._quick_size], ctx), ctx)
+    def _blame(self, error: Exception, value: bytes, ctx: SerializationContext | None) -> None:
+        blame("the payload can't be decoded", error, self._known(value[: self._quick_size], ctx), ctx)
 
 
 def drive(client: SchemaRegistryClient | None, flow: Flow[T]) -> T:
     """Runs a flow to its end, with the client's methods."""
     outcome: Any = None
-    error: SchemaRegistryError | None = None
+    error: Exception | None = None
     while True:
         try:
             ask = flow.send(outcome) if error is None else flow.throw(error)
@@ -55,5 +54,5 @@ def drive(client: SchemaRegistryClient | None, flow: Flow[T]) -> T:
         outcome, error = None, None
         try:
             outcome = getattr(client, ask.operation)(*ask.arguments)
-        except SchemaRegistryError as raised:
+        except Exception as raised:  # the flow knows what was wanted
             error = raised

@@ -14,7 +14,7 @@ from typing import Any
 from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
-from serdes.errors import SerializationError
+from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Format
 from serdes.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.options import ReadOptions, WriteOptions, check_callable
@@ -73,8 +73,8 @@ class Writing:
     def _prepare(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
         try:
             plan = yield from self._planner.plan(ctx)
-        except SerializationError as error:
-            error.located(*place(ctx))
+        except Exception as error:
+            blame("there is no schema to write with", error, None, ctx)
             raise
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
         self._plans[key] = plan
@@ -84,19 +84,43 @@ class Writing:
 
     def _write(self, plan: WritePlan, obj: Any, ctx: SerializationContext | None) -> bytes:
         try:
-            value = obj if self._to_dict is None else self._to_dict(obj, ctx)
+            value = obj if self._to_dict is None else _converted("to_dict", self._to_dict, obj, ctx)
             if plan.before is not None:
                 value = plan.before(value, ctx)
             payload = plan.encode(value)
             return payload if plan.finish is None else plan.finish(payload, ctx)
-        except SerializationError as error:
-            error.located(*place(ctx), plan.schema_id)
+        except Exception as error:
+            blame("the value can't be encoded", error, plan, ctx)
             raise
 
 
-def blame(error: SerializationError, plan: WritePlan | ReadPlan | None, ctx: SerializationContext | None) -> None:
-    """Tells an error where it happened."""
-    error.located(*place(ctx), None if plan is None else plan.schema_id)
+def blame(what: str, error: Exception, plan: WritePlan | ReadPlan | None, ctx: SerializationContext | None) -> None:
+    """Tells an error where it happened.
+
+    Args:
+        what: what could not be done, if the error is not one of ours.
+        error: what was raised.
+        plan: what was being done, None where that was not known yet.
+        ctx: topic and field.
+
+    Raises:
+        SerializationError: made of an error of another type; want of memory is nobody's value and stays as it is.
+    """
+    schema_id = None if plan is None else plan.schema_id
+    if isinstance(error, SerializationError):
+        error.located(*place(ctx), schema_id)
+    elif not isinstance(error, MemoryError):
+        raise foreign(what, error).located(*place(ctx), schema_id) from error
+
+
+def _converted(name: str, function: Convert, value: Any, ctx: SerializationContext | None) -> Any:
+    """What a user's function makes of a value."""
+    try:
+        return function(value, ctx)
+    except (SerializationError, MemoryError):
+        raise
+    except Exception as error:
+        raise foreign(f"{name} failed", error) from error
 
 
 class Reading:
@@ -151,12 +175,11 @@ class Reading:
         """What names the schema, as a key of plans, and the frame to decode.
 
         Raises:
-            SerializationError: not a frame.
-            TypeError: not bytes.
+            SerializationError: not a frame, or not bytes (then a TypeError too).
         """
-        if value.__class__ is not bytes:
-            value = _as_bytes(value)
         try:
+            if value.__class__ is not bytes:
+                value = _as_bytes(value)
             if self._open is not None:
                 named, value = self._open_with(self._open, value, ctx)
             else:
@@ -170,8 +193,8 @@ class Reading:
                         named = value[: unpack_indexes(value, start, self._zigzag)[1]]
                 else:
                     named = value[: GUID_BYTES if value[:1] == b"\x01" else PREFIX_BYTES]
-        except SerializationError as error:
-            error.located(*place(ctx))
+        except Exception as error:
+            blame("the frame can't be opened", error, None, ctx)
             raise
         return named, value
 
@@ -202,8 +225,8 @@ class Reading:
             else:
                 skip = schema_id.read(key)
             plan = yield from self._planner.plan(schema_id, skip, ctx)
-        except SerializationError as error:
-            error.located(*place(ctx))
+        except Exception as error:
+            blame("there is no schema to read with", error, None, ctx)
             raise
         if plan.anywhere:
             self._plans[key] = plan
@@ -222,16 +245,20 @@ class Reading:
                 value = plan.decode(frame)
             else:
                 value = _hooked(plan, frame, ctx)
-        except SerializationError as error:
-            error.located(*place(ctx), plan.schema_id)
+            return value if self._from_dict is None else _converted("from_dict", self._from_dict, value, ctx)
+        except Exception as error:
+            blame("the payload can't be decoded", error, plan, ctx)
             raise
-        return value if self._from_dict is None else self._from_dict(value, ctx)
+
+
+class _NotBytesError(SerializationError, TypeError):
+    pass
 
 
 def _as_bytes(value: Any) -> bytes:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
-    raise TypeError(f"a frame is bytes, not {type(value).__name__}")
+    raise _NotBytesError(f"a frame is bytes, not {type(value).__name__}")
 
 
 def _hooked(plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:

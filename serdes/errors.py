@@ -81,6 +81,14 @@ class SerializationError(KafkaException):
         return sentence(self)
 
 
+def foreign(what: str, error: Exception) -> SerializationError:
+    """An error of another type as one of ours, to be raised from it.
+
+    Its text is left out: whoever wrote it (a user's function, Python itself) may have quoted the value.
+    """
+    return SerializationError(f"{what}: {type(error).__name__}")
+
+
 def sentence(error: SerializationError) -> str:
     """The reason, after the place as far as it is known."""
     place = []
@@ -122,7 +130,8 @@ class FieldError(SerializationError):
             self.reason, self.topic, self.path = exception.reason, exception.topic, exception.path
             self.schema_id, self.registry_away = exception.schema_id, exception.registry_away
         else:
-            self.reason = "" if exception is None else f"{type(exception).__name__}: {exception}"
+            # its text is left out, as in `foreign`; the exception itself is the cause
+            self.reason = "" if exception is None else f"the function failed: {type(exception).__name__}"
         self.field = self.FIELD
         if message is not None:
             self.topic, self.partition, self.offset = message.topic(), message.partition(), message.offset()

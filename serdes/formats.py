@@ -74,6 +74,18 @@ class Format(Protocol):
         """
         ...
 
+    def accept(self, written: Schema, indexes: list[int] | None) -> None:
+        """Looks at what a frame says of its writer, before it is read.
+
+        Args:
+            written: the schema it names, of this format.
+            indexes: the path of the message type, as the frame has it.
+
+        Raises:
+            SerializationError: the reader wants something else.
+        """
+        ...
+
     def check(self, parsed: Any) -> Callable[[Any], None] | None:
         """What refuses a value that does not fit a schema, for values that a data contract made while reading.
 

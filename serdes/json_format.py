@@ -74,6 +74,9 @@ class JsonFormat:
         changed = hooks is not None and (hooks.migrate is not None or hooks.value is not None)
         return decoder(None if changed else reader or writer, skip, self._validate, self._decode_json)
 
+    def accept(self, written: Schema, indexes: list[int] | None) -> None:
+        """Whatever the schema says is read; what doesn't fit shows in the values."""
+
     def check(self, parsed: JsonSchema) -> Callable[[Any], None] | None:
         """The schema's validator."""
         return parsed.check if self._validate else None

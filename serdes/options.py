@@ -24,7 +24,16 @@ from serdes.subject import (
     reference_subject_name_strategy,
 )
 
-__all__ = ["AVRO_WRITE", "JSON", "PROTOBUF_READ", "PROTOBUF_WRITE", "ReadOptions", "WriteOptions", "check_callable"]
+__all__ = [
+    "ANY_TYPE",
+    "AVRO_WRITE",
+    "JSON",
+    "PROTOBUF_READ",
+    "PROTOBUF_WRITE",
+    "ReadOptions",
+    "WriteOptions",
+    "check_callable",
+]
 
 NAMING = ("subject.name.strategy", "subject.name.strategy.type", "subject.name.strategy.conf")
 READ_KEYS = ("use.latest.version", "use.latest.with.metadata", "schema.id.deserializer", *NAMING)
@@ -46,9 +55,11 @@ NOT_RUN: Final = {"validation.rules.execution": ("DISABLED",), "validation.rules
 
 AVRO_WRITE: Final[Mapping[str, Any]] = {"validate.strict": False, "validate.strict.allow.default": False}
 JSON: Final[Mapping[str, Any]] = {"validate": True}
-PROTOBUF_READ: Final[Mapping[str, Any]] = {"use.deprecated.format": False, "message.type": ""}
+ANY_TYPE: Final = "message.type.any"
+PROTOBUF_READ: Final[Mapping[str, Any]] = {"use.deprecated.format": False, "message.type": "", ANY_TYPE: False}
 PROTOBUF_WRITE: Final[Mapping[str, Any]] = {
-    **PROTOBUF_READ,
+    "use.deprecated.format": False,
+    "message.type": "",
     "skip.known.types": True,
     "reference.subject.name.strategy": reference_subject_name_strategy,
 }

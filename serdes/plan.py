@@ -107,12 +107,15 @@ class Schemas:
         """As `load`, with the schemas it refers to."""
         found = self._parsed.get(schema)
         if found is None:
-            wanted = self._form.schema_type
-            if schema.schema_type != wanted:
-                raise SerializationError(f"the schema is {_title(schema.schema_type)}, {_title(wanted)} is needed")
+            _of_format(self._form.schema_type, schema)
             referenced = yield from _referenced(schema)
             found = self._parsed[schema] = self._form.parse(schema, referenced), referenced
         return found
+
+
+def _of_format(wanted: str, schema: Schema) -> None:
+    if schema.schema_type != wanted:
+        raise SerializationError(f"the schema is {_title(schema.schema_type)}, {_title(wanted)} is needed")
 
 
 def _title(schema_type: str) -> str:
@@ -304,6 +307,9 @@ class ReadPlanner:
         form, place = self._form, self._qualified(ctx)
         try:
             written = (yield from _written(schema_id, place)) if self._online else None
+            if written is not None:
+                _of_format(form.schema_type, written)
+                form.accept(written, schema_id.message_indexes)
             ruled = self._contracts is not None and any(
                 schema is not None and schema.rule_set is not None for schema in (written, self._schema)
             )

@@ -15,7 +15,7 @@ from registry import RegisteredSchema, Schema
 from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.calls import Reading, Writing
-from serdes.options import PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions
+from serdes.options import ANY_TYPE, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions
 from serdes.plan import as_schema
 from serdes.protobuf_format import ProtobufFormat
 
@@ -59,7 +59,7 @@ class _ProtobufReading(Reading):
         if message is None and schema_registry_client is None:
             raise ValueError("a schema_registry_client is needed: no message class is given")
         options = ReadOptions.parse(conf, PROTOBUF_READ)
-        form = ProtobufFormat(message, options.own["message.type"])
+        form = ProtobufFormat(message, options.own["message.type"], options.own[ANY_TYPE])
         self._set_up(schema_registry_client, form, None, options, None, rule_conf, rule_registry)
 
 
@@ -102,7 +102,9 @@ class ProtobufDeserializer(_ProtobufReading, BlockingDeserializer):
     Args:
         message_type: the generated class of the messages. Without one, classes are built from the registry's
             schemas, for the message type that each frame says.
-        conf: `message.type` (without a class: another type in a frame is an error), `use.deprecated.format`,
+        conf: `message.type` (without a class: another type in a frame is an error), `message.type.any` (default
+            false: with a class, a frame whose message type has another full name is an error; true reads it with
+            the class all the same, as confluent_kafka does), `use.deprecated.format`,
             `use.latest.version` or `use.latest.with.metadata`, `subject.name.strategy`,
             `subject.name.strategy.type`, `subject.name.strategy.conf`, `schema.id.deserializer`.
         schema_registry_client: where writer schemas are looked up, once per schema. It may be missing if there is a

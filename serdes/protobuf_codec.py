@@ -9,21 +9,34 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
-from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from registry import InvalidSchemaError, Schema
-from registry.compat import protobuf_parser
+from registry.compat import protobuf_parser, protobuf_reader
+from registry.compat.protobuf_descriptor import from_bytes
+from registry.compat.protobuf_model import Message as Declared
+from registry.compat.protobuf_model import map_types, option_value
 from registry.compat.protobuf_sources import built_in, decoded
-from serdes.errors import SerializationError
+from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Referenced
 from serdes.kernels import MessageDecoder, MessageEncoder
+from serdes.protobuf_dicts import message_of
 
-__all__ = ["ProtobufSchema", "decoder", "descriptor_text", "encoder", "index_path", "is_built_in", "load", "of_class"]
+__all__ = [
+    "ProtobufSchema",
+    "decoder",
+    "descriptor_text",
+    "encoder",
+    "index_path",
+    "is_built_in",
+    "load",
+    "of_class",
+    "types_at",
+]
 
 BUILT_IN = ("confluent/", "google/protobuf/", "google/type/")
 
@@ -159,6 +172,45 @@ def index_path(descriptor: Any) -> list[int]:
     return [list(current.file.message_types_by_name).index(current.name), *path]
 
 
+def types_at(schema: Schema, indexes: list[int]) -> list[str]:
+    """The full names that a path of a message type may mean in a schema.
+
+    One, but behind a message with map fields: Java leaves their entry types out when it counts, Python does not.
+
+    Raises:
+        SerializationError: the schema is not Protobuf, or has no such type.
+    """
+    try:
+        data = decoded(schema.schema_str)
+        file = protobuf_reader.read(schema.schema_str) if data is None else from_bytes(data)
+    except InvalidSchemaError as error:
+        raise SerializationError(f"the Protobuf schema is not valid: {error.error_message}") from error
+    holders = [(file.package or "", file.types, False)]
+    for index in indexes:
+        found: list[tuple[str, Declared]] = []
+        for scope, types, any_of_them in holders:
+            named = [(f"{scope}.{item.name}" if scope else item.name, item) for item in types if _is_message(item)]
+            found += named if any_of_them else named[index : index + 1]
+        if not found:
+            raise SerializationError(f"message type {indexes} is not there: the schema has no such path")
+        holders = [(name, item.nested, _has_entries(item)) for name, item in found]
+    return [name for name, _, _ in holders]
+
+
+def _is_message(item: Any) -> TypeGuard[Declared]:
+    return isinstance(item, Declared) and not _is_entry(item)
+
+
+def _is_entry(item: Any) -> bool:
+    return str(option_value(item.options, "map_entry")).lower() == "true"
+
+
+def _has_entries(item: Declared) -> bool:
+    """Whether protoc makes types in a message that are not written there: of maps, and of groups."""
+    maps = any(map_types(field.type) is not None for field in item.fields)
+    return maps or bool(item.groups) or any(isinstance(part, Declared) and _is_entry(part) for part in item.nested)
+
+
 def encoder(message: type[Message], prefix: bytes) -> Encode:
     """A function that encodes messages, or dicts of Protobuf's JSON form (names as in the schema, or camelCase).
 
@@ -172,8 +224,10 @@ def encoder(message: type[Message], prefix: bytes) -> Encode:
         chosen = _as_message(message, value, full_name)
         try:
             payload: bytes = chosen.SerializeToString()
-        except (EncodeError, ValueError, RecursionError) as error:
+        except EncodeError as error:  # names required fields that are missing
             raise SerializationError(f"the message can't be encoded: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise foreign("the message can't be encoded", error) from error
         return prefix + payload
 
     return MessageEncoder(message, prefix, otherwise)
@@ -181,10 +235,7 @@ def encoder(message: type[Message], prefix: bytes) -> Encode:
 
 def _as_message(message: type[Message], value: Any, full_name: str) -> Message:
     if isinstance(value, Mapping):
-        try:
-            return json_format.ParseDict(dict(value), message())
-        except (json_format.ParseError, RecursionError, TypeError, ValueError) as error:
-            raise SerializationError(f"the dict does not fit message type {full_name}: {error}") from error
+        return message_of(message, value)
     if isinstance(value, Message) and value.DESCRIPTOR.full_name == full_name:
         return value
     found = value.DESCRIPTOR.full_name if isinstance(value, Message) else type(value).__name__
@@ -204,8 +255,8 @@ def decoder(message: type[Message], skip: int) -> Decode:
         try:
             return parse(frame[skip:])
         except (DecodeError, ValueError, RecursionError) as error:
-            raise SerializationError(
-                f"the payload of {len(frame) - skip} bytes is not a message of type {full_name}: {error}"
+            raise foreign(
+                f"the payload of {len(frame) - skip} bytes is not a message of type {full_name}", error
             ) from error
 
     return MessageDecoder(parse, skip, otherwise)

@@ -15,7 +15,7 @@ from serdes.asks import Ask, Flow
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats import Decode, Encode, ReadHooks, Referenced
-from serdes.options import WriteOptions
+from serdes.options import ANY_TYPE, WriteOptions
 from serdes.protobuf_codec import (
     ProtobufSchema,
     decoder,
@@ -25,6 +25,7 @@ from serdes.protobuf_codec import (
     is_built_in,
     load,
     of_class,
+    types_at,
 )
 
 __all__ = ["ProtobufFormat"]
@@ -37,13 +38,15 @@ class ProtobufFormat:
         message: the generated class, None if the schema or the frame say what messages are.
         type_name: the name of the message type, if there is no class; empty for the first of the file (when
             writing) or the one the frame says (when reading).
+        any_type: whether frames of message types with other names are read with the class too.
     """
 
     schema_type = "PROTOBUF"
 
-    def __init__(self, message: type[Message] | None = None, type_name: str = "") -> None:
+    def __init__(self, message: type[Message] | None = None, type_name: str = "", any_type: bool = False) -> None:
         self._message = message
         self._type_name = type_name
+        self._any_type = any_type
         self._own = None if message is None else descriptor_text(message.DESCRIPTOR.file)
         self.needs_writer = message is None
 
@@ -85,6 +88,22 @@ class ProtobufFormat:
     def migrated(self, made: Message) -> Message:
         """A message of the reader's schema as one of the class that was given, if one was."""
         return made if self._message is None else self._message.FromString(made.SerializePartialToString())
+
+    def accept(self, written: Schema, indexes: list[int] | None) -> None:
+        """With a class: the frame's message type must have its full name.
+
+        Raises:
+            SerializationError: another type; both names are in the text.
+        """
+        if self._message is None or self._any_type:
+            return
+        wanted = self._message.DESCRIPTOR.full_name
+        found = types_at(written, indexes or [0])
+        if wanted not in found:
+            raise SerializationError(
+                f"the frame has a message of type {' or '.join(found)}, not {wanted}; "
+                f"if that is meant, set {ANY_TYPE} to True"
+            )
 
     def check(self, parsed: ProtobufSchema) -> None:
         """Messages fit their type."""

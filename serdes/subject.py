@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from registry import SchemaRegistryError
 from serdes.asks import Ask, Flow
 from serdes.context import MessageField, SerializationContext
-from serdes.errors import SerializationError
+from serdes.errors import SerializationError, foreign
 
 __all__ = [
     "FALLBACK_TYPE",
@@ -50,18 +50,18 @@ def topic_subject_name_strategy(ctx: SerializationContext | None, record_name: s
     """`<topic>-<field>`, e.g. `orders-value`: one kind of value per topic.
 
     Raises:
-        SerializationError: there is no context.
+        SerializationError: there is no context, or no topic in it.
     """
-    return f"{_context(ctx).topic}-{_context(ctx).field}"
+    return f"{_topic(ctx)}-{_context(ctx).field}"
 
 
 def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str:
     """`<topic>-<record name>`: several kinds of values per topic, each evolving by itself.
 
     Raises:
-        SerializationError: there is no context, or the schema has no name.
+        SerializationError: there is no context, no topic in it, or the schema has no name.
     """
-    return f"{_context(ctx).topic}-{_name(record_name)}"
+    return f"{_topic(ctx)}-{_name(record_name)}"
 
 
 def record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str:
@@ -125,6 +125,7 @@ class AssociatedNameStrategy:
             SchemaRegistryError: the registry refuses (404 is the same as no association).
         """
         place = _context(ctx)
+        _topic(ctx)
         try:
             cluster = self._cluster()
         except Exception as error:
@@ -158,9 +159,15 @@ def subject_of(
     """
     if isinstance(strategy, AssociatedNameStrategy):
         return (yield from strategy.subject(ctx, name))
-    subject = strategy(ctx, name)
+    try:
+        subject = strategy(ctx, name)
+    except (SerializationError, MemoryError):
+        raise
+    except Exception as error:
+        raise foreign("the subject name strategy failed", error) from error
     if not isinstance(subject, str) or not subject:
-        raise SerializationError(f"the subject name strategy gave no subject but {subject!r}")
+        what = "an empty one" if subject == "" else type(subject).__name__
+        raise SerializationError(f"the subject name strategy gave no subject but {what}")
     return subject
 
 
@@ -168,6 +175,14 @@ def _context(ctx: SerializationContext | None) -> SerializationContext:
     if ctx is None:
         raise SerializationError("the subject's name comes from the topic, so a SerializationContext is needed")
     return ctx
+
+
+def _topic(ctx: SerializationContext | None) -> str:
+    topic: object = _context(ctx).topic  # callers may give anything
+    if not isinstance(topic, str) or not topic:
+        found = "is empty" if topic == "" else f"is {type(topic).__name__}"
+        raise SerializationError(f"the subject's name comes from the topic, but the context's topic {found}")
+    return topic
 
 
 def _name(record_name: str | None) -> str:

@@ -7,8 +7,6 @@ replaced as a whole: threads that share a serializer see the old or the new one,
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memcmp, memcpy
 
-from serdes.errors import SerializationError
-
 
 cdef class WriteCall:
     """Serializes with the encoder known for topic and field."""
@@ -40,7 +38,7 @@ cdef class WriteCall:
             if type(encode) is MessageEncoder:
                 return (<MessageEncoder>encode).run(obj)
             return encode(obj)
-        except SerializationError as error:
+        except Exception as error:
             self._blame(error, obj, ctx)
             raise
 
@@ -69,7 +67,7 @@ cdef class ReadCall:
             if type(decode) is MessageDecoder:
                 return (<MessageDecoder>decode).run(<bytes>value)
             return decode(value)
-        except SerializationError as error:
+        except Exception as error:
             self._blame(error, value, ctx)
             raise
 

@@ -10,8 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from serdes.errors import SerializationError
-
 __all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall"]
 
 
@@ -29,8 +27,8 @@ class WriteCall:
         """Serializes a value that is not None where no encoder is known."""
 
     @abstractmethod
-    def _blame(self, error: SerializationError, value: Any, ctx: Any) -> None:
-        """Tells an error where it happened."""
+    def _blame(self, error: Exception, value: Any, ctx: Any) -> None:
+        """Tells an error where it happened; raises instead what is to be raised for one that is not ours."""
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """Serializes one value; None stays None.
@@ -45,7 +43,7 @@ class WriteCall:
             return self._long_way(obj, ctx)
         try:
             return encode(obj)
-        except SerializationError as error:
+        except Exception as error:
             self._blame(error, obj, ctx)
             raise
 
@@ -66,8 +64,8 @@ class ReadCall:
         """Deserializes a frame where no decoder is known, or a header may name one."""
 
     @abstractmethod
-    def _blame(self, error: SerializationError, value: bytes, ctx: Any) -> None:
-        """Tells an error where it happened."""
+    def _blame(self, error: Exception, value: bytes, ctx: Any) -> None:
+        """Tells an error where it happened; raises instead what is to be raised for one that is not ours."""
 
     def __call__(self, value: bytes | None, ctx: Any = None) -> Any:
         """Deserializes one frame; None stays None.
@@ -82,7 +80,7 @@ class ReadCall:
             if decode is not None:
                 try:
                     return decode(value)
-                except SerializationError as error:
+                except Exception as error:
                     self._blame(error, value, ctx)
                     raise
         return self._long_way(value, ctx)

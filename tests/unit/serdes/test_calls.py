@@ -10,6 +10,7 @@ import pytest
 from registry import Metadata, Schema
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.schema_id import (
     SchemaId,
     header_schema_id_serializer,
@@ -17,6 +18,7 @@ from serdes.schema_id import (
 )
 from tests.unit.serdes.fake import AsyncFakeRegistry, FakeRegistry
 
+VALUE = SerializationContext("orders", MessageField.VALUE)
 SCHEMA = '{"type":"record","name":"shop.Order","fields":[{"name":"n","type":"int"}]}'
 WIDER = (
     '{"type":"record","name":"shop.Order","fields":[{"name":"n","type":"long"},{"name":"m","type":"int","default":4}]}'
@@ -132,3 +134,101 @@ def test_asyncio_does_the_same() -> None:
         assert await read(b"\x02", ctx) == {"n": 1}
 
     asyncio.run(scene())
+
+
+def _boom(*args: Any) -> Any:
+    raise KeyError("SECRET")
+
+
+class Gone(FakeRegistry):
+    """A registry client that fails in a way nobody foresaw."""
+
+    def get_schema(self, *args: Any) -> Any:
+        raise RuntimeError("SECRET")
+
+    def register_schema_full_response(self, *args: Any) -> Any:
+        raise RuntimeError("SECRET")
+
+
+def test_whatever_a_user_s_function_raises_is_a_serialization_error_without_its_text() -> None:
+    registry: Any = FakeRegistry()
+    good = AvroSerializer(registry, '"string"')("x", VALUE)
+    refused = {"subject.name.strategy": _boom}
+    cases: list[tuple[str, Any]] = [
+        ("schema id 1: to_dict failed: KeyError", lambda: AvroSerializer(registry, '"string"', _boom)("x", VALUE)),
+        ("schema id 1: from_dict failed: KeyError", lambda: AvroDeserializer(registry, None, _boom)(good, VALUE)),
+        ("strategy failed: KeyError", lambda: AvroSerializer(registry, '"string"', conf=refused)("x", VALUE)),
+        (
+            "can't be opened: KeyError",
+            lambda: AvroDeserializer(registry, conf={"schema.id.deserializer": _boom})(good, VALUE),
+        ),
+        (
+            "can't be encoded: KeyError",
+            lambda: AvroSerializer(registry, '"string"', conf={"schema.id.serializer": _boom})("x", VALUE),
+        ),
+        ("encoded: KeyError", lambda: JSONSerializer("{}", registry, json_encode=_boom)({}, VALUE)),
+        (
+            "decoded: KeyError",
+            lambda: JSONDeserializer("{}", None, registry, json_decode=_boom)(_json(registry), VALUE),
+        ),
+        ("RuntimeError", lambda: AvroSerializer(Gone(), '"string"')("x", VALUE)),  # type: ignore[arg-type]
+        ("RuntimeError", lambda: AvroDeserializer(Gone())(good, VALUE)),  # type: ignore[arg-type]
+    ]
+    for text, call in cases:
+        for _ in range(2):  # the second time on the short way, where there is one
+            with pytest.raises(SerializationError, match=text) as caught:
+                call()
+            assert str(caught.value).startswith("topic orders, value")
+            assert "SECRET" not in str(caught.value)
+            assert isinstance(caught.value.__cause__, (KeyError, RuntimeError))
+
+
+def _json(registry: Any) -> bytes:
+    frame = JSONSerializer("{}", registry)({}, VALUE)
+    assert frame is not None
+    return frame
+
+
+def test_asyncio_wraps_alike() -> None:
+    async def scene() -> None:
+        registry: Any = AsyncFakeRegistry(FakeRegistry())
+        good = await AsyncAvroSerializer(registry, '"string"')("x", VALUE)
+        with pytest.raises(SerializationError, match="to_dict failed: KeyError"):
+            await AsyncAvroSerializer(registry, '"string"', _boom)("x", VALUE)
+        with pytest.raises(SerializationError, match="from_dict failed: KeyError"):
+            await AsyncAvroDeserializer(registry, None, _boom)(good, VALUE)
+        with pytest.raises(SerializationError, match="RuntimeError"):
+            await AsyncAvroDeserializer(AsyncFakeRegistry(Gone()))(good, VALUE)  # type: ignore[arg-type]
+
+    asyncio.run(scene())
+
+
+def test_want_of_memory_is_nobody_s_value() -> None:
+    """It must not be taken for a poison message, which policies skip."""
+
+    def greedy(*args: Any) -> Any:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        AvroSerializer(FakeRegistry(), '"string"', greedy)("x", VALUE)  # type: ignore[arg-type]
+    with pytest.raises(MemoryError):
+        JSONSerializer("{}", FakeRegistry(), json_encode=greedy)({}, VALUE)  # type: ignore[arg-type]
+
+
+def test_a_frame_that_is_no_bytes_is_both_errors() -> None:
+    for kind in (SerializationError, TypeError):
+        with pytest.raises(kind, match="a frame is bytes, not str"):
+            AvroDeserializer(FakeRegistry())("text", VALUE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("topic", "text"), [(None, "is NoneType"), ("", "is empty"), (5, "is int")])
+def test_no_subject_is_made_of_a_topic_that_is_none(topic: Any, text: str) -> None:
+    registry: Any = FakeRegistry()
+    schema = '{"type":"record","name":"R","fields":[]}'
+    ctx = SerializationContext(topic, MessageField.VALUE)
+    for name in (None, "TOPIC", "TOPIC_RECORD", "ASSOCIATED"):
+        with pytest.raises(SerializationError, match=f"the context's topic {text}"):
+            AvroSerializer(registry, schema, conf={"subject.name.strategy.type": name})({}, ctx)
+    assert registry.subjects == {}
+    AvroSerializer(registry, schema, conf={"subject.name.strategy.type": "RECORD"})({}, ctx)
+    assert list(registry.subjects) == ["R"]

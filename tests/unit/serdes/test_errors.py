@@ -55,7 +55,7 @@ def test_deserialization_error_has_all_facts() -> None:
 
 def test_serialization_error_has_the_topic() -> None:
     error = KeySerializationError(TypeError("no"), "orders")
-    assert str(error) == "topic orders, key: TypeError: no"
+    assert str(error) == "topic orders, key: the function failed: TypeError"
     assert (error.topic, error.field, error.partition) == ("orders", "key", None)
 
 

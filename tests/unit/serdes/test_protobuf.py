@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -129,3 +130,138 @@ def test_asyncio_is_alike() -> None:
         assert (await AsyncProtobufDeserializer(None, None, registry)(frame, VALUE)).n == 5
 
     asyncio.run(scene())
+
+
+def test_a_class_is_not_given_messages_of_another_type() -> None:
+    registry = FakeRegistry()
+    order, first, line = (message_class(f"shop.{name}") for name in ("Order", "First", "Order.Line"))
+    frame = ProtobufSerializer(order, registry)(order(id="order-1"), VALUE)
+    with pytest.raises(SerializationError, match=r"schema id 2: the frame has a message of type shop\.Order, not shop"):
+        ProtobufDeserializer(first, {}, registry)(frame, VALUE)
+    with pytest.raises(SerializationError, match=r"of type shop\.Order\.Line, not shop\.Order;"):
+        ProtobufDeserializer(order, {}, registry)(ProtobufSerializer(line, registry)(line(sku="s"), VALUE), VALUE)
+    assert ProtobufDeserializer(first, {"message.type.any": True}, registry)(frame, VALUE).a == "order-1"
+    with pytest.raises(ValueError, match=r"message\.type\.any must be a boolean"):
+        ProtobufDeserializer(first, {"message.type.any": "yes"}, registry)
+    asyncs: Any = AsyncFakeRegistry(registry)
+    with pytest.raises(SerializationError, match="not shop"):
+        asyncio.run(AsyncProtobufDeserializer(first, {}, asyncs)(frame, VALUE))
+
+
+def test_a_class_reads_what_java_wrote_with_a_text() -> None:
+    """Java leaves the entry types of maps out when it counts nested types, Python counts them."""
+    registry = FakeRegistry()
+    text = """syntax = "proto3"; package shop;
+      message First { string a = 1; }
+      message Order { map<string, int32> m = 9; enum E { Z = 0; } message Line { string sku = 1; } string id = 1; }"""
+    registry.register_schema("orders-value", Schema(text, "PROTOBUF"))
+    order, line = message_class("shop.Order"), message_class("shop.Order.Line")
+    assert ProtobufDeserializer(order, {}, registry)(b"\x00\x00\x00\x00\x01\x02\x02\n\x01x", VALUE).id == "x"
+    for index in (b"\x00", b"\x02"):
+        frame = b"\x00\x00\x00\x00\x01\x04\x02" + index + b"\n\x01s"
+        assert ProtobufDeserializer(line, {}, registry)(frame, VALUE).sku == "s"
+    with pytest.raises(SerializationError, match=r"message type \[5\] is not there"):
+        ProtobufDeserializer(order, {}, registry)(b"\x00\x00\x00\x00\x01\x02\x0a", VALUE)
+
+
+@pytest.mark.parametrize(("schema_type", "name"), [("JSON", "JSON"), ("AVRO", "Avro")])
+def test_a_frame_of_another_format_is_refused(schema_type: str, name: str) -> None:
+    registry = FakeRegistry()
+    registry.register_schema("orders-value", Schema('{"type": "string"}', schema_type))
+    for read in (
+        ProtobufDeserializer(message_class("shop.Order"), {}, registry),
+        ProtobufDeserializer(None, {}, registry),
+    ):
+        with pytest.raises(SerializationError, match=f"schema id 1: the schema is {name}, Protobuf is needed"):
+            read(b"\x00\x00\x00\x00\x01\x00", VALUE)
+
+
+KINDS = """syntax = "proto3"; package p;
+import "google/protobuf/wrappers.proto";
+import "google/protobuf/struct.proto";
+enum E { A = 0; B = 1; }
+message K {
+  int32 i = 1; uint64 u = 2; float f = 3; double d = 4; bool b = 5; string s = 6; bytes raw = 7; E e = 8;
+  repeated int64 many = 9; map<string, int32> by_name = 10; K inner = 11; google.protobuf.Int64Value wrapped = 12;
+  google.protobuf.Struct free = 13;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"i": "SECRET 1"}, "K.i"),
+        ({"i": 1.5}, "K.i"),
+        ({"i": True}, "K.i"),
+        ({"i": Decimal("1.9")}, "K.i"),
+        ({"i": 2**31}, "K.i"),
+        ({"i": "1_0"}, "K.i"),
+        ({"u": -1}, "K.u"),
+        ({"u": 2.0**60}, "K.u"),
+        ({"d": Decimal("0.1")}, "K.d"),
+        ({"d": 2**53 + 1}, "K.d"),
+        ({"d": True}, "K.d"),
+        ({"f": 1e300}, "K.f"),
+        ({"d": float("nan")}, "K.d"),
+        ({"b": 1}, "K.b"),
+        ({"b": "true"}, "K.b"),
+        ({"s": b"x"}, "K.s"),
+        ({"s": 5}, "K.s"),
+        ({"s": "\ud800"}, "K.s"),
+        ({"raw": b"SECRETaaaa"}, "K.raw"),
+        ({"raw": "SEC!RET="}, "K.raw"),
+        ({"raw": "abcde"}, "K.raw"),
+        ({"e": 0.5}, "K.e"),
+        ({"e": True}, "K.e"),
+        ({"e": "SECRET"}, "K.e"),
+        ({"many": "12"}, "K.many"),
+        ({"many": [1, "SECRET"]}, "K.many[1]"),
+        ({"byName": {"k": "SECRET"}}, "K.byName['k']"),
+        ({"by_name": [1]}, "K.by_name"),
+        ({"inner": {"inner": {"i": "SECRET"}}}, "K.inner.inner.i"),
+        ({"inner": "SECRET"}, "K.inner"),
+        ({"wrapped": "SECRET"}, "K.wrapped"),
+        ({"wrapped": 1.5}, "K.wrapped"),
+        ({"typo": "SECRET"}, "K"),
+        ({5: 1}, "K"),
+    ],
+)
+def test_dicts_that_do_not_fit_are_refused_with_a_path_and_without_the_value(value: Any, path: str) -> None:
+    write = ProtobufSerializer(KINDS, FakeRegistry(), {"message.type": "p.K"})
+    with pytest.raises(SerializationError) as caught:
+        write(value, VALUE)
+    assert caught.value.path == path
+    assert "SECRET" not in str(caught.value)
+    if "typo" in value:
+        assert "message type p.K has no field 'typo'" in str(caught.value)
+
+
+def test_dicts_in_all_the_forms_of_protobuf_json() -> None:
+    registry = FakeRegistry()
+    write = ProtobufSerializer(KINDS, registry, {"message.type": "p.K"})
+    read = ProtobufDeserializer(None, None, registry)
+    value = {
+        "i": "-5", "u": str(2**64 - 1), "f": 1, "d": "Infinity", "b": True, "s": "ä", "raw": "_-8=", "e": "B",
+        "many": (1, "2", 3.0), "byName": {"k": 1}, "inner": {"e": 1, "i": None, "raw": "/+8"}, "wrapped": "7",
+        "free": {"a": [1, None]},
+    }  # fmt: skip
+    made = read(write(value, VALUE), VALUE)
+    assert (made.i, made.u, made.f, made.d, made.raw) == (-5, 2**64 - 1, 1.0, float("inf"), b"\xff\xef")
+    assert (list(made.many), dict(made.by_name), made.inner.e, made.inner.raw) == ([1, 2, 3], {"k": 1}, 1, b"\xff\xef")
+    assert (made.wrapped.value, made.free["a"][0]) == (7, 1)
+
+
+def test_dicts_that_are_too_deep_are_refused() -> None:
+    value: dict[str, Any] = {}
+    for _ in range(50_000):
+        value = {"inner": value}
+    with pytest.raises(SerializationError, match="nested deeper than 100 levels"):
+        ProtobufSerializer(KINDS, FakeRegistry(), {"message.type": "p.K"})(value, VALUE)
+
+
+def test_fields_that_are_not_known_are_kept() -> None:
+    registry = FakeRegistry()
+    frame = ProtobufSerializer(KINDS, registry, {"message.type": "p.K"})({"i": 5, "s": "x"}, VALUE)
+    first = message_class("shop.First")
+    made = ProtobufDeserializer(first, {"message.type.any": True}, registry)(frame, VALUE)
+    assert made.SerializeToString() == frame[6 + frame[5] :]

@@ -55,8 +55,8 @@ def test_messages_and_dicts_are_written() -> None:
     assert write({"sku": "s"}) == b"!\n\x01s"
     assert write(dynamic().named("shop.Order.Line")(sku="s")) == b"!\n\x01s"
     for bad, text in (
-        ({"nope": 1}, "does not fit message type shop.Order.Line"),
-        ({"count": "x"}, "does not fit"),
+        ({"nope": 1}, "at Line: message type shop.Order.Line has no field 'nope'"),
+        ({"count": "x"}, r"at Line\.count: an integer is needed"),
         (5, "a message of type shop.Order.Line is needed, not int"),
         (message_class("shop.First")(), r"not shop\.First"),
     ):

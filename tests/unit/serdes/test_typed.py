@@ -169,7 +169,7 @@ def test_older_values_get_defaults_and_bad_ones_an_error() -> None:
     other = (
         '{"type":"record","name":"Point","fields":[{"name":"x","type":"int"},{"name":"z","type":"int","default":1}]}'
     )
-    with pytest.raises(SerializationError, match="topic orders, value: no Point can be made of the value"):
+    with pytest.raises(SerializationError, match="topic orders, value, schema id 1: no Point can be made of the value"):
         AvroDeserializer.for_type(Point, registry, other)(frame, VALUE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from types import ModuleType
 from typing import Any
@@ -88,9 +89,18 @@ def test_an_error_of_the_encoder_is_told_where_it_happened(kernels: ModuleType) 
     assert write.blamed == [(error, 7, VALUE)]
 
 
-def test_other_errors_are_not_touched(kernels: ModuleType) -> None:
+def test_errors_of_all_types_are_told(kernels: ModuleType) -> None:
+    """The class built on this makes a SerializationError of them, and raises that."""
     write = writer(kernels, t_value=lambda obj: obj.missing)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError) as caught:
+        write(7, VALUE)
+    assert write.blamed == [(caught.value, 7, VALUE)]
+    read = reader(kernels, 1, {b"a": lambda frame: frame.missing})
+    with pytest.raises(AttributeError) as caught:
+        read(b"ab", KEY)
+    assert read.blamed == [(caught.value, b"ab", KEY)]
+    write = writer(kernels, t_value=lambda obj: sys.exit())
+    with pytest.raises(SystemExit):
         write(7, VALUE)
     assert write.blamed == []
 
