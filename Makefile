@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate check fmt generate bench bench-serdes clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate check fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -85,6 +85,9 @@ bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
 	@$(BIN)/python -m benchmarks.registry_client
 	@$(BIN)/python -m benchmarks.compat
+
+faults: kernels ## three real brokers and their faults, beside confluent-kafka (FAULTS=leader,reset ROUNDS=3)
+	@$(BIN)/python -m tools.faults $(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output

@@ -130,6 +130,7 @@ class RealKafka:
 
     Attributes:
         bootstrap_servers: `host:port,…` of the PLAINTEXT listeners.
+        proxied_bootstrap_servers: the same for the proxies of the PROXIED listeners (only with `proxy_ports`).
         sasl_bootstrap_servers: the same for the SASL_PLAINTEXT listeners (only with `security.users`).
         tls_bootstrap_servers: the same for the TLS listeners (only with `security.keystore_pem`).
     """
@@ -144,7 +145,15 @@ class RealKafka:
         security: Security | None = None,
         extra: Mapping[str, str] | None = None,
         fast_boot: bool = False,
+        proxy_ports: Sequence[int] = (),
     ) -> None:
+        """See the attributes; further:
+
+        Args:
+            proxy_ports: a port per node on which a proxy will listen. Each node gets one more plaintext listener,
+                PROXIED, that advertises the proxy's port: who starts at the proxies stays behind them.
+                `nodes[n].ports["PROXIED"]` is where the proxy must connect to.
+        """
         self.version = version
         self._heap = heap
         self._fast_boot = fast_boot
@@ -156,11 +165,13 @@ class RealKafka:
         listeners = ["PLAINTEXT", "CONTROLLER"]
         listeners += ["SASL"] if self._security.users else []
         listeners += ["TLS"] if self._security.keystore_pem else []
+        listeners += ["PROXIED"] if proxy_ports else []
         ports = iter(free_ports(nodes * len(listeners)))
         self.nodes = {
             node_id: Node(node_id, self._home / str(node_id), {name: next(ports) for name in listeners})
             for node_id in range(1, nodes + 1)
         }
+        self._proxy_ports = dict(zip(self.nodes, proxy_ports, strict=True)) if proxy_ports else {}
         if port is not None:
             self.nodes[1].ports = {**self.nodes[1].ports, "PLAINTEXT": port}
 
@@ -170,6 +181,10 @@ class RealKafka:
     @property
     def bootstrap_servers(self) -> str:
         return self._servers("PLAINTEXT")
+
+    @property
+    def proxied_bootstrap_servers(self) -> str:
+        return ",".join(f"127.0.0.1:{port}" for port in self._proxy_ports.values())
 
     @property
     def sasl_bootstrap_servers(self) -> str:
@@ -183,15 +198,19 @@ class RealKafka:
         voters = ",".join(f"{n.node_id}@127.0.0.1:{n.ports['CONTROLLER']}" for n in self.nodes.values())
         replicas = str(min(3, len(self.nodes)))
         names = {name: f"{name}://127.0.0.1:{port}" for name, port in node.ports.items()}
+        advertised = {name: url for name, url in names.items() if name != "CONTROLLER"}
+        if self._proxy_ports:
+            advertised["PROXIED"] = f"PROXIED://127.0.0.1:{self._proxy_ports[node.node_id]}"
+        kinds = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL"
         properties = {
             "process.roles": "broker,controller",
             "node.id": str(node.node_id),
             "controller.quorum.voters": voters,
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "PLAINTEXT",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL",
+            "listener.security.protocol.map": kinds,
             "listeners": ",".join(names.values()),
-            "advertised.listeners": ",".join(url for name, url in names.items() if name != "CONTROLLER"),
+            "advertised.listeners": ",".join(advertised.values()),
             "log.dirs": str(node.folder / "data"),
             "num.partitions": "1",
             "offsets.topic.replication.factor": replicas,
@@ -295,6 +314,37 @@ class RealKafka:
         if process is not None:
             process.kill()
             process.wait()
+
+    def terminate_node(self, node_id: int, timeout_s: float = 60.0) -> None:
+        """Shuts a node down in order: it hands its leaderships over first."""
+        process = self.nodes[node_id].process
+        if process is not None:
+            process.terminate()
+            process.wait(timeout_s)
+
+    def suspend_node(self, node_id: int) -> None:
+        """Stops a node in its tracks (SIGSTOP): its connections stay open, and nothing is answered."""
+        self._signal(node_id, signal.SIGSTOP)
+
+    def continue_node(self, node_id: int) -> None:
+        """Lets a suspended node go on."""
+        self._signal(node_id, signal.SIGCONT)
+
+    def _signal(self, node_id: int, number: signal.Signals) -> None:
+        process = self.nodes[node_id].process
+        if process is not None:
+            process.send_signal(number)
+
+    def run_tool(self, *words: str, timeout_s: float = 120.0) -> str:
+        """Runs a class of Kafka's own tools (`kafka-tools`) and returns what it says.
+
+        Raises:
+            KafkaUnavailableError: it failed; its last words are in the text.
+        """
+        done = subprocess.run(self._command(*words), capture_output=True, text=True, timeout=timeout_s, check=False)
+        if done.returncode != 0:
+            raise KafkaUnavailableError(f"{words[0]} failed: {(done.stdout + done.stderr)[-800:]}")
+        return done.stdout
 
     def stop(self) -> None:
         """Stops all nodes and removes their data."""

@@ -35,7 +35,7 @@ from kafka_core import (
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster, SaslSettings
 from kafka_core.protocol.messages.fetch import FetchRequest
-from tests.faults.proxy import FaultProxy
+from tools.faults.proxy import FaultProxy
 
 LIMIT_S = 30.0
 SHORT_S = 0.5

@@ -1,4 +1,4 @@
-"""A TCP proxy that misbehaves on demand: cut, refuse, stall, delay, truncate, swap responses.
+"""A TCP proxy that misbehaves on demand: cut, refuse, stall, swallow, half-open, delay, truncate, swap responses.
 
 Runs on a thread of its own, so blocking and asyncio tests can use it; every method may be called from any thread.
 """
@@ -28,6 +28,8 @@ class Link:
     def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
         self.client, self.server = client, server
         self.held_frame: bytes | None = None
+        self.robbed = False  # bytes of it were swallowed: it can't go on
+        self.half_open = False  # the server's side is gone, and the client is not told
 
     def cut(self) -> None:
         """End both sides with a reset, as a crashed machine's kernel would."""
@@ -37,17 +39,28 @@ class Link:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
 
+    def forget_server(self) -> None:
+        """End the server's side only; the client's stays open, and nothing ever comes through it again."""
+        self.half_open = True
+        self.server.transport.abort()
+
 
 class FaultProxy:
     """Forwards connections to `host`:`port`; a context manager.
+
+    Args:
+        host: where the server is.
+        port: where the server is.
+        listen_port: the proxy's own port; 0 takes a free one.
 
     Attributes:
         address: `127.0.0.1:port` to connect to.
         accepted: Connections accepted so far.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, listen_port: int = 0) -> None:
         self._target = (host, port)
+        self._listen_port = listen_port
         self._links: set[Link] = set()
         self._open = {way: asyncio.Event() for way in Way}
         self._delay_s = 0.0
@@ -55,6 +68,7 @@ class FaultProxy:
         self._swap = 0
         self._shorten = (0, 0)
         self._refuse = False
+        self._swallow = False
         self.accepted = 0
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -87,11 +101,33 @@ class FaultProxy:
         """Hold all bytes of one direction back until `resume`."""
         self._call(self._open[way].clear)
 
+    def freeze(self) -> None:
+        """Hold all bytes of both directions back until `resume`; nothing is lost."""
+        for way in Way:
+            self.stall(way)
+
+    def swallow(self) -> None:
+        """Take all bytes and pass none on, also those of new connections, until `resume`.
+
+        Connections that lost bytes are reset then.
+        """
+        self._call(lambda: setattr(self, "_swallow", True))
+
+    def half_open(self) -> int:
+        """The server forgets every connection and the clients are not told; returns how many there were.
+
+        New connections work.
+        """
+        return self._call(self._half_open)
+
     def resume(self) -> None:
         """End all faults that last."""
 
         def forget() -> None:
             self._delay_s, self._refuse, self._swap, self._shorten = 0.0, False, 0, (0, 0)
+            self._swallow = False
+            for link in [link for link in self._links if link.robbed]:
+                link.cut()
             for way in Way:
                 self._left[way] = None
                 self._open[way].set()
@@ -128,6 +164,12 @@ class FaultProxy:
             link.cut()
         return len(links)
 
+    def _half_open(self) -> int:
+        links = [link for link in self._links if not link.half_open]
+        for link in links:
+            link.forget_server()
+        return len(links)
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
@@ -140,7 +182,7 @@ class FaultProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         for event in self._open.values():
             event.set()
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", self._listen_port)
         self.port: int = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
@@ -178,11 +220,18 @@ class FaultProxy:
         link = Link(writer, up_writer)
         self._links.add(link)
         pumps = [
-            asyncio.ensure_future(self._pump_requests(reader, up_writer)),
+            asyncio.ensure_future(self._pump_requests(reader, up_writer, link)),
             asyncio.ensure_future(self._pump_responses(up_reader, writer, link)),
         ]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+            if link.half_open:
+                for pump in pumps:
+                    pump.cancel()
+                await asyncio.gather(*pumps, return_exceptions=True)
+                with contextlib.suppress(ConnectionError):
+                    while await reader.read(65536):
+                        continue  # into the void, until the client gives up
         finally:
             self._links.discard(link)
             for side in (writer, up_writer):  # before anything is awaited: this may be cancelled a second time
@@ -191,9 +240,11 @@ class FaultProxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
 
-    async def _pump_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pump_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link: Link) -> None:
         while chunk := await reader.read(65536):
-            if not await self._pass(chunk, writer, Way.REQUESTS):
+            if self._swallow:
+                link.robbed = True
+            elif not await self._pass(chunk, writer, Way.REQUESTS):
                 return
 
     async def _pump_responses(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link: Link) -> None:
@@ -208,7 +259,11 @@ class FaultProxy:
                 chunk, link.held_frame = frame + link.held_frame, None
             else:
                 chunk = self._shortened(await reader.read(65536))
-            if not chunk or not await self._pass(chunk, writer, Way.RESPONSES):
+            if not chunk:
+                return
+            if self._swallow:
+                link.robbed = True
+            elif not await self._pass(chunk, writer, Way.RESPONSES):
                 return
 
     def _shortened(self, chunk: bytes) -> bytes:
