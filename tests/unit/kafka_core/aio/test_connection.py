@@ -28,8 +28,8 @@ from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateReque
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kafka_core.wire.connection import ConnectionPhase
 from tests.faults.loop import make_connector, on_loop, outcome, until
-from tools.faults.proxy import FaultProxy, Way
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
+from tools.faults.proxy import FaultProxy, Way
 
 SASL = {"security_protocol": "sasl_plaintext", "sasl_mechanism": "PLAIN", "sasl_username": "u", "sasl_password": "p"}
 
