@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """The memory behind produce(): records are appended to open batches on the caller's thread; the loop takes batches.
 
 Must not know of sockets, leaders or retries. The twin of `pure/accumulator.py`. Every method is atomic under the GIL:
@@ -171,9 +172,11 @@ cdef class Batch:
     cdef bint has_receivers
     cdef Py_ssize_t shrunk       # bytes that a split saved: they were counted, and must be settled
 
-    def __cinit__(self, str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
+    def __cinit__(self, str topic not None, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
         self.topic, self.partition, self.opened_at_s = topic, partition, opened_at_s
         self.limit = limit
+        self.callbacks, self.receivers = [], []
+        room = max(room, HEADER_BYTES)
         self.memory = Memory.__new__(Memory)
         self.memory.room = room
         self.memory.size = HEADER_BYTES
@@ -277,7 +280,10 @@ cdef class Batch:
         cdef Py_ssize_t size = self.memory.size
         if codec_id == 0:
             return self.encode_plain(producer_id, producer_epoch, base_sequence, transactional)
-        packed = compress(memoryview(self.memory)[HEADER_BYTES:])
+        found = compress(memoryview(self.memory)[HEADER_BYTES:])
+        if found is None:
+            raise TypeError("compress must return a buffer, not None")
+        packed = found
         size = HEADER_BYTES + packed.shape[0]
         out = PyBytes_FromStringAndSize(NULL, size)
         target = <uint8_t*>PyBytes_AS_STRING(out)
@@ -390,9 +396,7 @@ cdef inline Py_ssize_t headers_length(Message message) noexcept:
 
 
 cdef Batch make_batch(str topic, int partition, Py_ssize_t limit, Py_ssize_t room, double opened_at_s):
-    cdef Batch batch = Batch(topic, partition, limit, room, opened_at_s)
-    batch.callbacks, batch.receivers = [], []
-    return batch
+    return Batch(topic, partition, limit, room, opened_at_s)
 
 
 cdef inline bint put_at(list kept, Py_ssize_t index, object item) except -1:
@@ -429,7 +433,7 @@ cdef class TopicState:
     cdef list waiting
     cdef bint moving
 
-    def __cinit__(self, str name):
+    def __cinit__(self, str name not None):
         self.name = name
         self.sticky = -1
         self.queues = []

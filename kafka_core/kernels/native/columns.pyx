@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """Records as columns: growing buffers in Arrow's layout, filled without a Python object per record.
 
 Must not know of pyarrow (records/arrow.py wraps the buffers). The twin of `pure/columns.py`.

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """CRC-32C, murmur2 and FNV-1a over any buffer; the twin of `pure/hashes.py`.
 
 Must not know of records or partitions. Spec: RFC 3720 B.4; Utils.murmur2 of kafka-clients; FNV-1a 32 bit.

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """Message: a record as the application sees it, decoded where it lies; the twin of `pure/message.py`.
 
 Must not know of consumers or producers. API: confluent_kafka.Message; record layout: kafka.apache.org/documentation/#record.
@@ -293,10 +294,18 @@ cdef class Message:
     def __repr__(self):
         if self.error() is not None:
             return f"Message({self._topic}[{self.partition()}], error={self.error()!r})"
-        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {len(self)} bytes)"
+        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
 cdef list _pairs(headers):
     if headers is None:
         return None
     return list(headers.items()) if isinstance(headers, dict) else list(headers)
+
+
+cdef str _measure(Message message):
+    """How much there is, for a text; a deserialized value need not have a length."""
+    value = message._value
+    if value is None or isinstance(value, (bytes, str)):
+        return f"{len(message)} bytes" if not isinstance(value, str) else f"{len(value)} characters"
+    return type(value).__name__

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """Record batches: finding them in fetched bytes and walking their records; the twin of `pure/record_batch.py`.
 
 Must not know of fetches, groups or compression: what it is given is one decompressed payload.
@@ -77,29 +78,36 @@ cdef class RecordCursor:
 
     def __init__(self, buffer, Py_ssize_t start, Py_ssize_t end, header, topic not None, int partition,
                  int64_t from_offset):
-        self.owner = Pinned(buffer)
-        if not 0 <= start <= end <= self.owner.size:
-            raise ValueError(f"no range {start} to {end} in a buffer of {self.owner.size} bytes")
-        self.at = self.owner.data + start
-        self.end = self.owner.data + end
+        # Nothing is kept before everything is known to be good: a second call that fails must leave a whole cursor.
+        cdef Pinned owner = Pinned(buffer)
+        cdef int64_t base_offset, last_delta, base_timestamp, append_time, left
+        cdef int leader_epoch, attributes
+        if not 0 <= start <= end <= owner.size:
+            raise ValueError(f"no range {start} to {end} in a buffer of {owner.size} bytes")
         if type(topic) is not str:
             topic = exact_text(topic)
-        self.topic = topic
-        self.partition = partition
         if not 0 <= header.base_offset < 2**63 - 1 - header.last_offset_delta:
             raise CorruptRecordError(f"{topic}[{partition}]: a batch begins at offset {header.base_offset}")
-        self.base_offset = header.base_offset
-        self.base_timestamp = header.base_timestamp_ms
-        self.end_offset = header.base_offset + header.last_offset_delta + 1
+        base_offset, last_delta, base_timestamp = header.base_offset, header.last_offset_delta, header.base_timestamp_ms
+        left, leader_epoch = header.count, header.partition_leader_epoch
+        append_time, attributes = header.max_timestamp_ms, header.attributes
+        self.owner = owner
+        self.at = owner.data + start
+        self.end = owner.data + end
+        self.topic = topic
+        self.partition = partition
+        self.base_offset = base_offset
+        self.base_timestamp = base_timestamp
+        self.end_offset = base_offset + last_delta + 1
         self.from_offset = from_offset
-        self.next_offset = max(from_offset, header.base_offset)
-        self.left = header.count
-        self.leader_epoch = header.partition_leader_epoch
-        self.append_time = header.max_timestamp_ms
-        if header.attributes & LOG_APPEND_FLAG:
+        self.next_offset = max(from_offset, base_offset)
+        self.left = left
+        self.leader_epoch = leader_epoch
+        self.append_time = append_time
+        if attributes & LOG_APPEND_FLAG:
             self.timestamp_type = 2
         else:
-            self.timestamp_type = 0 if header.base_timestamp_ms < 0 else 1
+            self.timestamp_type = 0 if base_timestamp < 0 else 1
         if self.left == 0:
             self.finish()
 

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """Variable-length integers; the twin of `pure/varint.py`.
 
 Must not know of records. Spec: kafka.apache.org/protocol (VARINT, VARLONG, UNSIGNED_VARINT), KIP-482.

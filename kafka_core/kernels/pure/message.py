@@ -179,7 +179,7 @@ class Message:
     def __repr__(self) -> Text:
         if self._error is not None:
             return f"Message({self._topic}[{self.partition()}], error={self._error!r})"
-        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {len(self)} bytes)"
+        return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
 def exact_text(topic: Text) -> Text:
@@ -197,3 +197,11 @@ def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
     if headers is None:
         return None
     return list(headers.items()) if isinstance(headers, dict) else list(headers)  # type: ignore[arg-type]
+
+
+def _measure(message: Message) -> str:
+    """How much there is, for a text; a deserialized value need not have a length."""
+    value = message.value()
+    if isinstance(value, str):
+        return f"{len(value)} characters"
+    return f"{len(message)} bytes" if value is None or isinstance(value, bytes) else type(value).__name__

@@ -1,3 +1,4 @@
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
 """The short way of a call: a value that needs nothing but its encoder, a frame that needs nothing but its decoder.
 
 The twin of `pure/calls.py`, which is the specification. What was found last is remembered in one tuple, which is
@@ -74,10 +75,10 @@ cdef class ReadCall:
     cdef decoder_of(self, bytes frame):
         cdef Py_ssize_t size = self._quick_size
         last = self._last
-        if last is not None and PyBytes_GET_SIZE(frame) >= size:
+        if last is not None and PyBytes_GET_SIZE(frame) >= size and PyBytes_GET_SIZE(<bytes>last[0]) == size:
             if memcmp(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(<bytes>last[0]), size) == 0:
                 return last[1]
-        start = frame[:size]
+        start = frame[:max(size, 0)]
         decode = self._quick.get(start)
         if decode is not None:
             self._last = (start, decode)
@@ -110,6 +111,8 @@ cdef class MessageEncoder:
             payload = value.SerializeToString()
         except Exception:
             return self.otherwise(value)
+        if payload is None or self.prefix is None:
+            return self.otherwise(value)
         before = PyBytes_GET_SIZE(self.prefix)
         behind = PyBytes_GET_SIZE(payload)
         frame = PyBytes_FromStringAndSize(NULL, before + behind)
@@ -126,6 +129,8 @@ cdef class MessageDecoder:
     cdef object otherwise
 
     def __init__(self, parse, Py_ssize_t skip, otherwise):
+        if skip < 0:
+            raise ValueError(f"skip must not be negative, got {skip}")
         self.parse = parse
         self.skip = skip
         self.otherwise = otherwise
@@ -135,7 +140,8 @@ cdef class MessageDecoder:
         return self.run(frame)
 
     cdef run(self, bytes frame):
-        cdef Py_ssize_t size = max(PyBytes_GET_SIZE(frame) - self.skip, 0)
+        cdef Py_ssize_t size
+        size = max(PyBytes_GET_SIZE(frame) - self.skip, 0)
         try:
             return self.parse(PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame) + PyBytes_GET_SIZE(frame) - size, size))
         except Exception:
