@@ -19,6 +19,7 @@ from registry.errors import (
     ResponseError,
     SchemaRegistryError,
     TransportError,
+    UnexpectedAnswerError,
 )
 from registry.models import (
     ConfigCompatibilityLevel,
@@ -68,6 +69,7 @@ __all__ = [
     "SchemaVersion",
     "ServerConfig",
     "TransportError",
+    "UnexpectedAnswerError",
 ]
 
 CLIENTS = {"AsyncSchemaRegistryClient": "registry.aio", "SchemaRegistryClient": "registry.client"}

@@ -21,6 +21,7 @@ from registry.client import SchemaRegistryClient, share_no_fork
 from registry.config import ClientConfig
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
 from registry.errors import ResponseError, SchemaRegistryError
+from registry.flows import read
 from registry.steps import Call, Flow, send
 
 __all__ = ["Dek", "DekAlgorithm", "DekRegistryClient", "Kek"]
@@ -192,11 +193,7 @@ class DekRegistryClient:
 
     def _ask(self, call: Call, make: Callable[[Mapping[str, Any]], T]) -> T:
         def flow() -> Flow[T]:
-            reply = yield from send(call)
-            try:
-                return make(reply.json())
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ResponseError(reply.status, -1, f"the answer lacks what it must have: {error!r}") from error
+            return read((yield from send(call)), make)
 
         return self._client._drive(flow())
 

@@ -6,7 +6,8 @@ SchemaRegistryError(http_status_code, error_code, error_message)
 ├── TransportError            no usable answer: DNS, refused, TLS, timed out, closed; status and code are -1
 └── ResponseError             the registry answered with an error
     ├── IncompatibleSchemaError   409 (or a local verdict): carries the reasons
-    └── InvalidSchemaError        42201 (or a local parser): the schema can't be used
+    ├── InvalidSchemaError        42201 (or a local parser): the schema can't be used
+    └── UnexpectedAnswerError     what answered is no registry, or not in its API: a page, a redirect, other JSON
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = [
     "ResponseError",
     "SchemaRegistryError",
     "TransportError",
+    "UnexpectedAnswerError",
 ]
 
 INVALID_SCHEMA = 42201
@@ -35,9 +37,11 @@ class SchemaRegistryError(Exception):
         http_status_code: HTTP status, or -1 where there was no answer.
         error_code: the registry's own code (five digits, or the status again), or -1.
         error_message: what the registry said.
+        request: method and URL of the call, without credentials and query; None where there was none.
     """
 
     UNKNOWN = -1
+    request: str | None = None
 
     def __init__(self, http_status_code: int, error_code: int, error_message: str) -> None:
         super().__init__(http_status_code, error_code, error_message)
@@ -59,7 +63,8 @@ class SchemaRegistryError(Exception):
         return self.http_status_code == 404 and self.error_code in NOT_FOUND_CODES
 
     def __str__(self) -> str:
-        return f"{self.error_message} (HTTP status code {self.http_status_code}, SR code {self.error_code})"
+        facts = f"HTTP status code {self.http_status_code}, SR code {self.error_code}"
+        return f"{self.error_message} ({facts}{'' if self.request is None else f'; {self.request}'})"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -82,6 +87,18 @@ class TransportError(SchemaRegistryError):
 
 class ResponseError(SchemaRegistryError):
     """The registry answered with an error status, or with something that is not the registry's JSON."""
+
+
+class UnexpectedAnswerError(ResponseError):
+    """An answer that no registry gives to this call: a web page, a redirect, another service's JSON, a bare 404.
+
+    The URL may be wrong, something may stand between (a proxy, a login page), or the registry lacks the call.
+
+    Attributes:
+        page: whether it is a web page: then no registry has answered, not even one that lacks the call.
+    """
+
+    page: bool = False
 
 
 class IncompatibleSchemaError(ResponseError):

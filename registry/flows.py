@@ -23,13 +23,28 @@ from registry.associations import Association, AssociationCreateOrUpdateRequest,
 from registry.cache import SchemaCaches
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
-from registry.steps import Call, Flow, send, share
+from registry.paging import entries
+from registry.steps import Call, Flow, Reply, send, share
 
 T = TypeVar("T")
-NO_LIMIT = -1
 SCHEMA_NOT_FOUND = 40403
 MAX_SCHEMA_ID = 2**31 - 1
 """Ids are numbers of 32 bits with a sign in registries; for larger ones Confluent's answers as for an unknown path."""
+CONFIG_KEYS = frozenset(
+    (
+        "alias",
+        "compatibility",
+        "compatibilityGroup",
+        "compatibilityLevel",
+        "compatibilityPolicy",
+        "defaultMetadata",
+        "defaultRuleSet",
+        "normalize",
+        "overrideMetadata",
+        "overrideRuleSet",
+        "validateFields",
+    )
+)
 
 
 def _subject(name: str) -> str:
@@ -37,25 +52,61 @@ def _subject(name: str) -> str:
 
 
 def _given(**query: object) -> dict[str, object]:
-    """The parameters that were given: no None, no False, no default bound."""
-    return {
-        name: value
-        for name, value in query.items()
-        if value is not None and value is not False and (name, value) not in (("offset", 0), ("limit", NO_LIMIT))
-    }
+    """The parameters that were given: no None, no False."""
+    return {name: value for name, value in query.items() if value is not None and value is not False}
 
 
-def _read(status: int, make: Callable[[Any], T], source: Any) -> T:
-    """Makes a value of an answer; one that lacks what it must have is the server's error, not ours."""
+def read(reply: Reply, make: Callable[[Any], T]) -> T:
+    """Makes a value of an answer; one that lacks what it must have is the server's error, not ours.
+
+    Raises:
+        UnexpectedAnswerError: it lacks it, or is no JSON.
+    """
+    source = reply.json()
     try:
         return make(source)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResponseError(status, -1, f"the answer lacks what it must have: {error!r}") from error
+        raise reply.unexpected(f"the answer lacks what it must have: {error!r}") from error
 
 
 def _call(call: Call, make: Callable[[Any], T]) -> Flow[T]:
-    reply = yield from send(call)
-    return _read(reply.status, make, reply.json())
+    return read((yield from send(call)), make)
+
+
+def _pages(
+    path: str,
+    query: Mapping[str, object],
+    make: Callable[[Any], list[T]],
+    offset: int,
+    limit: int,
+    never_empty: bool = False,
+) -> Flow[list[T]]:
+    return (yield from entries(path, query, lambda reply: read(reply, make), offset, limit, never_empty))
+
+
+# What answers are made of: only what a registry says counts, a page's or another service's JSON must not pass for it.
+
+
+def _list(source: Any) -> list[Any]:
+    if not isinstance(source, list):
+        raise TypeError(f"a list is expected, not {_kind(source)}")
+    return source
+
+
+def _string(source: Any) -> str:
+    if not isinstance(source, str):
+        raise TypeError(f"a string is expected, not {_kind(source)}")
+    return source
+
+
+def _number(source: Any) -> int:
+    if not isinstance(source, int) or isinstance(source, bool):
+        raise TypeError(f"a whole number is expected, not {_kind(source)}")
+    return source
+
+
+def _kind(source: Any) -> str:
+    return {dict: "an object", list: "a list", str: "a string", type(None): "null"}.get(type(source), repr(source))
 
 
 def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
@@ -80,11 +131,22 @@ def _refused(error: BaseException) -> bool:
 
 
 def _strings(source: Any) -> list[str]:
-    return [str(item) for item in source]
+    return [_string(item) for item in _list(source)]
 
 
 def _numbers(source: Any) -> list[int]:
-    return [int(item) for item in source]
+    return [_number(item) for item in _list(source)]
+
+
+def _schema_versions(source: Any) -> list[SchemaVersion]:
+    return [SchemaVersion.from_dict(item) for item in _list(source)]
+
+
+def _verdict(source: Any) -> bool:
+    found = source["is_compatible"]
+    if not isinstance(found, bool):
+        raise TypeError(f"is_compatible is {found!r}")
+    return found
 
 
 # --- schemas
@@ -155,16 +217,15 @@ def get_schema_types() -> Flow[list[str]]:
 def get_subjects_by_schema_id(
     schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
 ) -> Flow[list[str]]:
-    query = _given(subject=subject_name, deleted=deleted, offset=offset, limit=limit)
-    return (yield from _call(Call("GET", f"/schemas/ids/{schema_id}/subjects", query), _strings))
+    query = _given(subject=subject_name, deleted=deleted)
+    return (yield from _pages(f"/schemas/ids/{schema_id}/subjects", query, _strings, offset, limit))
 
 
 def get_schema_versions(
     schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
 ) -> Flow[list[SchemaVersion]]:
-    query = _given(subject=subject_name, deleted=deleted, offset=offset, limit=limit)
-    call = Call("GET", f"/schemas/ids/{schema_id}/versions", query)
-    return (yield from _call(call, lambda source: [SchemaVersion.from_dict(item) for item in source]))
+    query = _given(subject=subject_name, deleted=deleted)
+    return (yield from _pages(f"/schemas/ids/{schema_id}/versions", query, _schema_versions, offset, limit))
 
 
 # --- registration and look-up
@@ -223,8 +284,8 @@ def lookup_schema(
 def get_subjects(
     subject_prefix: str | None, deleted: bool, deleted_only: bool, offset: int, limit: int
 ) -> Flow[list[str]]:
-    query = _given(subjectPrefix=subject_prefix, deleted=deleted, deletedOnly=deleted_only, offset=offset, limit=limit)
-    return (yield from _call(Call("GET", "/subjects", query), _strings))
+    query = _given(subjectPrefix=subject_prefix, deleted=deleted, deletedOnly=deleted_only)
+    return (yield from _pages("/subjects", query, _strings, offset, limit))
 
 
 def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> Flow[list[int]]:
@@ -292,19 +353,20 @@ def get_version(
 
 
 def get_versions(subject_name: str, deleted: bool, deleted_only: bool, offset: int, limit: int) -> Flow[list[int]]:
-    query = _given(deleted=deleted, deletedOnly=deleted_only, offset=offset, limit=limit)
-    return (yield from _call(Call("GET", f"{_subject(subject_name)}/versions", query), _numbers))
+    query = _given(deleted=deleted, deletedOnly=deleted_only)
+    path = f"{_subject(subject_name)}/versions"
+    return (yield from _pages(path, query, _numbers, offset, limit, never_empty=not deleted_only))
 
 
 def get_referenced_by(subject_name: str, version: int | str, offset: int, limit: int) -> Flow[list[int]]:
     path = f"{_subject(subject_name)}/versions/{version}/referencedby"
-    return (yield from _call(Call("GET", path, _given(offset=offset, limit=limit)), _numbers))
+    return (yield from _pages(path, {}, _numbers, offset, limit))
 
 
 def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
     path = f"{_subject(subject_name)}/versions/{version}"
     call = Call("DELETE", path, _given(permanent=permanent), repeatable=False)
-    return (yield from _changing(_call(call, int), lambda sure: caches.forget_subject(subject_name)))
+    return (yield from _changing(_call(call, _number), lambda sure: caches.forget_subject(subject_name)))
 
 
 # --- compatibility and configuration
@@ -318,12 +380,12 @@ def set_compatibility(subject_name: str | None, level: str | None) -> Flow[str]:
     if level is None:
         raise ValueError("level must be set")
     call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level)})
-    return (yield from _call(call, lambda source: str(source.get("compatibility") or source["compatibilityLevel"])))
+    return (yield from _call(call, lambda source: _string(source.get("compatibility") or source["compatibilityLevel"])))
 
 
 def get_compatibility(subject_name: str | None) -> Flow[str]:
     call = Call("GET", _config_path(subject_name))
-    return (yield from _call(call, lambda source: str(source["compatibilityLevel"])))
+    return (yield from _call(call, lambda source: _string(source["compatibilityLevel"])))
 
 
 def test_compatibility(
@@ -332,24 +394,26 @@ def test_compatibility(
     """With no version the schema is tested against all versions the subject's level asks for."""
     path = f"/compatibility{_subject(subject_name)}/versions{'' if version is None else f'/{version}'}"
     call = Call("POST", path, _given(normalize=normalize, verbose=verbose), schema.to_dict())
-    return (yield from _call(call, lambda source: bool(source["is_compatible"])))
+    return (yield from _call(call, _verdict))
 
 
 def set_config(subject_name: str | None, config: ServerConfig | None) -> Flow[ServerConfig]:
     if config is None:
         raise ValueError("config must be set")
-    return (yield from _call(Call("PUT", _config_path(subject_name), body=config.to_dict()), _server_config))
+    return (yield from _call(Call("PUT", _config_path(subject_name), body=config.to_dict()), config_of))
 
 
 def get_config(subject_name: str | None) -> Flow[ServerConfig]:
-    return (yield from _call(Call("GET", _config_path(subject_name)), _server_config))
+    return (yield from _call(Call("GET", _config_path(subject_name)), config_of))
 
 
 def delete_config(subject_name: str | None) -> Flow[ServerConfig]:
-    return (yield from _call(Call("DELETE", _config_path(subject_name), repeatable=False), _server_config))
+    return (yield from _call(Call("DELETE", _config_path(subject_name), repeatable=False), config_of))
 
 
-def _server_config(source: Mapping[str, Any]) -> ServerConfig:
+def config_of(source: Mapping[str, Any]) -> ServerConfig:
+    if not CONFIG_KEYS.intersection(source):
+        raise ValueError("none of a configuration's settings is in it")
     return ServerConfig.from_dict(source)
 
 
@@ -360,25 +424,25 @@ def _mode_path(subject_name: str | None) -> str:
     return "/mode" if subject_name is None else f"/mode/{quote(subject_name, safe='')}"
 
 
-def _mode(source: Mapping[str, Any]) -> str:
-    return str(source["mode"])
+def mode_of(source: Mapping[str, Any]) -> str:
+    return _string(source["mode"])
 
 
 def get_mode(subject_name: str | None) -> Flow[str]:
-    return (yield from _call(Call("GET", _mode_path(subject_name)), _mode))
+    return (yield from _call(Call("GET", _mode_path(subject_name)), mode_of))
 
 
 def update_mode(subject_name: str | None, mode: str, force: bool) -> Flow[str]:
     call = Call("PUT", _mode_path(subject_name), _given(force=force), {"mode": str(mode)})
-    return (yield from _call(call, _mode))
+    return (yield from _call(call, mode_of))
 
 
 def delete_mode(subject_name: str) -> Flow[str]:
-    return (yield from _call(Call("DELETE", _mode_path(subject_name), repeatable=False), _mode))
+    return (yield from _call(Call("DELETE", _mode_path(subject_name), repeatable=False), mode_of))
 
 
 def get_contexts(offset: int, limit: int) -> Flow[list[str]]:
-    return (yield from _call(Call("GET", "/contexts", _given(offset=offset, limit=limit)), _strings))
+    return (yield from _pages("/contexts", {}, _strings, offset, limit))
 
 
 # --- associations
@@ -392,10 +456,9 @@ def get_associations_by_resource_name(
     offset: int,
     limit: int,
 ) -> Flow[list[Association]]:
-    query = _given(resourceType=resource_type, associationType=_listed(association_types), offset=offset, limit=limit)
+    query = _given(resourceType=resource_type, associationType=_listed(association_types))
     path = f"/associations/resources/{quote(resource_namespace, safe='')}/{quote(resource_name, safe='')}"
-    call = Call("GET", path, query)
-    return (yield from _call(call, lambda source: [Association.from_dict(item) for item in source]))
+    return (yield from _pages(path, query, _associations, offset, limit))
 
 
 def create_association(caches: SchemaCaches, request: AssociationCreateOrUpdateRequest) -> Flow[AssociationResponse]:
@@ -416,6 +479,13 @@ def delete_associations(
     path = f"/associations/resources/{quote(resource_id, safe='')}"
     deleting = send(Call("DELETE", path, query, repeatable=False))
     yield from _changing(deleting, lambda sure: caches.forget_subjects())
+
+
+def _associations(source: Any) -> list[Association]:
+    found = [Association.from_dict(item) for item in _list(source)]
+    for item in found:
+        _string(item.subject)
+    return found
 
 
 def _listed(items: Sequence[str] | None) -> list[str] | None:

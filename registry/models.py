@@ -308,7 +308,10 @@ class Schema:
 
         Raises:
             KeyError: there is no schema text.
+            TypeError: it is no text.
         """
+        if not isinstance(src_dict["schema"], str):
+            raise TypeError("the schema's text is no string")
         metadata, rule_set = src_dict.get("metadata"), src_dict.get("ruleSet")
         return cls(
             schema_str=src_dict["schema"],

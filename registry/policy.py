@@ -6,6 +6,7 @@ full jitter: a random part of an exponentially growing bound, so that many clien
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import random
@@ -14,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from registry.auth import Credentials
-from registry.config import ClientConfig
+from registry.config import ClientConfig, masked
 from registry.errors import (
     INVALID_SCHEMA,
     RETRIABLE_STATUSES,
@@ -33,6 +34,8 @@ log = logging.getLogger("registry")
 
 ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
 CONTENT = "application/vnd.schemaregistry.v1+json"
+REDIRECTS = range(300, 400)
+NO_SUCH_CALL = (404, 405)
 NOT_CARRIED_OUT = frozenset({429, 503})
 """Statuses that say the request was refused at the door: even a call that must not be doubled may be repeated."""
 
@@ -120,11 +123,16 @@ class Policy:
             tried = ", ".join(self._config.urls)
             text = f"{call.method} {call.path}: no answer from {tried}: {outcome.reason}"
             raise TransportError(-1, -1, text) from outcome.cause
+        answered = dataclasses.replace(outcome, request=f"{call.method} {self._shown(url)}{call.path}")
         if self._urls[0] != url:
             self._urls = (url, *(other for other in self._urls if other != url))
         if outcome.status >= 300:
-            raise error_of(outcome)
-        return outcome
+            raise error_of(answered)
+        return answered
+
+    def _shown(self, url: str) -> str:
+        """A base URL as it may be shown: the configured one, for it has no credentials."""
+        return self._config.urls[self._config.base_urls.index(url)]
 
 
 def _worth_repeating(outcome: Reply | Unreachable, call: Call) -> bool:
@@ -169,16 +177,35 @@ def error_of(reply: Reply) -> ResponseError:
         body = json.loads(reply.body)
     except (ValueError, RecursionError):
         body = None
-    if not isinstance(body, Mapping):
-        text = reply.body[:200].decode("utf-8", "replace").strip()
-        return ResponseError(reply.status, reply.status, f"HTTP {reply.status}{': ' + text if text else ''}")
-    code, message = body.get("error_code"), str(body.get("message") or f"HTTP {reply.status}")
-    code = code if isinstance(code, int) else reply.status
+    code = body.get("error_code") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(code, int) or isinstance(code, bool):
+        return reply.unexpected(_foreign(reply), reply.status)
+    message = str(body.get("message") or f"HTTP {reply.status}")
+    if code == reply.status and code in NO_SUCH_CALL:
+        return reply.unexpected(f"{message}: the URL is wrong, or this registry has no such call", code)
+    error: ResponseError
     if reply.status == 409 and code in (409, 40901):
-        return IncompatibleSchemaError(reply.status, code, message, _reasons(message))
-    if code == INVALID_SCHEMA:
-        return InvalidSchemaError(reply.status, code, message)
-    return ResponseError(reply.status, code, message)
+        error = IncompatibleSchemaError(reply.status, code, message, _reasons(message))
+    elif code == INVALID_SCHEMA:
+        error = InvalidSchemaError(reply.status, code, message)
+    else:
+        error = ResponseError(reply.status, code, message)
+    error.request = reply.request
+    return error
+
+
+def _foreign(reply: Reply) -> str:
+    """What an error status without a registry's error code comes with."""
+    if reply.status in REDIRECTS:
+        return f"HTTP {reply.status}: a redirect to {_target(reply)}; give the URL of the registry itself"
+    return f"HTTP {reply.status}: the answer has no error code of a schema registry, it is {reply.described()}"
+
+
+def _target(reply: Reply) -> str:
+    try:
+        return masked(str(reply.headers.get("location", ""))) or "nowhere"
+    except ValueError:
+        return "what is no URL"
 
 
 def _reasons(message: str) -> list[str]:

@@ -11,15 +11,21 @@ steps, so a shell knows four steps only: `Send` → Reply or Unreachable, `Wait`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from registry.errors import ResponseError
+from registry.errors import UnexpectedAnswerError
 
 __all__ = ["Call", "Flow", "Invoke", "Reply", "Send", "Share", "Steps", "Unreachable", "Wait", "send", "share"]
 
 T = TypeVar("T")
+TITLE = re.compile(rb"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
+PAGE_HEAD = 16_384
+SHORT_TITLE = 80
+SHOWN = 120
+PAGES = (b"<!doctype html", b"<html", b"<head", b"<body", b"<h1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +49,56 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered."""
+    """What a server answered.
+
+    Attributes:
+        status: HTTP status.
+        body: as it came.
+        headers: names in any case.
+        request: method and URL of the call it answers, as they may be shown; None where nobody said.
+    """
 
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
+    request: str | None = field(default=None, compare=False)
 
     def json(self) -> Any:
         """The body as a JSON value.
 
         Raises:
-            ResponseError: it is not JSON (a proxy's page, another service on this port).
+            UnexpectedAnswerError: it is not JSON (a proxy's page, another service on this port).
         """
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            start = self.body[:60].decode("utf-8", "replace")
-            raise ResponseError(
-                self.status, -1, f"the answer is not JSON, is this a schema registry? It starts {start!r}"
-            ) from error
+            text = f"the answer is not JSON but {self.described()}: is this a schema registry?"
+            raise self.unexpected(text) from error
+
+    def unexpected(self, reason: str, code: int = -1) -> UnexpectedAnswerError:
+        """The error of an answer that no registry gives."""
+        error = UnexpectedAnswerError(self.status, code, reason)
+        error.request = self.request
+        error.page = self._is_page()
+        return error
+
+    def _is_page(self) -> bool:
+        start = self.body.lstrip()[:32].lower()
+        kind = str(self.headers.get("content-type", "")).lower()
+        return ("html" in kind and bool(start)) or start.startswith(PAGES)
+
+    def described(self) -> str:
+        """What the body is, in a few words: pages are not printed, only their titles."""
+        if self._is_page():
+            title = TITLE.search(self.body[:PAGE_HEAD])
+            text = "" if title is None else " ".join(title[1].decode("utf-8", "replace").split())
+            named = f" titled {text!r}" if 0 < len(text) <= SHORT_TITLE else ""
+            return f"an HTML page of {len(self.body):,} bytes{named}"
+        if not self.body.strip():
+            return "empty"
+        shown = " ".join(self.body[:SHOWN].decode("utf-8", "replace").split())
+        printable = "".join(char if char.isprintable() else "\ufffd" for char in shown)
+        return f"{printable!r}" if len(self.body) <= SHOWN else f"{printable!r}… ({len(self.body):,} bytes)"
 
 
 @dataclass(frozen=True, slots=True)

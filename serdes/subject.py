@@ -122,7 +122,8 @@ class AssociatedNameStrategy:
 
         Raises:
             SerializationError: several subjects, or none and no fallback, or the cluster's id can't be found.
-            SchemaRegistryError: the registry refuses (404 is the same as no association).
+            SchemaRegistryError: the registry refuses, or a web page answers; another 404 is the same as no association:
+                older registries do not know the call.
         """
         place = _context(ctx)
         _topic(ctx)
@@ -136,7 +137,7 @@ class AssociatedNameStrategy:
                 "get_associations_by_resource_name", (place.topic, cluster or ANY_CLUSTER, "topic", [kind])
             )
         except SchemaRegistryError as error:
-            if error.http_status_code != 404:
+            if error.http_status_code != 404 or getattr(error, "page", False):
                 raise
             found = []
         if len(found) > 1:

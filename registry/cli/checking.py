@@ -17,14 +17,14 @@ from registry.cli.findings import FileResult, Finding, Severity, Status, Unusabl
 from registry.cli.linking import Collection, Document, parse_json
 from registry.cli.parallel import each
 from registry.cli.pointing import find_name, json_place, proto_place
-from registry.cli.registry_baseline import RegistryBaseline, no_answer
+from registry.cli.registry_baseline import SILENT, RegistryBaseline, no_answer
 from registry.cli.subjects import Namer
 from registry.cli.versions import numbered
 from registry.compat.difference import Difference
 from registry.compat.formats import format_of
 from registry.compat.levels import Level
 from registry.compat.verdict import check
-from registry.errors import InvalidSchemaError, TransportError
+from registry.errors import InvalidSchemaError
 from registry.models import Schema
 from registry.references import Resolver, resolve_all
 
@@ -127,7 +127,7 @@ class Checker:
             return [one(path) for path in paths]
         try:
             return list(each(one, paths))
-        except TransportError as error:
+        except SILENT as error:
             raise no_answer(error) from error
 
     def deleted(self, fail: bool) -> list[FileResult]:

@@ -221,7 +221,7 @@ def _live(connected: SchemaRegistryClient, subject: str) -> set[int]:
     try:
         return set(connected.get_versions(subject))
     except ResponseError as error:
-        if error.http_status_code == 404:
+        if error.not_found:
             return set()
         raise
 

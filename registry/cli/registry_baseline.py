@@ -1,7 +1,8 @@
 """Earlier versions of schemas that are in a registry.
 
 Must not know of HTTP: a registry client is handed in. Look-ups of many subjects run at once; a registry that does not
-answer at all ends the run, one subject's error only concerns its file.
+answer at all, or an answer that is no registry's, ends the run; one subject's error only concerns its file. Only the
+registry's own code says that something is not there: for HTTP's 404 alone the URL may be wrong, and all would be "new".
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from typing import Protocol
 from registry.cli.baseline import History, Old
 from registry.cli.findings import Unusable
 from registry.cli.linking import Collection
-from registry.errors import InvalidSchemaError, ResponseError, SchemaRegistryError, TransportError
+from registry.errors import (
+    InvalidSchemaError,
+    ResponseError,
+    SchemaRegistryError,
+    TransportError,
+    UnexpectedAnswerError,
+)
 from registry.models import RegisteredSchema, Schema, SchemaReference, ServerConfig
 
-__all__ = ["Reader", "RegistryBaseline", "no_answer"]
+__all__ = ["SILENT", "Reader", "RegistryBaseline", "no_answer"]
 
-ABSENT = (40401, 40402, 40406, 40407)
-NO_CONFIG = (40408,)
+SILENT = (TransportError, UnexpectedAnswerError)
+"""Errors after which nothing is known of any subject."""
 
 
 class Reader(Protocol):
@@ -37,8 +44,10 @@ class Reader(Protocol):
         """A subject's configuration, or the global one."""
 
 
-def no_answer(error: TransportError) -> Unusable:
-    """The error of a run whose registry does not answer."""
+def no_answer(error: SchemaRegistryError) -> Unusable:
+    """The error of a run whose registry does not answer, or whose URL is not a registry's."""
+    if isinstance(error, UnexpectedAnswerError):
+        return Unusable(f"this is no answer of a schema registry, is the URL right? {error}", kind="REGISTRY")
     return Unusable(f"the registry does not answer: {error}", kind="REGISTRY")
 
 
@@ -63,6 +72,7 @@ class RegistryBaseline:
         Raises:
             Unusable: the registry refuses to say.
             TransportError: it does not answer.
+            UnexpectedAnswerError: what answers is no registry.
         """
         try:
             if transitive:
@@ -70,10 +80,10 @@ class RegistryBaseline:
                 found = [self._client.get_version(subject, number) for number in sorted(numbers)]
             else:
                 found = [self._client.get_latest_version(subject)]
-        except TransportError:
+        except SILENT:
             raise
         except ResponseError as error:
-            if error.error_code in ABSENT or error.http_status_code == 404:
+            if error.not_found:
                 return History()
             raise Unusable(f"subject {subject}: {error}", kind="REGISTRY") from error
         return History(tuple(Old(f"{subject} version {item.version}", item.schema) for item in found))
@@ -88,7 +98,7 @@ class RegistryBaseline:
             if self._new.owns(reference):
                 return self._new.resolve(reference)
             return self._client.get_version(reference.subject, reference.version).schema
-        except TransportError:
+        except SILENT:
             raise
         except (Unusable, SchemaRegistryError) as error:
             raise InvalidSchemaError.local(f"{reference.subject} version {reference.version}: {error}") from error
@@ -109,10 +119,10 @@ class RegistryBaseline:
     def _config(self, subject: str | None) -> ServerConfig:
         try:
             return self._client.get_config(subject)
-        except TransportError:
+        except SILENT:
             raise
         except ResponseError as error:
-            if error.error_code in (*ABSENT, *NO_CONFIG) or error.http_status_code == 404:
+            if error.not_found:
                 return ServerConfig()
             raise Unusable(f"the configuration of {subject or 'the registry'}: {error}", kind="REGISTRY") from error
 

@@ -6,11 +6,13 @@ nothing is lost that this version does not know. Source: Confluent's REST API.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from registry.cli.findings import Unusable
-from registry.errors import ResponseError
+from registry.errors import ResponseError, UnexpectedAnswerError
+from registry.flows import config_of, mode_of, read
+from registry.models import RegisteredSchema
 from registry.steps import Call, Flow, send
 
 if TYPE_CHECKING:
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Rest"]
 
-NOT_SET = (40408, 40409, 40401)
+NO_MODES = (404, 405, 501)
+"""How registries without modes answer a call about one; that the URL is right is known from the calls before it."""
+T = TypeVar("T")
 
 
 class Rest:
@@ -40,25 +44,31 @@ class Rest:
             reply = yield from send(Call(method, path, query, body, repeatable))
             return reply.json() if reply.body else None  # Apicurio has 204 where others have 404
 
-        return self._client._drive(flow())
+        return self._drive(flow())
+
+    def _drive(self, flow: Flow[T]) -> T:
+        return self._client._drive(flow)
 
     def subjects(self) -> list[str]:
-        """All subjects of all contexts, with those deleted softly."""
-        return sorted(map(str, self._call("GET", "/subjects", deleted=True)))
+        """All subjects of all contexts, with those deleted softly.
+
+        Raises:
+            UnexpectedAnswerError: the registry cuts the list, or is none.
+        """
+        return sorted(self._client.get_subjects(deleted=True))
 
     def versions(self, subject: str, deleted: bool) -> list[int]:
         """The numbers of a subject's versions; none if there is no such subject."""
         try:
-            return sorted(map(int, self._call("GET", f"{_subject(subject)}/versions", deleted=deleted)))
+            return sorted(self._client.get_versions(subject, deleted=deleted))
         except ResponseError as error:
-            if error.http_status_code == 404:
+            if error.not_found:
                 return []
             raise
 
     def version(self, subject: str, number: int) -> dict[str, Any]:
         """A version, deleted softly or not."""
-        found = self._call("GET", f"{_subject(subject)}/versions/{number}", deleted=True)
-        return dict(found)
+        return self._drive(_version(Call("GET", f"{_subject(subject)}/versions/{number}", {"deleted": True})))
 
     def register(self, subject: str, body: dict[str, Any]) -> None:
         """Registers a schema with the id and version in the body; the subject must be in IMPORT mode."""
@@ -71,10 +81,13 @@ class Rest:
     def setting(self, kind: str, subject: str | None) -> dict[str, Any] | None:
         """The `config` or `mode` of a subject, or the global one; None if a subject has none of its own."""
         try:
-            found = self._call("GET", _setting(kind, subject))
-            return dict(found) if found else None
+            return self._drive(_own(Call("GET", _setting(kind, subject)), kind))
+        except UnexpectedAnswerError as error:
+            if kind == "mode" and error.http_status_code in NO_MODES and not error.page:
+                return None
+            raise
         except ResponseError as error:
-            if error.http_status_code == 404:
+            if error.not_found:
                 return None
             raise
 
@@ -92,7 +105,7 @@ class Rest:
         try:
             self._call("PUT", _setting("mode", subject), {"mode": mode}, force=True)
         except ResponseError as error:
-            if error.http_status_code in (404, 405, 501):
+            if error.http_status_code in NO_MODES:
                 raise Unusable(f"{self} has no {mode} mode: ids and versions can't be kept there") from error
             raise
 
@@ -101,8 +114,24 @@ class Rest:
         try:
             self._call("DELETE", _setting("mode", subject))
         except ResponseError as error:
-            if error.error_code not in NOT_SET:
+            if not error.not_found:
                 raise
+
+
+def _version(call: Call) -> Flow[dict[str, Any]]:
+    """A version's JSON, if that is what it is."""
+    reply = yield from send(call)
+    read(reply, RegisteredSchema.from_dict)
+    return dict(reply.json())
+
+
+def _own(call: Call, kind: str) -> Flow[dict[str, Any] | None]:
+    """A configuration or mode; None for an empty answer: Apicurio has 204 where others have 404."""
+    reply = yield from send(call)
+    if not reply.body:
+        return None
+    read(reply, config_of if kind == "config" else mode_of)
+    return dict(reply.json())
 
 
 def _subject(name: str) -> str:

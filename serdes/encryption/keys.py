@@ -173,7 +173,7 @@ class KeyRing:
         try:
             return self._client.get_kek(name, context=context)
         except SchemaRegistryError as error:
-            if error.http_status_code == 404:
+            if error.not_found:
                 return None
             raise RuleError(f"key-encryption key {name!r} can't be looked up: {error}") from error
 
@@ -192,7 +192,7 @@ class KeyRing:
         try:
             found = self._client.get_dek(kek.name, subject, algorithm, version, deleted)
         except SchemaRegistryError as error:
-            if error.http_status_code == 404:
+            if error.not_found:
                 return None
             raise RuleError(f"the data key of {kek.name!r}, {subject!r} can't be looked up: {error}") from error
         return found if found.encrypted_key_material or found.key_material else None

@@ -193,7 +193,7 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]
         try:
             registered: RegisteredSchema = yield Ask("get_version", (subject, number, True))
         except SchemaRegistryError as error:
-            if error.http_status_code != 404:
+            if not error.not_found:
                 raise
             continue  # deleted for good: the step goes from its neighbour
         versions[number] = registered.schema
@@ -211,7 +211,7 @@ def _version(subject: str, schema: Schema) -> Flow[int | None]:
     try:
         registered: RegisteredSchema = yield Ask("lookup_schema", (subject, schema, False, None, True))
     except SchemaRegistryError as error:
-        if error.http_status_code != 404:
+        if not error.not_found:
             raise
         return None
     return registered.version

@@ -181,7 +181,8 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
 def test_operation(flow: Any, answer: Any, call: Any, result: Any) -> None:
     world = World(answer)
     assert world.run(flow(world.caches)) == result
-    assert world.calls == [call]
+    assert world.calls[0] == call
+    assert {asked[:2] for asked in world.calls} == {call[:2]}  # a list is asked for what comes after it
 
 
 @pytest.mark.parametrize("name", ["get_schema", "register", "lookup", "latest", "version"])

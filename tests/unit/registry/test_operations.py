@@ -25,6 +25,7 @@ from registry import (
     SchemaRegistryClient,
     ServerConfig,
     TransportError,
+    UnexpectedAnswerError,
 )
 
 URL = "http://registry.test"
@@ -261,12 +262,20 @@ def test_an_own_transport_and_own_auth_are_used(kind: str) -> None:
 
 
 FAULTS = [
-    (httpx.Response(200, content=b"<html>proxy</html>"), ResponseError, "not JSON, is this a schema registry"),
+    (
+        httpx.Response(200, content=b"<html>proxy</html>"),
+        UnexpectedAnswerError,
+        "not JSON but an HTML page of 18 bytes: is this a schema registry",
+    ),
     (httpx.Response(200, content=b'{"schema": '), ResponseError, "not JSON"),
     (httpx.Response(200, json={"no": "schema"}), ResponseError, "lacks what it must have"),
     (httpx.Response(302, headers={"Location": "http://elsewhere"}), ResponseError, "HTTP 302"),
     (httpx.Response(403, json={"error_code": 40301, "message": "not yours"}), ResponseError, "not yours"),
-    (httpx.Response(500, content=b"oops"), ResponseError, "HTTP 500: oops"),
+    (
+        httpx.Response(500, content=b"oops"),
+        ResponseError,
+        "HTTP 500: the answer has no error code of a schema registry, it is 'oops'",
+    ),
     (httpx.ConnectError("refused"), TransportError, "no answer from http://registry.test: refused"),
     (httpx.ReadTimeout("slow"), TransportError, "timed out"),
     (httpx.RemoteProtocolError("cut off"), TransportError, "cut off"),

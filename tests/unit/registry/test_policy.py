@@ -17,6 +17,7 @@ from registry.errors import (
     ResponseError,
     SchemaRegistryError,
     TransportError,
+    UnexpectedAnswerError,
 )
 from registry.policy import Policy, error_of, retry_after_s
 from registry.steps import Call, Flow, Reply, Send, Unreachable, send
@@ -56,7 +57,7 @@ def test_request_has_url_query_headers_and_body() -> None:
 def test_next_url_is_tried_at_once_and_stays_first() -> None:
     driver = Driver([GONE, GOOD])
     call = made(driver)
-    assert call(Call("GET", "/subjects")) is GOOD
+    assert call(Call("GET", "/subjects")) == GOOD
     assert driver.waits == []
     call(Call("GET", "/subjects"))
     assert [sent.url for sent in driver.sent] == ["http://a/subjects", "http://b/subjects", "http://b/subjects"]
@@ -87,7 +88,7 @@ def test_jitter_differs_between_clients() -> None:
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_passing_troubles_are_repeated(status: int) -> None:
     driver = Driver([Reply(status, b""), GOOD])
-    assert run(driver) is GOOD
+    assert run(driver) == GOOD
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 422, 501])
@@ -172,11 +173,68 @@ def test_error_of_invalid_schema() -> None:
 
 @pytest.mark.parametrize(
     ("body", "text"),
-    [(b"<h1>Bad gateway</h1>", "HTTP 502: <h1>Bad gateway</h1>"), (b"", "HTTP 502"), (b"[]", "HTTP 502: []")],
+    [
+        (b"<h1>Bad gateway</h1>", "an HTML page of 20 bytes"),
+        (
+            b"<!DOCTYPE html><html><head><title>\n 502  Bad Gateway </title>",
+            "an HTML page of 61 bytes titled '502 Bad Gateway'",
+        ),
+        (b"<html><title>" + b"long " * 40 + b"</title>" + b"x" * 5000, "an HTML page of 5,221 bytes"),
+        (b"", "empty"),
+        (b"[]", "'[]'"),
+        (b'{"status": "up"}', """'{"status": "up"}'"""),
+        (b"upstream\x1b[31m failed", "'upstream\ufffd[31m failed'"),
+        (b"y" * 500, f"'{'y' * 120}'… (500 bytes)"),
+    ],
 )
-def test_error_of_something_else(body: bytes, text: str) -> None:
+def test_an_error_without_a_registrys_code_is_described_and_not_printed(body: bytes, text: str) -> None:
     error = error_of(Reply(502, body))
-    assert (error.http_status_code, error.error_code, error.error_message) == (502, 502, text)
+    assert isinstance(error, UnexpectedAnswerError)
+    assert (error.http_status_code, error.error_code) == (502, 502)
+    assert error.error_message == f"HTTP 502: the answer has no error code of a schema registry, it is {text}"
+    assert error.retriable
+    assert not error.not_found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"error_code": 40401, "message": "no"}', True),
+        (b'{"error_code": 40470, "message": "no"}', True),
+        (b'{"error_code": 404, "message": "HTTP 404 Not Found"}', False),
+        (b'{"error_code": true}', False),
+        (b'{"error_code": "40401"}', False),
+        (b'{"status": 404, "error": "Not Found"}', False),
+        (b"<html>404</html>", False),
+        (b"", False),
+    ],
+)
+def test_only_the_registrys_own_code_says_that_something_is_not_there(body: bytes, found: bool) -> None:
+    assert error_of(Reply(404, body)).not_found is found
+
+
+@pytest.mark.parametrize(
+    ("location", "text"),
+    [
+        ("https://ann:geheim@login.example/sso?token=geheim", "a redirect to https://login.example/sso;"),
+        ("", "a redirect to nowhere;"),
+        ("http://[", "a redirect to what is no URL;"),
+    ],
+)
+def test_a_redirect_is_told_without_what_may_be_secret(location: str, text: str) -> None:
+    error = error_of(Reply(302, b"<html>", {"location": location}))
+    assert isinstance(error, UnexpectedAnswerError)
+    assert text in error.error_message
+    assert "geheim" not in str(error)
+
+
+def test_errors_name_method_and_url_without_credentials() -> None:
+    driver = Driver([Reply(404, b'{"error_code": 40401, "message": "no such subject"}')])
+    with pytest.raises(ResponseError) as caught:
+        run(driver, Call("GET", "/subjects/x/versions", {"deleted": True}), url="http://ann:geheim@a/base/,http://b")
+    assert caught.value.request == "GET http://a/base/subjects/x/versions"
+    assert str(caught.value).endswith("(HTTP status code 404, SR code 40401; GET http://a/base/subjects/x/versions)")
+    assert "geheim" not in repr(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ def test_reply_json() -> None:
 
 
 def test_a_page_instead_of_json_is_the_servers_error() -> None:
-    with pytest.raises(ResponseError, match="not JSON, is this a schema registry") as caught:
+    with pytest.raises(
+        ResponseError, match="not JSON but an HTML page of 18 bytes: is this a schema registry"
+    ) as caught:
         Reply(200, b"<html>Login</html>").json()
     assert caught.value.http_status_code == 200
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,34 @@ def run_json(*arguments: object) -> Any:
 def collection(folder: Path, types: Mapping[str, str] | None = None) -> Collection:
     """The schema files of a folder."""
     return Collection(FolderTree(folder), HERE, type_by(Settings(types=types or {})))
+
+
+@contextlib.contextmanager
+def answering(status: int, body: bytes, **headers: str) -> Iterator[str]:
+    """The URL of an HTTP server that gives everybody the same answer."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self.send_response(status)
+            for name, value in {"content_length": str(len(body)), **headers}.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_PUT = do_DELETE = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def lines_of(text: str, words: Sequence[str]) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 
 from registry.client import SchemaRegistryClient
 from registry.models import Schema, SchemaReference
-from tests.unit.registry.cli.helpers import commit, record, repository, run, run_json, write
+from tests.unit.registry.cli.helpers import answering, commit, record, repository, run, run_json, write
 
 ORDER = record("Order", "id:long")
 BROKEN = record("Order", "id:long", "email:string")
@@ -181,6 +181,39 @@ def test_a_registry_that_does_not_answer_is_one_sentence(tmp_path: Path) -> None
 
 
 # --- configuration
+
+
+HTML = b"<!doctype html><title>Sign in</title>" + b"x" * 3000
+FOREIGN = {
+    "any server's 404": (404, b"nothing here", {}),
+    "a bare 404": (404, b"", {}),
+    "a page's 404": (404, HTML, {"content_type": "text/html"}),
+    "another service's 404": (404, b'{"status": 404, "error": "Not Found"}', {}),
+    "a registry's 404 for a wrong path": (404, b'{"error_code": 404, "message": "HTTP 404 Not Found"}', {}),
+    "a login page": (200, HTML, {"content_type": "text/html"}),
+    "a redirect to one": (302, b"", {"location": "https://login.example/?next=x"}),
+    "nothing": (200, b"", {}),
+    "no content": (204, b"", {}),
+    "an object": (200, b'{"status": "up"}', {}),
+    "a list": (200, b"[]", {}),
+    "a text": (200, b'"hello"', {}),
+    "null": (200, b"null", {}),
+    "a proxy's 502": (502, HTML, {"content_type": "text/html"}),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("level", ["BACKWARD", "FULL_TRANSITIVE", None])
+def test_what_is_no_registry_says_nothing_of_any_file(tmp_path: Path, name: str, level: str | None) -> None:
+    write(tmp_path, {"s/order.avsc": ORDER, "s/money.avsc": record("Money", "x:long")})
+    status, body, headers = FOREIGN[name]
+    with answering(status, body, **headers) as url:
+        asked = ["check", tmp_path / "s", "--registry", f"{url}/wrong", "-X", "max.retries=0"]
+        result = run(*asked, *([] if level is None else ["--level", level]))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{url}/wrong/" in result.stderr
+    assert "<" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_paths_levels_and_registry_come_from_the_configuration(repo: Path) -> None:

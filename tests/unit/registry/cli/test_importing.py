@@ -208,8 +208,14 @@ def test_layout_is_no_difference(tmp_path: Path, kind: str, saved: str, there: s
     answer = {"id": 1, "schema": there, "schemaType": kind, "version": 1}
 
     class Answers(Rest):
-        def _call(self, method: str, path: str, body: Any = None, /, **query: object) -> Any:
-            return [1] if path.endswith("versions") else answer if "versions" in path else None
+        def versions(self, subject: str, deleted: bool) -> list[int]:
+            return [1]
+
+        def version(self, subject: str, number: int) -> dict[str, Any]:
+            return answer
+
+        def setting(self, kind: str, subject: str | None) -> dict[str, Any] | None:
+            return None
 
     with SchemaRegistryClient({"url": "mock://layout"}) as client:
         assert (verify(Answers(client), plan(archive)) == []) is same
