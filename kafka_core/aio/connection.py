@@ -125,6 +125,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
         return self._error is None and not self._retiring and self._state.phase in _OPEN
 
     @property
+    def answered(self) -> bool:
+        """Whether a request of the client's (not the handshake's) has had its answer."""
+        return self._answered
+
+    @property
     def in_flight(self) -> int:
         """Requests without their answer yet, those held back by a re-authentication included."""
         return self._state.in_flight + len(self._held)

@@ -44,7 +44,7 @@ class Connects(Protocol):
 class Slot:
     """One broker's connection for one lane, with the history that decides when to connect again."""
 
-    __slots__ = ("attempt", "broker", "connection", "lane", "not_before_s", "task")
+    __slots__ = ("attempt", "broker", "connection", "lane", "not_before_s", "refused", "task", "up")
 
     def __init__(self, broker: BrokerAddress, lane: Lane) -> None:
         self.broker = broker
@@ -53,6 +53,15 @@ class Slot:
         self.task: asyncio.Task[BrokerConnection] | None = None
         self.attempt = 0
         self.not_before_s = 0.0
+        self.refused = False  # whether the last attempt did not even connect
+        self.up: asyncio.Event | None = None  # set while an attempt waits for its time: ends the wait
+
+    def reachable(self) -> None:
+        """Another lane has just connected to the same broker: this one may try at once."""
+        if self.refused:
+            self.attempt, self.not_before_s = 0, 0.0
+            if self.up is not None:
+                self.up.set()
 
 
 class ConnectionPool:
@@ -179,13 +188,14 @@ class ConnectionPool:
         try:
             wait_s = slot.not_before_s - self._clock.monotonic()
             if wait_s > 0:
-                await asyncio.sleep(wait_s)
+                await self._back_off(slot, wait_s)
             # The next attempt may begin a back-off after the beginning of this one, however this one ends: a broker
             # that accepts connections and drops them at once must not be hammered either.
             slot.not_before_s = self._clock.monotonic() + self._backoff.delay_s(slot.attempt)
             slot.attempt += 1
             connection = await self._connector.connect(slot.broker.host, slot.broker.port, slot.broker.node_id)
         except KafkaException as error:
+            slot.refused = True
             slot.not_before_s = max(
                 slot.not_before_s, self._clock.monotonic() + self._backoff.delay_s(slot.attempt - 1)
             )
@@ -199,8 +209,21 @@ class ConnectionPool:
         self._take(slot, connection)
         return connection
 
+    async def _back_off(self, slot: Slot, wait_s: float) -> None:
+        slot.up = asyncio.Event()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await slot.up.wait()
+        finally:
+            slot.up = None
+
     def _take(self, slot: Slot, connection: BrokerConnection) -> None:
-        slot.connection = connection
+        slot.connection, slot.refused = connection, False
+        for lane in Lane:  # the broker can be reached: other lanes need not wait out what they thought of it
+            other = self._slots.get((slot.broker.node_id, lane))
+            if other is not None and other is not slot:
+                other.reachable()
         self._on_up(slot.broker)
         connection.on_end(partial(self._lost, slot, connection))
 
@@ -208,8 +231,10 @@ class ConnectionPool:
         self._watch_end(connection)  # TLS says goodbye first
         if slot.connection is connection:
             slot.connection = None
-        if self._clock.monotonic() - connection.connected_at_s > self._settled_after_s:
+        lasted_s = self._clock.monotonic() - connection.connected_at_s
+        if connection.answered or lasted_s > self._settled_after_s:  # it worked: its end is no failure to connect
             slot.attempt = 0
+            slot.not_before_s = min(slot.not_before_s, connection.connected_at_s + self._backoff.delay_s(0))
         if error is not None and not self._closed:
             self._on_down(slot.broker, error)
 

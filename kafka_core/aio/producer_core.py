@@ -43,6 +43,10 @@ logger: Final = logging.getLogger("kafka_core.producer")
 
 _INT32_MAX: Final = 2**31 - 1
 
+HOLD_PART: Final = 0.05
+"""Part of message.timeout.ms for which a batch of a partition that cannot send goes on collecting. The time of all its
+records runs from the first one on, so the last one loses no more than this."""
+
 CLOSE_SLACK_S: Final = 10.0
 """Time for the last verdicts to arrive, behind message.timeout.ms."""
 
@@ -123,6 +127,9 @@ class ProducerCore:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_s = NEVER_S
         self._linger_at_s: float | None = None
+        self._hold_s = HOLD_PART * self._rules.message_timeout_s
+        self._held: set[tuple[str, int]] = set()
+        self._draining_again = False
         self._flushes = 0
         self._started_at_s = self._clock.monotonic()
         self._running = False
@@ -229,8 +236,26 @@ class ProducerCore:
         return [batch for batch in batches if batch not in lost] if lost else batches
 
     def _take_ready(self, *, force: bool) -> list[Any]:
-        batches, self._linger_at_s = self.accumulator.take_ready(self._clock.monotonic(), self._linger_s, force)
+        """What is full or has lingered. A partition with batches that can't be sent yet goes on filling its open one:
+        a backlog must be a few large batches, not one per linger.ms."""
+        self._held = self.batcher.waiting()
+        now_s = self._clock.monotonic()
+        batches, self._linger_at_s = self.accumulator.take_ready(
+            now_s, self._linger_s, force, self._held or None, self._hold_s
+        )
         return batches
+
+    def _look_again(self) -> None:
+        """When a partition whose open batch was held back can send again, take that batch."""
+        if not self._held or self._draining_again or self._closed:
+            return
+        if any(not self.batcher.is_waiting(key) for key in self._held):
+            self._draining_again = True
+            self._loop.call_soon(self._drain_again)
+
+    def _drain_again(self) -> None:
+        self._draining_again = False
+        self.drain()
 
     def _empty_accumulator(self, error: KafkaError) -> None:
         """All of it to the batcher; what waits for its topic gets the error at once."""
@@ -292,8 +317,11 @@ class ProducerCore:
 
     def _send_to(self, node_id: int) -> None:
         """Send what may go to that broker; when its connection is not ready, see to that first."""
-        if self._closed:
-            return
+        if not self._closed:
+            self._ship(node_id)
+            self._look_again()
+
+    def _ship(self, node_id: int) -> None:
         connection = self._connections.get(node_id)
         while connection is not None and connection.usable and connection.writable:
             shipment = self.batcher.take(node_id, self._clock.monotonic())

@@ -133,6 +133,14 @@ class Batcher:
         """All partitions ever used, for statistics."""
         return iter(self._lanes.values())
 
+    def waiting(self) -> set[tuple[str, int]]:
+        """Partitions with queued batches. After everything was sent that may be, they can't send at the moment."""
+        return {(lane.topic, lane.partition) for lanes in self._queued.values() for lane in lanes if lane.queue}
+
+    def is_waiting(self, key: tuple[str, int]) -> bool:
+        """Whether that (topic, partition) has queued batches."""
+        return bool(self._lanes[key].queue)
+
     def needs_identity(self) -> bool:
         """Whether batches wait for a producer id that nobody has asked for yet."""
         missing = self.rules.idempotent and self.ids.phase is IdentityPhase.MISSING

@@ -6,7 +6,7 @@ Spec: https://kafka.apache.org/documentation/#recordbatch (KIP-98), KIP-32 (time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kafka_core.errors import KafkaError
@@ -215,6 +215,13 @@ class AccumulatorLike(Protocol):
     def new_topics(self) -> list[str]: ...
     def set_partition_count(self, topic: str, count: int) -> None: ...
     def fail_topic(self, topic: str) -> Any | None: ...
-    def take_ready(self, now_s: float, linger_s: float, force: bool) -> tuple[list[Any], float | None]: ...
+    def take_ready(
+        self,
+        now_s: float,
+        linger_s: float,
+        force: bool = False,
+        held: Container[tuple[str, int]] | None = None,
+        hold_s: float = 0.0,
+    ) -> tuple[list[Any], float | None]: ...
     def settle(self, records: int, size_bytes: int) -> None: ...
     def purge(self) -> list[Any]: ...

@@ -838,24 +838,34 @@ cdef class Accumulator:
         self.queued_bytes += grown
         return batch
 
-    def take_ready(self, double now_s, double linger_s, bint force=False):
-        """(sealed batches in order per partition, when the next open one has lingered or None).
+    def take_ready(self, double now_s, double linger_s, bint force=False, held=None, double hold_s=0):
+        """(sealed batches in order per partition, when the next open one is due or None).
 
-        Open batches that have lingered are sealed, with `force` all of them.
+        Open batches that have lingered are sealed, with `force` all of them. Those of partitions in `held`, which can't
+        send at the moment, go on collecting until they are full or `hold_s` old; unkeyed records go elsewhere.
         """
         cdef list taken = []
         cdef list active, still
         cdef PartitionQueue queue
         cdef TopicState state
         cdef double due, earliest = -1
+        cdef bint over, waits
         still = []
         self.woken = False
         active = self.active
         self.active = still
+        hold_s = max(hold_s, linger_s)
         for state, queue in active:
+            waits = held is not None and (state.name, queue.index) in held  # may run Python code: before we look
             if queue.open is not None:
                 due = queue.open.opened_at_s + linger_s
-                if force or due <= now_s:
+                over = force or due <= now_s
+                if over and waits:
+                    due = queue.open.opened_at_s + hold_s
+                    over = due <= now_s
+                    if not over and queue.index == state.sticky:
+                        self.move_on(state)
+                if over:
                     self.seal(state, queue)
                 elif earliest < 0 or due < earliest:
                     earliest = due

@@ -7,7 +7,7 @@ Spec: DESIGN §3; KIP-480 (sticky partitions); the `partitioner` property of lib
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import AbstractContextManager, nullcontext
 from operator import index
 from typing import Any, NamedTuple
@@ -397,24 +397,41 @@ class Accumulator:
         self.queued_bytes += grown
         return batch
 
-    def take_ready(self, now_s: float, linger_s: float, force: bool = False) -> tuple[list[Batch], float | None]:
-        """(sealed batches in order per partition, when the next open one has lingered or None).
+    def take_ready(
+        self,
+        now_s: float,
+        linger_s: float,
+        force: bool = False,
+        held: Container[tuple[str, int]] | None = None,
+        hold_s: float = 0.0,
+    ) -> tuple[list[Batch], float | None]:
+        """(sealed batches in order per partition, when the next open one is due or None).
 
-        Open batches that have lingered are sealed, with `force` all of them.
+        Open batches that have lingered are sealed, with `force` all of them. Those of partitions in `held`, which can't
+        send at the moment, go on collecting until they are full or `hold_s` old; unkeyed records go elsewhere.
         """
         with self._lock:
             self._woken = False
-            return self._take_ready(now_s, linger_s, force)
+            return self._take_ready(now_s, linger_s, force, held, max(hold_s, linger_s))
 
-    def _take_ready(self, now_s: float, linger_s: float, force: bool) -> tuple[list[Batch], float | None]:
+    def _take_ready(
+        self, now_s: float, linger_s: float, force: bool, held: Container[tuple[str, int]] | None, hold_s: float
+    ) -> tuple[list[Batch], float | None]:
         taken: list[Batch] = []
         still: list[PartitionQueue] = []
         due_s: list[float] = []
         for queue in self._active:
+            waits = held is not None and (queue.state.name, queue.index) in held
             batch = queue.open
             if batch is not None:
                 due = batch.opened_at_s + linger_s
-                if force or due <= now_s:
+                over = force or due <= now_s
+                if over and waits:
+                    due = batch.opened_at_s + hold_s
+                    over = due <= now_s
+                    if not over and queue.index == queue.state.sticky:
+                        self._move_on(queue.state)
+                if over:
                     self._seal(queue, batch)
                 else:
                     due_s.append(due)
@@ -435,7 +452,7 @@ class Accumulator:
         """Takes out everything that is not on its way yet: batches, and waiting records as batches of partition -1."""
         with self._lock:
             self._woken = False
-            taken, _ = self._take_ready(0.0, 0.0, True)
+            taken, _ = self._take_ready(0.0, 0.0, True, None, 0.0)
             return taken + [self._gather(state) for state in self._topics.values() if state.waiting]
 
     @property

@@ -149,6 +149,32 @@ class TestBackoff:
             assert setup.pool.waits_s(1) == 0.0
             await setup.pool.close(1.0)
 
+    @on_loop
+    async def test_a_connection_that_answered_is_replaced_at_once_however_short_it_lived(self):
+        async with ScriptedBroker() as broker:
+            broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
+            setup = Setup(broker, backoff_ms=20, backoff_max_ms=100_000)
+            for _ in range(20):
+                connection = await setup.pool.get(setup.address)
+                await connection.send(HeartbeatRequest())
+                connection.abort(NetworkError("reset"))
+                assert setup.pool.waits_s(1) <= 0.024  # the first back-off, with its jitter; it never grows
+            await setup.pool.close(1.0)
+
+    @on_loop
+    async def test_a_lane_does_not_wait_out_its_back_off_once_another_lane_could_connect(self):
+        async with ScriptedBroker() as broker:
+            setup = Setup(broker, backoff_ms=1_000_000, backoff_max_ms=1_000_000)
+            setup.connector.failure = NetworkError("refused")
+            assert "refused" in str(await outcome(setup.pool.get(setup.address, Lane.FETCH)))
+            assert setup.pool.waits_s(1, Lane.FETCH) > 100
+            waiting = asyncio.ensure_future(setup.pool.get(setup.address, Lane.FETCH))
+            await asyncio.sleep(0)
+            setup.connector.failure = None
+            await setup.pool.get(setup.address, Lane.MAIN)
+            assert (await waiting).usable
+            await setup.pool.close(1.0)
+
 
 class TestBrokers:
     @on_loop

@@ -484,7 +484,8 @@ async def test_a_fenced_producer_fails_all_that_is_queued() -> None:
     cluster.answers.append(KafkaError.PRODUCER_FENCED)
     async with producing(cluster, linger_ms=10_000) as producer:
         first = await producer.produce("events", b"a", partition=0)
-        assert await producer.flush(0.01) == 1
+        while not cluster.held:
+            assert await producer.flush(0.01) == 1
         second = await producer.produce("events", b"b", partition=0)
         cluster.release()
         outcomes = await asyncio.gather(first, second, return_exceptions=True)
@@ -565,3 +566,42 @@ def test_hooks_are_told_of_delivered_batches() -> None:
         assert wire_bytes == raw_bytes + 61
 
     asyncio.run(run())
+
+
+@on_loop
+@pytest.mark.parametrize("away", ["slow", "unreachable", "leaderless"])
+async def test_a_backlog_goes_out_in_few_large_batches(away: str) -> None:
+    cluster = FakeCluster(hold=True)
+    if away == "unreachable":
+        cluster.unreachable = {1, 2}
+    if away == "leaderless":
+        cluster.leaders = {0: -1, 1: -1}
+    async with producing(cluster) as producer:
+        futures = []
+        for number in range(300):
+            futures.append(await producer.produce("events", f"{number}", partition=0))
+            await asyncio.sleep(0.0001)
+        cluster.unreachable, cluster.leaders, cluster.hold = set(), {}, False
+        cluster.publish(cluster.view(["events"]))
+        flushing = asyncio.ensure_future(producer.flush())
+        while not flushing.done():
+            cluster.release()
+            await asyncio.sleep(0.001)
+        messages = await asyncio.gather(*futures)
+    assert [message.offset() for message in messages] == list(range(300))
+    assert sum(item.count for item in cluster.written) == 300
+    assert len(cluster.written) <= 12, [item.count for item in cluster.written]
+
+
+@on_loop
+async def test_what_was_held_back_is_sent_without_a_further_record_or_flush() -> None:
+    cluster = FakeCluster(hold=True)
+    async with producing(cluster, max_in_flight_requests_per_connection=1) as producer:
+        futures = []
+        for number in range(5):
+            futures.append(await producer.produce("events", f"{number}", partition=0))
+            await asyncio.sleep(0.002)
+        cluster.hold = False
+        cluster.release()
+        await asyncio.gather(*futures)
+    assert [item.count for item in cluster.written] == [1, 1, 3]

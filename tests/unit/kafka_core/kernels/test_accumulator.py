@@ -487,3 +487,44 @@ def test_the_time_of_a_record_that_waited_for_metadata_runs_since_it_was_produce
     memory.produce("t", b"2", partition=0)
     (batch,) = take_all(memory)
     assert (batch.opened_at_s, batch.count) == (100.0, 2)
+
+
+def test_a_partition_that_cannot_send_goes_on_collecting(kernels: ModuleType) -> None:
+    clock = Clock()
+    memory = known(kernels, 2, batch_max_records=3, monotonic=clock)
+    held = {("t", 0)}
+    memory.produce("t", b"0", partition=0)
+    memory.produce("t", b"1", partition=1)
+    clock.now_s = 101.0
+    batches, due_s = memory.take_ready(101.0, 0.5, False, held, 10.0)
+    assert values(batches) == [[b"1"]]
+    assert due_s == 110.0
+    assert memory.take_ready(101.0, 0.5, True, held, 10.0) == ([], 110.0)  # not even a flush
+    memory.produce("t", b"2", partition=0)
+    memory.produce("t", b"3", partition=0)
+    memory.produce("t", b"4", partition=0)  # the batch was full
+    assert values(memory.take_ready(101.0, 0.5, True, held, 10.0)[0]) == [[b"0", b"2", b"3"]]
+    assert values(memory.take_ready(101.0, 0.5, True, None, 10.0)[0]) == [[b"4"]]
+
+
+def test_a_held_batch_is_sealed_when_it_is_old(kernels: ModuleType) -> None:
+    memory = known(kernels, monotonic=Clock())
+    memory.produce("t", b"0", partition=0)
+    assert memory.take_ready(109.9, 0.5, False, {("t", 0)}, 10.0) == ([], 110.0)
+    assert values(memory.take_ready(110.0, 0.5, False, {("t", 0)}, 10.0)[0]) == [[b"0"]]
+
+
+def test_unkeyed_records_leave_a_partition_that_cannot_send(kernels: ModuleType) -> None:
+    memory = known(kernels, 2, monotonic=Clock())
+    memory.produce("t", b"0")
+    (batch,) = values_by_partition(memory.take_ready(101.0, 0.5, True)[0])
+    memory.produce("t", b"1")
+    memory.produce("t", b"2")
+    (other,) = {0, 1} - {batch}
+    assert memory.take_ready(101.0, 0.5, False, {("t", other)}, 10.0)[0] == []
+    memory.produce("t", b"3")
+    assert values_by_partition(take_all(memory)) == {other: [b"1", b"2"], batch: [b"3"]}
+
+
+def values_by_partition(batches: list[Any]) -> dict[int, list[bytes]]:
+    return {batch.partition: values([batch])[0] for batch in batches}
