@@ -1,20 +1,19 @@
-"""JSON values ↔ bytes, checked against a JSON Schema: validators compiled once, errors located.
+"""JSON values ↔ bytes, checked against a JSON Schema: what comes out is what went in, or it is refused with its path.
 
-Must not know of frames, topics or registries; `$ref`s are resolved among the schemas at hand, never over a network.
-Source: JSON Schema draft-04 to 2020-12. With `jsonschema-rs` and `orjson` (extra `fast-json`) the work is done there;
-`jsonschema` and `json` word the errors, and take over what those can't take (huge integers, deep values).
+Must not know of frames, topics or registries. `serdes.json_engine` judges values; `orjson` encodes and decodes, and
+`json` what that library can't do exactly: integers beyond 64 bits, and telling what is wrong. Source: RFC 8259.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol
 
 import jsonschema
+import orjson
 import referencing
 import referencing.exceptions
 from jsonschema.validators import validator_for
@@ -22,29 +21,16 @@ from referencing.jsonschema import DRAFT7
 
 from registry import Schema
 from registry.compat import documents
-from serdes.errors import SerializationError
+from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Referenced
-from serdes.json_formats import formats_of
+from serdes.json_engine import Engine, check_schema
+from serdes.kernels import survey
+from serdes.kernels.pure.values import DEEP, LARGE
 
 __all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "validator_of"]
 
-try:
-    import orjson
-except ImportError:
-    orjson = None  # type: ignore[assignment]
-try:
-    import jsonschema_rs
-except ImportError:
-    jsonschema_rs = None  # type: ignore[assignment]
-HAS_FAST = jsonschema_rs is not None
-HAS_ORJSON = orjson is not None
-
 MAX_DEPTH: Final = 250
-"""Levels of a value that is checked; more are refused."""
-
-
-CRASHES: Final = (TypeError, ValueError, ArithmeticError, re.error)
-"""What jsonschema raises for numbers, patterns and combinations of rules that it can't take."""
+"""Levels of a value; more are refused."""
 
 
 class Check(Protocol):
@@ -68,11 +54,13 @@ class JsonSchema:
         document: the schema as a value.
         referenced: name of the reference → schema as a value.
         check: raises SerializationError for a value that is not valid.
+        engine: judges values; None where nothing is to be checked.
     """
 
     document: Any
     referenced: Mapping[str, Any] = field(default_factory=dict)
     check: Check = field(default=lambda value, shallow=False: None)
+    engine: Engine | None = None
 
     @property
     def name(self) -> str | None:
@@ -81,29 +69,41 @@ class JsonSchema:
         return title if isinstance(title, str) else None
 
 
-def load(schema: Schema, referenced: Referenced = ()) -> JsonSchema:
+def load(schema: Schema, referenced: Referenced = (), checked: bool = True) -> JsonSchema:
     """Parses a schema with all it refers to.
+
+    Args:
+        schema: the schema.
+        referenced: the schemas it refers to.
+        checked: whether values will be checked against it; if not, its references may lead nowhere.
 
     Raises:
         SerializationError: it is not a JSON Schema, or a reference leads nowhere.
     """
     document = _document(schema.schema_str)
     others = {reference.name: _document(found.schema_str) for reference, found in referenced}
-    slow, fast = _slow(document, others), _fast(document, others)
-    # the fast validator knows the regular expressions of ECMA 262, Python's differ
-    formats = jsonschema.FormatChecker(()) if fast is not None else type(slow).FORMAT_CHECKER
-    try:
-        type(slow).check_schema(document, format_checker=formats)
-    except jsonschema.SchemaError as error:
-        raise SerializationError(f"the JSON Schema is not valid at {error.json_path}: {error.message}") from error
-    except RecursionError as error:
-        raise SerializationError("the JSON Schema is nested too deeply") from error
-    return JsonSchema(document, others, _checker(slow, fast))
+    check_schema(document)
+    if not checked:
+        return JsonSchema(document, others)
+    engine = Engine(document, others)
+    return JsonSchema(document, others, _checker(engine), engine)
 
 
 def validator_of(schema: JsonSchema) -> Any:
-    """jsonschema's validator of a schema, which resolves references as `check` does."""
-    return _slow(schema.document, schema.referenced)
+    """jsonschema's validator of a schema, for its way to resolve references; draft 7 if the schema does not say which.
+
+    It must not judge values: its patterns and `uniqueItems` can be made to run for hours.
+    """
+
+    def retrieve(uri: str) -> Any:
+        raise referencing.exceptions.NoSuchResource(uri)
+
+    resources = [
+        (name, referencing.Resource.from_contents(other, default_specification=DRAFT7))
+        for name, other in schema.referenced.items()
+    ]
+    known: Any = referencing.Registry(retrieve=retrieve).with_resources(resources)  # type: ignore[call-arg]
+    return validator_for(schema.document, default=jsonschema.Draft7Validator)(schema.document, registry=known)
 
 
 def _document(text: str) -> Any:
@@ -116,128 +116,23 @@ def _document(text: str) -> Any:
     return found
 
 
-def _refuse(uri: Any) -> NoReturn:
-    raise LookupError(f"{uri} is not among the schema's references")
-
-
-def _slow(document: Any, others: Mapping[str, Any]) -> Any:
-    """jsonschema's validator; draft 7 if the schema does not say which."""
-
-    def retrieve(uri: str) -> Any:
-        raise referencing.exceptions.NoSuchResource(uri)
-
-    resources = [
-        (name, referencing.Resource.from_contents(other, default_specification=DRAFT7))
-        for name, other in others.items()
-    ]
-    known: Any = referencing.Registry(retrieve=retrieve).with_resources(resources)  # type: ignore[call-arg]
-    kind = validator_for(document, default=jsonschema.Draft7Validator)
-    return kind(document, registry=known, format_checker=formats_of(kind))
-
-
-def _fast(document: Any, others: Mapping[str, Any]) -> Any:
-    """jsonschema-rs' validator, None if it is not installed or does not take the schema."""
-    if not HAS_FAST or not isinstance(document, dict):
-        return None
-    try:
-        kind = jsonschema_rs.validator_cls_for(document) if "$schema" in document else jsonschema_rs.Draft7Validator
-        known = None
-        if others:
-            known = jsonschema_rs.Registry([*others.items()], draft=jsonschema_rs.Draft7, retriever=_refuse)
-        return kind(document, validate_formats=True, registry=known, retriever=_refuse)
-    except (ValueError, jsonschema_rs.ReferencingError):
-        return None  # what is wrong, if anything, the other validator says
-
-
-def _checker(slow: Any, fast: Any) -> Check:
-    """The check of values: the fast validator says yes; anything else is looked at by the slow one."""
-
+def _checker(engine: Engine) -> Check:
     def check(value: Any, shallow: bool = False) -> None:
-        if not shallow and _too_deep(value):
+        if not shallow and survey(value, MAX_DEPTH) & DEEP:
             raise SerializationError(f"the value is nested deeper than {MAX_DEPTH} levels")
         try:
-            valid = fast is not None and fast.is_valid(value)
-        except (ValueError, TypeError, OverflowError):
-            valid, taken = False, False  # not a value this validator can take
-        else:
-            taken = fast is not None
-        if valid:
-            return
-        try:
-            _check_slowly(slow, value)
-        except CRASHES as crash:
-            if not taken:
-                message = f"the value can't be checked against its schema: {type(crash).__name__}: {crash}"
-                raise SerializationError(message) from crash
-        if taken:
-            error = next(fast.iter_errors(value))
-            raise SerializationError(error.message, path=_path(error.instance_path))
+            if engine.is_valid(value):
+                return
+        except (ValueError, TypeError, OverflowError) as error:  # of a type the engine does not know
+            value = _plain(value, "")
+            try:
+                if engine.is_valid(value):
+                    return
+            except (ValueError, TypeError, OverflowError):
+                raise foreign("the value can't be checked against its schema", error) from error
+        raise engine.error(value)
 
     return check
-
-
-def _too_deep(value: Any) -> bool:
-    """Whether a value is deeper than validators can stand: jsonschema-rs would overflow the stack."""
-    level, depth = [value], 0
-    while level and depth <= MAX_DEPTH:
-        holders = [part for part in level if isinstance(part, (dict, list, tuple))]
-        level = [item for part in holders for item in (part.values() if isinstance(part, dict) else part)]
-        depth += bool(holders)
-    return depth > MAX_DEPTH
-
-
-def _check_slowly(slow: Any, value: Any) -> None:
-    try:
-        error = jsonschema.exceptions.best_match(slow.iter_errors(value))
-    except referencing.exceptions.Unresolvable as unresolvable:
-        missing = f"the JSON Schema refers to {unresolvable.ref!r}, which it has no reference for"
-        raise SerializationError(missing) from unresolvable
-    except RecursionError as deep:
-        raise SerializationError("the value is nested too deeply") from deep
-    if error is not None:
-        raise SerializationError(_reason(error), path=_path(error.absolute_path))
-
-
-def _path(parts: Any) -> str:
-    """`order.items[3].price`; empty for the value itself."""
-    path = ""
-    for part in parts:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else str(part)
-    return path
-
-
-def _reason(error: Any) -> str:
-    """What is wrong, without the value."""
-    rule, wanted, found = error.validator, error.validator_value, _kind(error.instance)
-    if rule == "type":
-        return f"{found} where {wanted if isinstance(wanted, str) else ' or '.join(wanted)} is needed"
-    if rule == "required" and isinstance(error.instance, dict):
-        missing = ", ".join(repr(name) for name in wanted if name not in error.instance)
-        return f"{missing} is required and missing"
-    if rule == "additionalProperties" and isinstance(error.instance, dict):
-        return "it has properties that the schema does not allow"
-    if error.validator is None:
-        return "the schema allows no value here"
-    text = json.dumps(wanted, default=str)
-    return f"{found} that breaks {rule!r}: {text if len(text) <= 200 else text[:200] + '…'}"
-
-
-def _kind(value: Any) -> str:
-    for kind, word in (
-        (bool, "a boolean"),
-        (type(None), "null"),
-        (str, "a string"),
-        (int, "an integer"),
-        (float, "a number"),
-        (dict, "an object"),
-        (list, "an array"),
-    ):
-        if isinstance(value, kind):
-            return word
-    return f"a value of type {type(value).__name__}"
 
 
 # --- bytes
@@ -249,19 +144,63 @@ def dumps(value: Any) -> bytes:
     Raises:
         SerializationError: not a JSON value: another type, NaN, a key that is not a string, or too deep.
     """
-    if not HAS_ORJSON:
-        return _dumps(value)
+    found = survey(value, MAX_DEPTH)
+    if found:
+        value = _exact(value, found)
+    return _encoded(value)
+
+
+def _exact(value: Any, found: int) -> Any:
+    """A value whose survey found something, as what JSON knows.
+
+    Raises:
+        SerializationError: it can't be.
+    """
+    if found & DEEP:
+        raise SerializationError(f"the value is nested deeper than {MAX_DEPTH} levels")
+    return value if found == LARGE else _plain(value, "")
+
+
+def _encoded(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
-    except (orjson.JSONEncodeError, RecursionError):
-        return _dumps(value)
+    except orjson.JSONEncodeError:  # integers beyond 64 bits, halves of surrogate pairs
+        try:
+            text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+            return text.encode()
+        except UnicodeError as error:
+            raise SerializationError("the value has text with half of a surrogate pair, which is no UTF-8") from error
+        except (TypeError, ValueError, RecursionError) as error:
+            raise foreign("not a JSON value", error) from error
 
 
-def _dumps(value: Any) -> bytes:
-    try:
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise SerializationError(f"not a JSON value: {_why(error)}") from error
+def _plain(value: Any, path: str) -> Any:
+    """A copy of exactly the types that JSON has; subclasses, as of enums, count as what they derive from.
+
+    Raises:
+        SerializationError: something has no form in JSON; `path` says where.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise SerializationError("not a JSON value: JSON has no NaN and no infinities", path=path or None)
+        return float.__float__(value)
+    if isinstance(value, dict):
+        made = {}
+        for name, part in value.items():
+            if not isinstance(name, str):
+                reason = f"not a JSON value: names of properties are str, not {type(name).__name__}"
+                raise SerializationError(reason, path=path or None)
+            made[str.__str__(name)] = _plain(part, f"{path}.{name}" if path else name)
+        return made
+    if isinstance(value, (list, tuple)):
+        return [_plain(part, f"{path}[{at}]") for at, part in enumerate(value)]
+    raise SerializationError(f"not a JSON value: a value of type {type(value).__name__}", path=path or None)
 
 
 def loads(data: bytes) -> Any:
@@ -270,38 +209,46 @@ def loads(data: bytes) -> Any:
     Raises:
         SerializationError: not JSON, or too deep.
     """
-    if not HAS_ORJSON:
-        return _loads(data)
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        return _loads(data)
+        value = _loads(data)
+    found = survey(value, MAX_DEPTH)
+    if found & DEEP:
+        raise SerializationError(f"the payload is nested deeper than {MAX_DEPTH} levels")
+    return _loads(data) if found else value  # orjson makes floats of integers beyond 64 bits
 
 
 def _loads(data: bytes) -> Any:
     try:
-        return json.loads(data, parse_constant=_no_constant, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise SerializationError(f"the payload is not JSON: {_why(error)}") from error
+        value = json.loads(data, parse_constant=_no_constant, parse_float=_finite)
+        json.dumps(value, ensure_ascii=False).encode()  # halves of surrogate pairs
+    except _NotJsonError as error:
+        raise SerializationError(f"the payload is not JSON: {error}") from error
+    except json.JSONDecodeError as error:
+        raise SerializationError(f"the payload is not JSON: {error.msg} (at character {error.pos})") from error
+    except RecursionError as error:
+        raise SerializationError("the payload is not JSON: nested too deeply") from error
+    except UnicodeError as error:
+        raise SerializationError("the payload is not JSON: not UTF-8") from error
+    except ValueError as error:  # Python reads no integers of more than 4,300 digits
+        raise foreign("the payload is not JSON that can be read", error) from error
+    return value
+
+
+class _NotJsonError(ValueError):
+    pass
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise _NotJsonError(f"{name} is not JSON")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(f"the number {text[:40]} is too large")
+        raise _NotJsonError("a number is too large")
     return number
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    if isinstance(error, UnicodeError):
-        return "not UTF-8"
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def encoder(
@@ -317,28 +264,22 @@ def encoder(
     """
     check = schema.check if schema is not None and validate else None
     own = encode_json
-    to_bytes = dumps if own is None else _own_dumps(own)
 
     def encode(value: Any) -> bytes:
-        try:
-            payload = to_bytes(value)
-        except SerializationError:
-            if check is not None:
-                check(value)  # it may say where
-            raise
+        found = survey(value, MAX_DEPTH)
+        if found:
+            value = _exact(value, found)
         if check is not None:
-            check(value, own is None and payload.count(b"[") + payload.count(b"{") <= MAX_DEPTH)
-        return prefix + payload
+            check(value, True)
+        return prefix + _encoded(value)
 
-    return encode
+    def encode_alone(value: Any) -> bytes:
+        if check is not None:
+            check(value)
+        text = own(value)  # type: ignore[misc]
+        return prefix + (text.encode() if isinstance(text, str) else bytes(text))
 
-
-def _own_dumps(encode_json: Callable[[Any], Any]) -> Encode:
-    def to_bytes(value: Any) -> bytes:
-        text = encode_json(value)
-        return text.encode() if isinstance(text, str) else bytes(text)
-
-    return to_bytes
+    return encode if own is None else encode_alone
 
 
 def decoder(
@@ -353,13 +294,12 @@ def decoder(
         decode_json: the user's own decoder, bytes → value.
     """
     check = schema.check if schema is not None and validate else None
-    own = decode_json
-    to_value = loads if own is None else own
+    to_value, shallow = (loads, True) if decode_json is None else (decode_json, False)
 
     def decode(frame: bytes) -> Any:
         value = to_value(frame[skip:] if skip else frame)
         if check is not None:
-            check(value, own is None and frame.count(b"[") + frame.count(b"{") <= MAX_DEPTH)
+            check(value, shallow)
         return value
 
     return decode

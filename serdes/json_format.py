@@ -42,7 +42,7 @@ class JsonFormat:
 
     def parse(self, schema: Schema, referenced: Referenced) -> JsonSchema:
         """Parses a schema."""
-        return load(schema, referenced)
+        return load(schema, referenced, self._validate)
 
     def name(self, parsed: JsonSchema) -> str | None:
         """The title."""

@@ -17,7 +17,7 @@ from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, Rule
 __all__ = ["field_transformer"]
 
 TAGS: Final = "confluent:tags"
-MAX_DEPTH: Final = 500
+MAX_DEPTH: Final = 250
 MAX_SCHEMAS: Final = 10_000
 TYPES: Final = {
     "object": FieldType.RECORD,

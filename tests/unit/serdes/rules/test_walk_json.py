@@ -198,7 +198,7 @@ def test_what_is_too_deep_is_refused_and_not_left_as_it_is() -> None:
     value: dict[str, Any] = {"id": "x"}
     for _ in range(600):
         value = {"next": value}
-    with pytest.raises(RuleError, match="nested deeper than 500 levels"):
+    with pytest.raises(RuleError, match="nested deeper than 250 levels"):
         applied({"$ref": "#/$defs/node"}, value)
 
 
