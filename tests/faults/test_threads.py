@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_core.broker import EmbeddedCluster
+from tests.complaints import complaints
 
 LIMIT_S = 30.0
 #: The promise is 0.1 s; a loaded machine may need longer to run the process at all.
@@ -59,18 +60,18 @@ def start(code: str, servers: str) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Exit code, output and complaints; a process that hangs fails the test."""
     try:
-        out, complaints = process.communicate(timeout=LIMIT_S)
+        out, stderr = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        out, complaints = process.communicate()
-        pytest.fail(f"the process hangs; it wrote {out!r} and {complaints[-2000:]!r}")
-    return process.returncode, out, complaints
+        out, stderr = process.communicate()
+        pytest.fail(f"the process hangs; it wrote {out!r} and {stderr[-2000:]!r}")
+    return process.returncode, out, complaints(stderr)
 
 
 def run(code: str, servers: str) -> str:
     """The output of a script that has to end well and without a word of complaint."""
-    exit_code, out, complaints = finish(start(code, servers))
-    assert (exit_code, complaints) == (0, ""), complaints[-3000:]
+    exit_code, out, stderr = finish(start(code, servers))
+    assert (exit_code, stderr) == (0, ""), stderr[-3000:]
     return out
 
 
@@ -122,13 +123,13 @@ def test_ctrl_c_ends_what_blocks(cluster: EmbeddedCluster, name: str) -> None:
     time.sleep(0.3)  # let it really block; too early is no failure, only a weaker test
     begun_s = time.monotonic()
     process.send_signal(signal.SIGINT)
-    exit_code, out, complaints = finish(process)
-    assert exit_code == 0, complaints
+    exit_code, out, stderr = finish(process)
+    assert exit_code == 0, stderr
     interrupted_s, end = out.splitlines()
     assert end == "closed"
     assert float(interrupted_s) - begun_s < CTRL_C_LIMIT_S
-    assert "Traceback" not in complaints
-    assert "Warning" not in complaints
+    assert "Traceback" not in stderr
+    assert "Warning" not in stderr
 
 
 FORKED = {
@@ -216,9 +217,9 @@ OPEN = {
 @pytest.mark.parametrize("name", sorted(OPEN))
 def test_the_interpreter_ends_without_a_word_while_clients_are_open(cluster: EmbeddedCluster, name: str) -> None:
     begun_s = time.monotonic()
-    code, _, complaints = finish(start(OPEN[name], cluster.bootstrap_servers))
-    assert code == 0, complaints
-    told = [line for line in complaints.splitlines() if "records" not in line]  # lost records are told, rightly
+    code, _, stderr = finish(start(OPEN[name], cluster.bootstrap_servers))
+    assert code == 0, stderr
+    told = [line for line in stderr.splitlines() if "records" not in line]  # lost records are told, rightly
     assert told == []
     assert time.monotonic() - begun_s < LIMIT_S / 2
 
@@ -229,22 +230,22 @@ def test_a_client_that_is_first_used_in_atexit_works_or_says_why_it_can_not(clus
         client = producer()
         atexit.register(lambda: (client.produce(topic, b"late"), print("left", client.flush(5)), client.close()))
     """
-    exit_code, out, complaints = finish(start(code, cluster.bootstrap_servers))
-    assert exit_code == 0, complaints
+    exit_code, out, stderr = finish(start(code, cluster.bootstrap_servers))
+    assert exit_code == 0, stderr
     if sys.version_info[:2] == (3, 12):  # lets no thread start that late
-        assert "the client's thread can't be started" in complaints
-        assert "ResourceWarning" not in complaints
+        assert "the client's thread can't be started" in stderr
+        assert "ResourceWarning" not in stderr
     else:
-        assert (out, complaints) == ("left 0\n", "")
+        assert (out, stderr) == ("left 0\n", "")
 
 
 def test_records_that_nobody_flushed_are_told_at_exit(cluster: EmbeddedCluster) -> None:
     code = "servers = '127.0.0.1:1'; client = producer(); [client.produce(topic, b'x') for _ in range(3)]"
-    exit_code, _, complaints = finish(start(code, cluster.bootstrap_servers))
+    exit_code, _, stderr = finish(start(code, cluster.bootstrap_servers))
     assert exit_code == 0
-    assert "3" in complaints
-    assert "records" in complaints
-    assert "Traceback" not in complaints
+    assert "3" in stderr
+    assert "records" in stderr
+    assert "Traceback" not in stderr
 
 
 def test_closed_clients_raise_and_never_crash(cluster: EmbeddedCluster) -> None:
