@@ -1,7 +1,7 @@
 """What a process under test wrote to stderr, without asyncio's notes about slow callbacks.
 
-In debug mode asyncio reports every callback that takes longer than 0.1 s. On a loaded machine any callback may, so these
-notes say nothing about the code under test.
+In debug mode asyncio reports every callback that takes longer than 0.1 s. On a loaded machine any callback may, so
+these notes say nothing about the code under test.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from kafka_core.errors import StateError
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
 from kafka_core.sync.loop_thread import LoopThread
+from kafka_core.sync.wakeup import Wakeup
 
 if TYPE_CHECKING:
     import pyarrow
@@ -53,7 +54,7 @@ class Consumer:
     def __init__(self, conf: Mapping[str, object] | None = None, **properties: object) -> None:
         config = parse({**(conf or {}), **properties}, Role.CONSUMER)
         self._thread = LoopThread("kafka-consumer")
-        self._signal = threading.Event()
+        self._signal = Wakeup()
         self._woken = False
         self._closed = False
         self._closer: int | None = None  # the thread that closes: a callback served meanwhile may call close() again
@@ -204,7 +205,7 @@ class Consumer:
             self._queue.waiting = False
 
     def _sleep(self, seconds: float | None) -> None:
-        """Waits for the loop; meanwhile the application counts as polling."""
+        """Waits for the loop, a slice at most; meanwhile the application counts as polling."""
         core = self._core
         core.polling += 1
         try:

@@ -10,11 +10,13 @@ import contextlib
 import os
 import signal
 import threading
+import time
 import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from kafka_core.errors import KafkaError, NetworkError, StateError
+from kafka_core.sync.wakeup import slice_of
 
 T = TypeVar("T")
 
@@ -22,6 +24,18 @@ EXIT_TIMEOUT_S: Final = 2.0
 """How long the interpreter's exit (or garbage collection) waits for a loop that nobody stopped, in seconds."""
 
 _TERMINAL_SIGNALS: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} if hasattr(signal, "SIGHUP") else set()
+
+
+def _result(future: "concurrent.futures.Future[T]", timeout_s: float | None) -> T:
+    """`future.result(timeout_s)`, waited for in slices, so that no signal is noticed late."""
+    deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+    while True:
+        left_s = None if deadline_s is None else deadline_s - time.monotonic()
+        try:
+            return future.result(slice_of(left_s))
+        except TimeoutError:
+            if future.done() or (left_s is not None and left_s <= 0):
+                raise
 
 
 class _QuietLoop(asyncio.SelectorEventLoop):
@@ -190,7 +204,7 @@ class LoopThread:
         """
         future = self.submit(coro)
         try:
-            return future.result(timeout_s)
+            return _result(future, timeout_s)
         except concurrent.futures.CancelledError:
             raise StateError(f"{self.name}: the client was closed while the call was waiting") from None
         except TimeoutError:

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError
+from kafka_core.sync.wakeup import slice_of
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
@@ -258,7 +259,7 @@ class ReportQueue:
                 left_s = None if deadline_s is None else deadline_s - time.monotonic()
                 if left_s is not None and left_s <= 0:
                     return False
-                self._changed.wait(left_s)
+                self._changed.wait(slice_of(left_s))
         return True
 
 

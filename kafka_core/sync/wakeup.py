@@ -1,0 +1,43 @@
+"""A flag that other threads, signal handlers and finalizers set, and that a blocking call waits for in short slices.
+
+Must not know clients. `threading.Event` would not do: its lock is held for a moment inside `clear` and `wait`, and a
+signal handler that calls `set` at that moment waits for its own thread for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Final
+
+SLICE_S: Final = 0.1
+"""The longest single wait, in seconds. A signal that comes after the interpreter's last look and before the system call
+does not end that call (Python runs the handler when it returns), and on Windows Ctrl-C ends no wait for a lock."""
+
+
+class Wakeup:
+    """Set by anybody, at any time; taken by the one who waits. With several who wait, one is woken."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        """Wakes who waits, or the next who will. Never blocks."""
+        with contextlib.suppress(RuntimeError):  # it was set already
+            self._lock.release()
+
+    def clear(self) -> None:
+        """Forgets what was set. Never blocks."""
+        self._lock.acquire(blocking=False)
+
+    def wait(self, seconds: float | None) -> bool:
+        """Waits at most `seconds` and never longer than a slice; whether it was set. The caller looks again anyway."""
+        return self._lock.acquire(timeout=slice_of(seconds))
+
+
+def slice_of(seconds: float | None) -> float:
+    """How long to wait now, of `seconds` in all (None: for ever)."""
+    return SLICE_S if seconds is None else min(max(seconds, 0.0), SLICE_S)
