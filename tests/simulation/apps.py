@@ -56,6 +56,8 @@ class App:
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException as error:
+            if not self.process.alive:
+                raise
             self.history.add("broke", "main", type(error).__name__, str(error))
         finally:
             self.done = True
@@ -87,6 +89,8 @@ class App:
         except GeneratorExit:  # the process was killed, its remains are cleared away
             raise
         except BaseException as error:
+            if not self.process.alive:
+                raise
             self.history.add("broke", name, type(error).__name__, str(error))
         return None
 

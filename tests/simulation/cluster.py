@@ -110,7 +110,7 @@ class VirtualCluster(EmbeddedCluster):
         for index, topic in enumerate(self.incarnations):
             for partition in topic.partitions:
                 logs[index, partition.index] = [
-                    (message.offset() or 0, (message.value() or b"").decode())
+                    (message.offset() or 0, (message.value() or b"").decode().rstrip("#"))
                     for message in reading.messages(partition)
                 ]
         return logs

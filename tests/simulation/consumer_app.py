@@ -69,7 +69,7 @@ class ConsumerApp(App):
                 self.history.add("event", error.code(), message.topic(), message.partition(), error.str())
             else:
                 self.taken += 1
-                value = (message.value() or b"").decode()
+                value = (message.value() or b"").decode().rstrip("#")
                 self.history.add("deliver", message.topic(), message.partition(), message.offset(), value, begun)
         every = self.client.traits.get("commit", "auto")
         if messages and every != "auto":

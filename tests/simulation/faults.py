@@ -159,6 +159,9 @@ class Faults:
             world.network.unblock(path)
         for name, partitions in world.plan.topics.items():
             world.cluster.make_topic(name, partitions)
+        for client in world.plan.clients:
+            if client.role == "member":
+                world.start(client.name)
         for app in world.apps.values():
             if isinstance(app, ConsumerApp):
                 app.hold(False)

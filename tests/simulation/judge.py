@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tests.simulation.checkers import ending, produced, spans
+from tests.simulation.checkers import ending, groups, produced, spans
 from tests.simulation.world import Run
 
 Checker = Callable[[Run], Iterator[str]]
@@ -32,6 +32,9 @@ CHECKERS: Final[dict[str, Checker]] = {
     "order": produced.order,
     "reports": produced.reports,
     "positions": spans.positions,
+    "delivered": groups.delivered,
+    "committed": groups.committed,
+    "owners": groups.owners,
     "ending": ending.check,
     "memory": ending.memory,
 }

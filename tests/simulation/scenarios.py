@@ -266,8 +266,59 @@ def reader_action(draft: Draft, name: str) -> None:
             draft.at(at_s + rng.random(), "call", name, "hold", False)
 
 
-SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {"produce": produce, "read": read}
-WEIGHTS: Final = {"produce": 4, "read": 4}
+def group(rng: random.Random, seed: int) -> Plan:
+    """A producer, and members of a group that come, go, die, stall and are rebalanced."""
+    draft = Draft(rng, seed, "group", rng.choice((3.0, 6.0)))
+    draft.topics[TOPIC] = rng.choice((2, 3, 5))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(1, 4), 40)
+    strategy = rng.choice(("range", "roundrobin", "cooperative-sticky", "cooperative-sticky"))
+    for number in range(rng.choice((1, 2, 2, 3))):
+        draft_member(draft, f"m{number}", strategy)
+    draft.troubles(rng.randint(0, 5), MEMBER_APIS)
+    return draft.plan()
+
+
+def draft_member(draft: Draft, name: str, strategy: str) -> None:
+    """A member of the group, and what becomes of it."""
+    rng = draft.rng
+    conf = {
+        **draft.consumer_conf(),
+        "group.id": "g",
+        "partition.assignment.strategy": strategy,
+        "session.timeout.ms": rng.choice((1000, 2000)),
+        "heartbeat.interval.ms": rng.choice((100, 300)),
+        "max.poll.interval.ms": rng.choice((3000, 10_000)),
+    }
+    traits = {**draft.consumer_traits(), "topics": [TOPIC], "callback_s": rng.choice((0.0, 0.0, 0.01, 0.3))}
+    draft.clients.append(Client(name, "member", conf, traits))
+    draft.at(rng.choice((0.0, 0.0, draft.moment())), "start", name)
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        at_s = draft.moment()
+        match rng.choice(("kill", "kill", "finish", "hold", "resubscribe", "commit", "look", "cancel", "cancel")):
+            case "kill":
+                draft.at(at_s, "kill", name)
+                draft.at(at_s + rng.choice((0.0, 1.5)) * rng.random(), "start", name)
+            case "finish":
+                draft.at(at_s, "finish", name)
+                if rng.random() < 0.3:
+                    draft.at(at_s + 0.001, "cancel", name, "close")
+                draft.at(at_s + rng.random(), "start", name)
+            case "hold":
+                draft.at(at_s, "call", name, "hold", True)
+                draft.at(at_s + rng.choice((0.3, 4.0)), "call", name, "hold", False)
+            case "resubscribe":
+                draft.at(at_s, "call", name, "unsubscribe")
+                draft.at(at_s + rng.random(), "call", name, "subscribe")
+            case "cancel":
+                draft.at(at_s, "cancel", name, rng.choice(("poll", "poll", "commit", "begin")))
+            case other:
+                draft.at(at_s, "call", name, other, *((rng.random() < 0.5,) if other == "commit" else ()))
+
+
+SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {"produce": produce, "read": read, "group": group}
+WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4}
 
 
 def plan_for(seed: int, scenario: str | None = None) -> Plan:

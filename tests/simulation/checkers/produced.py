@@ -17,7 +17,7 @@ def acknowledged(run: Run) -> Iterator[str]:
     for (incarnation, partition), records in run.truth.items():
         topic = run.incarnations[incarnation][0]
         for offset, text in records:
-            places[value_of(text)].append((topic, partition, offset))
+            places[text].append((topic, partition, offset))
     for event in run.history.of("report"):
         value, code, topic, partition, offset = event.data[:5]
         if code is not None:
@@ -33,10 +33,10 @@ def doubled(run: Run) -> Iterator[str]:
     """No log holds a record of an idempotent producer twice."""
     idempotent = idempotent_producers(run)
     for (incarnation, partition), records in run.truth.items():
-        counts = Counter(value_of(text) for _, text in records)
+        counts = Counter(text for _, text in records)
         for value, count in counts.items():
             if count > 1 and producer_of(value) in idempotent:
-                offsets = [offset for offset, text in records if value_of(text) == value]
+                offsets = [offset for offset, text in records if text == value]
                 yield f"{value} is in {run.incarnations[incarnation][0]}[{partition}] {count} times, at {offsets}"
 
 
@@ -51,7 +51,7 @@ def order(run: Run) -> Iterator[str]:
         last: dict[str, int] = {}
         seen: set[str] = set()
         for offset, text in records:
-            value = value_of(text)
+            value = text
             if value in seen:  # a double is judged elsewhere
                 continue
             seen.add(value)
@@ -75,11 +75,6 @@ def reports(run: Run) -> Iterator[str]:
     refused = {event.data[0] for event in run.history.of("refused")}
     for value in refused & counts.keys():
         yield f"{value} was refused by produce() and reported all the same"
-
-
-def value_of(text: str) -> str:
-    """The value without its filling."""
-    return text.rstrip("#")
 
 
 def producer_of(value: str) -> str:

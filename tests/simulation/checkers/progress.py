@@ -23,8 +23,7 @@ def missing(world: World, spans: Spans) -> list[str]:
             end = world.cluster.ends(key[0]).get(key[1])
             if end is None:
                 continue
-            at_end = span.next == end or (span.next is None and _may_be_at(span.starts, spans, reading, key, end))
-            if not at_end:
+            if not spans.may_stand_at(app.process.name, key, end):
                 found.append(f"{app.process} stands at {span.next} of {end} in {key[0]}[{key[1]}]")
             owners[reading.group, key] = True
         if app.client.role == "member":
@@ -33,9 +32,3 @@ def missing(world: World, spans: Spans) -> list[str]:
                     owners.setdefault((reading.group, (topic, partition)), False)
     found += [f"nobody of {group} reads {key[0]}[{key[1]}]" for (group, key), owned in owners.items() if not owned]
     return found
-
-
-def _may_be_at(starts: frozenset[int] | None, spans: Spans, reading: object, key: Key, end: int) -> bool:
-    """Whether a span without a record yet has nothing to read: it begins at the end."""
-    del spans, reading, key
-    return end == 0 or starts is None or end in starts

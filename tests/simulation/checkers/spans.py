@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tests.simulation.history import Event
 from tests.simulation.plan import Plan
@@ -17,35 +17,53 @@ if TYPE_CHECKING:
     from tests.simulation.world import Run
 
 Key = tuple[str, int]
-BEGINNING, END, STORED, INVALID = -2, -1, -1000, -1001
+State = tuple[int | None, int | None]
+BEGINNING: Final = -2
 
 
 @dataclass(slots=True, eq=False)
 class Span:
     """A stretch of reading.
 
+    A call that ran when the span began may still hold records of the one before it, and hand them out first; which of
+    both a record belongs to may not be clear, so all possibilities are followed.
+
     Attributes:
         since: number of the event it began with.
         starts: where it may begin; None: at the group's committed offset, or where auto.offset.reset says.
-        next: the offset that must come next; None before the first.
-        before: the span it replaced, whose records a call that ran at that time may still hold.
+        states: the possibilities, each (next offset of this span, None before its first record; next offset of the
+            span before, or None).
     """
 
     since: int
     starts: frozenset[int] | None
-    next: int | None = None
-    before: Span | None = None
+    states: frozenset[State]
+
+    @property
+    def next(self) -> int | None:
+        """The offset that comes next; None if (perhaps) nothing of this span was handed out yet."""
+        found = {new for new, _ in self.states}
+        return None if None in found else max((new for new in found if new is not None), default=None)
+
+    def loose_ends(self) -> frozenset[int]:
+        """What may come next for a call that goes on with this span after its end."""
+        return frozenset(item for state in self.states for item in state if item is not None)
+
+
+def new_span(since: int, starts: frozenset[int] | None, before: Span | None = None) -> Span:
+    """A span with nothing handed out yet."""
+    loose = before.loose_ends() if before is not None else frozenset()
+    return Span(since, starts, frozenset([(None, None), *((None, old) for old in loose)]))
 
 
 @dataclass(slots=True)
 class Reading:
-    """Of one process: its spans, and partitions that it had before (a call may hold their records)."""
+    """Of one process: its spans, and those it gave up (a call may hold their records)."""
 
     group: str
     latest: bool
     spans: dict[Key, Span] = field(default_factory=dict)
-    given: dict[Key, Span] = field(default_factory=dict)
-    paused: set[Key] = field(default_factory=set)
+    given: dict[Key, tuple[int, Span]] = field(default_factory=dict)
 
 
 class Spans:
@@ -53,12 +71,10 @@ class Spans:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.readings: dict[str, Reading] = {}
         self.violations: list[str] = []
-        self.incarnation: dict[str, int] = {}
+        self._readings: dict[str, Reading] = {}
         self._fed = 0
         self._commits: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
-        self._resets: dict[str, list[int]] = {}
 
     def feed(self, events: list[Event]) -> None:
         """Take the events that are new."""
@@ -70,23 +86,29 @@ class Spans:
 
     def reading(self, who: str) -> Reading:
         """What is known of a process."""
-        if who not in self.readings:
-            client = self.plan.client(who.partition(".")[0])
-            conf = client.conf
-            self.readings[who] = Reading(conf.get("group.id", ""), conf.get("auto.offset.reset") != "earliest")
-        return self.readings[who]
+        if who not in self._readings:
+            conf = self.plan.client(who.partition(".")[0]).conf
+            self._readings[who] = Reading(conf.get("group.id", ""), conf.get("auto.offset.reset") != "earliest")
+        return self._readings[who]
+
+    def may_stand_at(self, who: str, key: Key, end: int) -> bool:
+        """Whether a consumer has nothing more to read: it stands at `end`, or begins there."""
+        reading = self.reading(who)
+        span = reading.spans[key]
+        if span.next is not None:
+            return span.next == end
+        return end in (span.starts if span.starts is not None else self._group_starts(span, reading, key))
 
     # ---- events
 
     def _assigned(self, number: int, event: Event) -> None:
         reading = self.reading(event.who)
-        old = {**reading.given, **reading.spans}
-        reading.spans = {}
-        reading.given = old
-        for topic, partition, offset, *end in event.data[0]:
-            self._begin(
-                number, reading, (topic, partition), offset, end[0] if end else None, old.get((topic, partition))
-            )
+        old, reading.spans = reading.spans, {}
+        for key, span in old.items():
+            reading.given[key] = number, span
+        for topic, partition, offset, end in event.data[0]:
+            given = reading.given.get((topic, partition))
+            self._begin(number, reading, (topic, partition), offset, end, given[1] if given else None)
 
     def _seeked(self, number: int, event: Event) -> None:
         topic, partition, offset, end = event.data
@@ -95,27 +117,21 @@ class Spans:
         if span is not None:
             self._begin(number, reading, (topic, partition), offset, end, span)
 
-    def _begin(
-        self, number: int, reading: Reading, key: Key, offset: int, end: int | None, before: Span | None
-    ) -> None:
-        starts: frozenset[int] | None
+    @staticmethod
+    def _begin(number: int, reading: Reading, key: Key, offset: int, end: int, before: Span | None) -> None:
+        starts: frozenset[int] | None = None
         if offset == BEGINNING:
             starts = frozenset({0})
         elif offset >= 0:
-            beyond = end is None or offset > end
-            starts = frozenset({offset, 0} if beyond and not reading.latest else {offset})
-        else:
-            starts = None
-        if before is not None:
-            before.before = None
-        reading.spans[key] = Span(number, starts, before=before)
+            starts = frozenset({offset, 0} if offset > end and not reading.latest else {offset})
+        reading.spans[key] = new_span(number, starts, before)
 
     def _owns(self, number: int, event: Event) -> None:
         reading = self.reading(event.who)
         for key in event.data[0]:
             if key in reading.spans:
                 self.violations.append(f"{event.who} was assigned {key[0]}[{key[1]}] at {event.at_s:.3f}, which it had")
-            reading.spans[key] = Span(number, None, before=reading.given.pop(key, None))
+            reading.spans[key] = new_span(number, None)
 
     def _gives(self, number: int, event: Event) -> None:
         reading = self.reading(event.who)
@@ -124,49 +140,36 @@ class Spans:
             if span is None:
                 self.violations.append(f"{event.who} gave up {key[0]}[{key[1]}] at {event.at_s:.3f}, which it had not")
             else:
-                span.before = None
-                reading.given[key] = span
+                reading.given[key] = number, span
 
     def _committed(self, number: int, event: Event) -> None:
         group, topic, partition, offset = event.data
         self._commits.setdefault((group, topic, partition), []).append((number, offset))
-
-    def _topic(self, number: int, event: Event) -> None:
-        self.incarnation[event.data[0]] = number
-        self._resets.setdefault(event.data[0], []).append(number)
 
     def _delivered(self, number: int, event: Event) -> None:
         topic, partition, offset, value, begun = event.data
         reading = self.reading(event.who)
         key = (topic, partition)
         span = reading.spans.get(key)
-        where = f"{event.who} at {event.at_s:.3f} got {topic}[{partition}] {offset} ({value[:24]})"
+        where = f"{event.who} at {event.at_s:.3f} got {topic}[{partition}] {offset} ({value})"
         if span is None:
-            given = reading.given.get(key)
-            if given is None or not self._still_held(given, offset):
+            since, given = reading.given.get(key, (-1, None))
+            if given is None or begun > since or offset not in given.loose_ends():
                 self.violations.append(f"{where}, which is not assigned to it")
+            else:
+                given.states = frozenset({(offset + 1, None)})
             return
-        if (
-            begun < span.since
-            and span.next is None
-            and span.before is not None
-            and self._still_held(span.before, offset)
-        ):
-            return
-        if span.next is not None:
-            if offset != span.next:
-                self.violations.append(f"{where}, but {span.next} comes next")
-        elif not self._may_begin(span, reading, key, offset):
-            self.violations.append(f"{where} first, but {self._expected(span, reading, key)} comes first")
-        span.next = offset + 1
-
-    @staticmethod
-    def _still_held(span: Span, offset: int) -> bool:
-        """Whether a call that began before the change may hand this out: it continues the span that was."""
-        if span.next is not None and offset == span.next:
-            span.next = offset + 1
-            return True
-        return False
+        states: set[State] = set()
+        for new, old in span.states:
+            if offset == new or (new is None and self._may_begin(span, reading, key, offset)):
+                states.add((offset + 1, old))
+            if new is None and old == offset and begun < span.since:
+                states.add((None, offset + 1))
+        if not states:
+            expected = span.next if span.next is not None else self._expected(span, reading, key)
+            self.violations.append(f"{where}, but {expected} comes next")
+            states = {(offset + 1, None)}
+        span.states = frozenset(states)
 
     def _may_begin(self, span: Span, reading: Reading, key: Key, offset: int) -> bool:
         if span.starts is not None:
@@ -188,19 +191,18 @@ class Spans:
             starts = starts - {-1} | {0}
         return starts
 
-    def _expected(self, span: Span, reading: Reading, key: Key) -> Any:
+    def _expected(self, span: Span, reading: Reading, key: Key) -> str:
         starts = span.starts if span.starts is not None else self._group_starts(span, reading, key)
         return " or ".join(map(str, sorted(starts)))
 
 
-_HANDLERS: dict[str, Any] = {
+_HANDLERS: Final[dict[str, Any]] = {
     "assign": Spans._assigned,
     "seek": Spans._seeked,
     "owns": Spans._owns,
     "gives": Spans._gives,
     "loses": Spans._gives,
     "committed": Spans._committed,
-    "topic": Spans._topic,
     "deliver": Spans._delivered,
 }
 
