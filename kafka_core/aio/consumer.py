@@ -98,6 +98,7 @@ class AIOConsumer:
         except BaseException:  # cancelled, above all: what it has so far must not be lost
             self._core.hand_back(found)
             raise
+        self._queue.given()
         return found
 
     async def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
@@ -112,6 +113,7 @@ class AIOConsumer:
         except BaseException:
             self._core.hand_back_from(columns.first_offsets())
             raise
+        self._queue.given()
         return columns.sink.finish()
 
     async def __aiter__(self) -> AsyncIterator[Message]:

@@ -102,7 +102,11 @@ class Committer:
         if not commits:
             return
         try:
-            errors = await self._rpc.commit(self._identity, commits, timeout_s)
+            async with asyncio.timeout(timeout_s), self._turn:  # asynchronous commits that wait must not come behind it
+                errors = await self._rpc.commit(self._identity, commits, timeout_s)
+        except TimeoutError:
+            logger.warning("the last commit before giving up partitions waited %g s for earlier ones", timeout_s)
+            return
         except KafkaException as error:
             logger.warning("the last commit before giving up partitions failed: %s", error)
             self._tell(CommitDone(error.error, offsets.to_partitions(commits)))

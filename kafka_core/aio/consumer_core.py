@@ -111,6 +111,7 @@ class ConsumerCore:
         self.waiting = False
         self.closing = self.closed = False
         self.active_event: Event | None = None
+        self._changing = asyncio.Lock()
         self._handled = False
         self._started = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -457,9 +458,14 @@ class ConsumerCore:
         await self._give_up(keys, commit=self._may_commit())
 
     async def _replace(self, partitions: Sequence[TopicPartition]) -> None:
+        """One after the other, in the order of the calls; who is cancelled while the last commit runs replaces, too."""
         Assignment().add(partitions)  # refuses what can't be assigned before anything is given up
-        await self._give_up([state.key for state in self.assignment], commit=self._may_commit())
-        self._add(partitions)
+        async with self._changing:
+            try:
+                await self._give_up([state.key for state in self.assignment], commit=self._may_commit())
+            finally:
+                if not self.closed:
+                    self._add(partitions)
 
     def _may_commit(self) -> bool:
         return self.active_event is None or self.active_event.kind is not EventKind.LOST

@@ -44,7 +44,7 @@ async def race(attempts: Sequence[Callable[[], Awaitable[T]]], *, stagger_s: flo
                     return task.result()
         raise AllFailed([_failure(task) for task in started])
     finally:
-        await _cancel([task for task in started if not task.done()])
+        await _end(started)
 
 
 def _start(attempt: Callable[[], Awaitable[T]], started: list["asyncio.Future[T]"]) -> "asyncio.Future[T]":
@@ -62,14 +62,25 @@ def _failure(task: "asyncio.Future[T]") -> Exception:
     return TimeoutError("cancelled")
 
 
-async def _cancel(tasks: Sequence["asyncio.Future[T]"]) -> None:
-    for task in tasks:
+async def _end(attempts: Sequence["asyncio.Future[T]"]) -> None:
+    """Cancel those that run, and look at every failure, so that asyncio does not report it as lost."""
+    running = [task for task in attempts if not task.done()]
+    for task in running:
         task.cancel()
-    if tasks:
-        await asyncio.wait(tasks, timeout=1.0)
-        for task in tasks:
-            if task.done() and not task.cancelled():
-                task.exception()  # looked at, so that asyncio does not report it as lost
+    try:
+        if running:
+            await asyncio.wait(running, timeout=1.0)
+    finally:
+        for task in attempts:
+            if task.done():
+                _look_at(task)
+            else:
+                task.add_done_callback(_look_at)
+
+
+def _look_at(task: "asyncio.Future[T]") -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 async def in_daemon_thread(name: str, fn: Callable[..., T], *args: object) -> T:

@@ -10,8 +10,8 @@ with a long queue can't keep the others waiting.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -92,7 +92,8 @@ class FetchQueue:
         lock: a re-entrant lock; a null context where loop and taker are one thread.
         wake: called by `push` if `waiting` is set.
         room: called by the taker when partitions that were held back may be fetched again.
-        auto_store: the offset after each record handed out is stored for the next commit.
+        auto_store: the offset after each record handed out is stored for the next commit: by `next` at once, by the
+            others when `given` is called.
         event: makes the message for a batch whose records can't be walked, though its checksum is right; without it
             the error is raised.
     """
@@ -116,6 +117,8 @@ class FetchQueue:
         self._ring: deque[PartitionState] = deque()
         self._turn = 0
         self._held: set[PartitionState] = set()
+        self._not_given: dict[PartitionState, tuple[int, int]] = {}  # offset and epoch to store
+        self._draining = False
         self.waiting = False
         self.queued_bytes = 0
 
@@ -154,7 +157,7 @@ class FetchQueue:
             self._advance(state, chunk.end_offset, chunk.end_epoch)
 
     def drop(self, state: PartitionState) -> None:
-        """Forgets what is queued of a partition."""
+        """Forgets what is queued of a partition; what was taken and not given yet is not stored either."""
         with self._lock:
             if state.chunks and not state.paused:
                 self._ring.remove(state)
@@ -164,6 +167,7 @@ class FetchQueue:
             state.queued_records = state.queued_bytes = 0
             state.held_back = False
             self._held.discard(state)
+            self._not_given.pop(state, None)
 
     def restart(self, state: PartitionState, offset: int) -> None:
         """`PartitionState.restart` with the queue emptied, as one step for the taker."""
@@ -177,7 +181,7 @@ class FetchQueue:
             if not 0 <= offset < state.position:
                 return  # something else has moved the partition meanwhile, a seek for example
             self.restart(state, offset)
-            if self._auto_store:
+            if self._auto_store and state.stored > offset:
                 state.stored, state.stored_epoch = offset, -1
 
     def pause(self, state: PartitionState) -> None:
@@ -248,12 +252,20 @@ class FetchQueue:
                 self._finish(state, chunk)
             return None
 
+    def given(self) -> None:
+        """What was taken since the last call has reached the application: now its offsets may be committed."""
+        if self._not_given:
+            with self._lock:
+                for state, (offset, epoch) in self._not_given.items():
+                    state.stored, state.stored_epoch = offset, epoch
+                self._not_given.clear()
+
     def take(self, out: list[Any], limit: int) -> int:
-        """Appends up to `limit` messages and events to `out`; how many there were."""
+        """Appends up to `limit` messages and events to `out`; how many there were. `given` must follow."""
         return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
 
     def take_columns(self, sink: Any, limit: int) -> int:
-        """Fills columns with up to `limit` records; stops before an event, which `next` hands out."""
+        """The same into columns, but it stops before an event, which `next` hands out."""
         return self._drain(limit, lambda cursor, count: cursor.take_columns(sink, count), lambda: int(sink.rows), None)
 
     def peek_event(self) -> Any | None:
@@ -269,7 +281,7 @@ class FetchQueue:
         on_event: Callable[[Any], object] | None,
     ) -> int:
         taken = 0
-        with self._lock:
+        with self._lock, self._not_given_yet():
             ring = self._ring
             while ring and taken < limit:
                 state = ring[0]
@@ -333,9 +345,21 @@ class FetchQueue:
         event = self._event(state, KafkaError(error.code, text), offset)
         state.chunks.append(Chunk(state, state.version, deque(), offset, epoch, 0, 0, event))
 
+    @contextmanager
+    def _not_given_yet(self) -> Iterator[None]:
+        self._draining = True
+        try:
+            yield
+        finally:
+            self._draining = False
+
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
         state.position, state.position_epoch = position, epoch
-        if self._auto_store:
+        if not self._auto_store:
+            return
+        if self._draining or state in self._not_given:
+            self._not_given[state] = position, epoch
+        else:
             state.stored, state.stored_epoch = position, epoch
 
     def _rotate(self) -> None:

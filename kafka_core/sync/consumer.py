@@ -122,6 +122,7 @@ class Consumer:
         except BaseException:  # Ctrl-C: what it has so far must not be lost
             self._hand_back(lambda: self._core.hand_back(found))
             raise
+        self._queue.given()
         return found
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
@@ -145,6 +146,7 @@ class Consumer:
         except BaseException:
             self._hand_back(lambda: self._core.hand_back_from(columns.first_offsets()))
             raise
+        self._queue.given()
         return columns.sink.finish()
 
     def __iter__(self) -> Iterator[Message]:

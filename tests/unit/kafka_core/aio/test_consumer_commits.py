@@ -234,3 +234,17 @@ async def test_a_last_commit_that_fails_is_told_and_does_not_stop_the_rebalance(
 def test_answers_are_put_beside_what_was_asked() -> None:
     commits = {T0: Committed(5, 2, "note"), T1: Committed(6)}
     assert with_errors(commits, {T1: 3}) == {T0: Committed(5, 2, "note"), T1: Committed(6, error_code=3)}
+
+
+@on_loop
+async def test_the_last_commit_comes_behind_those_that_wait() -> None:
+    rig = Rig()
+    rig.rpc.gate.clear()
+    earlier = [asyncio.ensure_future(rig.committer.commit_later({T0: Committed(offset)})) for offset in (1, 2)]
+    await until(lambda: rig.rpc.taken)
+    rig.store(p0=9)
+    last = asyncio.ensure_future(rig.committer.commit_last([rig.state(0)], 10.0))
+    await asyncio.sleep(0.01)
+    rig.rpc.gate.set()
+    await asyncio.gather(*earlier, last)
+    assert rig.rpc.taken == [{T0: 1}, {T0: 2}, {T0: 9}]

@@ -398,3 +398,33 @@ async def test_closing_what_was_never_used_asks_nobody() -> None:
     rig = Rig()
     await rig.close()
     assert rig.brokers.log == []
+
+
+@on_loop
+async def test_of_assignments_at_the_same_time_the_last_one_counts() -> None:
+    rig = Rig()
+    await rig.core.assign([TopicPartition("t", 0, 0), TopicPartition("t", 2, 0)])
+    rig.core.assignment.require(T0, "").stored = 17  # so that the next one commits, which takes its time
+    await asyncio.gather(
+        rig.core.assign([TopicPartition("t", 1, 3)]),
+        rig.core.assign([TopicPartition("t", 1, 3)]),
+        rig.core.assign([TopicPartition("t", 0, 5)]),
+    )
+    assert rig.assigned() == {T0}
+    assert rig.core.assignment.require(T0, "").next_fetch_offset == 5
+    await rig.core.finish_close(5.0)
+
+
+@on_loop
+async def test_an_assignment_cancelled_while_it_commits_is_made_all_the_same() -> None:
+    rig = Rig()
+    rig.brokers.handlers[OffsetCommitRequest] = lambda *_: None  # never answered
+    await rig.core.assign([TopicPartition("t", 0, 0)])
+    rig.core.assignment.require(T0, "").stored = 17
+    call = asyncio.ensure_future(rig.core.assign([TopicPartition("t", 1, 3)]))
+    await until(lambda: rig.assigned() == set())
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert rig.assigned() == {T1}
+    await rig.core.finish_close(0.1)

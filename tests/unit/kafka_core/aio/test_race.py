@@ -1,6 +1,7 @@
 """kafka_core.aio.race: the first success, and calls in daemon threads."""
 
 import asyncio
+import gc
 import threading
 import time
 
@@ -63,6 +64,29 @@ class TestRace:
         assert isinstance(error, AllFailed)
         assert list(map(str, error.failures)) == ["first", "second"]
         assert str(error) == "first; second"
+
+    @on_loop
+    async def test_a_failure_beside_the_success_is_looked_at(self):
+        together = asyncio.Event()
+        problems = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
+
+        async def wins():
+            await together.wait()
+            return "a"
+
+        async def fails():
+            await together.wait()
+            raise OSError("too late")
+
+        running = asyncio.ensure_future(race([wins, *[fails] * 30], stagger_s=0.0))
+        while len(together._waiters) < 31:
+            await asyncio.sleep(0)
+        together.set()
+        assert await running == "a"
+        await asyncio.sleep(0)
+        gc.collect()
+        assert problems == []
 
     @on_loop
     async def test_nobody(self):

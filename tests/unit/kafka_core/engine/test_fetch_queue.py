@@ -79,6 +79,7 @@ class Bench:
     def take(self, limit: int = 10**6) -> list[Any]:
         out: list[Any] = []
         assert self.queue.take(out, limit) == len(out)
+        self.queue.given()
         return out
 
 
@@ -256,6 +257,7 @@ def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None
     bench.push(state, range(10))
     out: list[Any] = []
     assert bench.queue.take(out, 4) == 4
+    bench.queue.given()
     assert (state.position, state.stored) == (4, 4)
     bench.queue.hand_back(state, 2)
     assert (state.position, state.stored, state.next_fetch_offset, state.phase) == (2, 2, 2, Phase.FETCH)
@@ -272,3 +274,25 @@ def test_what_is_stored_by_hand_stays_when_records_are_handed_back() -> None:
     state.stored = 1
     bench.queue.hand_back(state, 0)
     assert (state.position, state.stored) == (0, 1)
+
+
+def test_what_a_call_still_holds_is_not_stored_until_it_is_given() -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(3))
+    bench.queue.take([], 2)
+    assert (state.position, state.stored) == (2, -1001)
+    bench.queue.take([], 5)
+    bench.push(state, end=4)  # control records behind what is held
+    assert (state.position, state.stored) == (4, -1001)
+    bench.queue.given()
+    assert (state.stored, state.stored_epoch) == (4, 1)
+    bench.push(state, range(4, 6))
+    bench.queue.take([], 1)
+    bench.queue.hand_back(state, 4)
+    bench.queue.given()
+    assert (state.position, state.stored) == (4, 4)
+    bench.push(state, range(4, 6))
+    bench.queue.take([], 1)
+    bench.queue.restart(state, 0)
+    bench.queue.given()
+    assert state.stored == 4, "a seek meanwhile: what was held is not committed"
