@@ -8,7 +8,7 @@ import time
 import pytest
 
 from kafka_core.aio.race import AllFailed, in_daemon_thread, race
-from tests.faults.loop import on_loop, outcome
+from tests.faults.loop import on_loop, outcome, until
 
 
 class Runner:
@@ -80,8 +80,7 @@ class TestRace:
             raise OSError("too late")
 
         running = asyncio.ensure_future(race([wins, *[fails] * 30], stagger_s=0.0))
-        while len(together._waiters) < 31:
-            await asyncio.sleep(0)
+        await until(lambda: len(together._waiters) == 31)
         together.set()
         assert await running == "a"
         await asyncio.sleep(0)
