@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from registry.cli.files import write_whole
 from registry.cli.findings import Unusable
 
 __all__ = ["FORMAT", "Archive"]
@@ -118,12 +118,9 @@ class Archive:
 
     @staticmethod
     def _write(path: Path, content: dict[str, Any]) -> None:
-        """Writes a file under another name first: what has the right name is whole."""
         text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, "utf-8")
-            part.replace(path)
+            write_whole(path, text)
         except OSError as error:
             raise Unusable(f"{path} can't be written: {error.strerror}") from error

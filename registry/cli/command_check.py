@@ -214,6 +214,7 @@ class _progress:
 
 def write_report(report: Report, fmt: str, output: Path | None, verbose: bool) -> None:
     """Shows a report, or writes it to a file and shows it as text."""
+    from registry.cli.files import write_whole
     from registry.cli.report_text import show
 
     if fmt != "text":
@@ -222,7 +223,7 @@ def write_report(report: Report, fmt: str, output: Path | None, verbose: bool) -
             click.echo(text)
             return
         try:
-            output.write_text(text + "\n", "utf-8")
+            write_whole(output, text + "\n")
         except OSError as error:
             raise Unusable(f"{output} can't be written: {error.strerror}") from error
     elif output is not None:

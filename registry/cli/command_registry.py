@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from registry.cli.files import write_whole
 from registry.cli.findings import Unusable
 from registry.cli.shell import (
     PATH,
@@ -72,7 +73,9 @@ def json_option(function: Decorated) -> Decorated:
 @json_option
 @registry_options
 @config_option
+@click.pass_context
 def register(
+    ctx: click.Context,
     paths: tuple[str, ...],
     rule: str | None,
     root: str | None,
@@ -83,9 +86,15 @@ def register(
     client_properties: tuple[str, ...],
     config: Path | None,
 ) -> None:
-    """Register schema files, each after the files it refers to."""
+    """Register schema files, each after the files it refers to.
+
+    All files are parsed before the first is registered. What the registry refuses is named, and files that do not refer
+    to it are registered.
+
+    Exit status: 0 all are registered, 1 the registry refused some, 2 a file can't be used, or no registry answers.
+    """
     from registry.cli.inputs import find_inputs
-    from registry.cli.registering import register_files
+    from registry.cli.registering import Refused, planned, register_files
     from registry.cli.subjects import Namer
 
     settings = settings_of(config)
@@ -93,11 +102,18 @@ def register(
     if inputs.missing:
         raise Unusable("; ".join(f"{item.path}: {item.findings[0].message}" for item in inputs.missing))
     namer = Namer(rule or settings.subject, {} if rule and "{" not in rule else settings.subjects)
+    plans = [(item, planned(item.collection, item.paths, namer)) for item in inputs.roots]
     done: list[dict[str, object]] = []
+    refused = 0
     with client(settings, registry, client_properties) as connected:
-        for item in inputs.roots:
-            for made in register_files(item.collection, item.paths, namer, connected, normalize, dry_run):
+        for item, plan in plans:
+            for made in register_files(item.collection, plan, connected, normalize, dry_run):
                 done.append({"path": item.shown(made.path), "subject": made.subject})
+                if isinstance(made, Refused):
+                    refused += 1
+                    done[-1]["refused"] = made.reason
+                    click.echo(f"{item.shown(made.path)}: {made.subject} refused: {made.reason}", err=True)
+                    continue
                 if not dry_run:
                     done[-1] |= {"version": made.version, "id": made.schema_id}
                 if fmt == "text":
@@ -107,6 +123,9 @@ def register(
         click.echo(json.dumps(done, indent=2))
     elif not done:
         raise Unusable("no schema files (.avsc, .json, .proto) there")
+    if refused:
+        click.echo(f"{refused} of {len(done)} refused", err=True)
+        ctx.exit(1)
 
 
 @click.command(cls=ExampleCommand, examples=GET_EXAMPLES)
@@ -141,7 +160,7 @@ def get(
         click.echo(text)
         return
     try:
-        output.write_text(text + "\n", "utf-8")
+        write_whole(output, text + "\n")
     except OSError as error:
         raise Unusable(f"{output} can't be written: {error.strerror}") from error
 

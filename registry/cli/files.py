@@ -7,6 +7,8 @@ not read, sizes are bounded.
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -15,12 +17,36 @@ from typing import Protocol
 
 from registry.cli.findings import Unusable
 
-__all__ = ["MAX_BYTES", "SUFFIXES", "FolderTree", "Tree", "decode", "matches", "shown"]
+__all__ = ["MAX_BYTES", "SUFFIXES", "FolderTree", "Tree", "decode", "matches", "shown", "write_whole"]
 
 MAX_BYTES = 16 * 1024 * 1024
 SUFFIXES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 NO_SCHEMAS = ("package.json", "package-lock.json", "tsconfig.json", "tsconfig.*.json")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that a crash leaves the old one or the new one, never a part: written beside it, then renamed.
+
+    Raises:
+        OSError: it can't be written; the old one is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():  # /dev/stdout, a pipe
+        target.write_text(text, "utf-8")
+        return
+    part = target.with_name(f".{target.name[:200]}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 class Tree(Protocol):

@@ -1,8 +1,9 @@
 """Loads a saved registry into another one: same ids, versions, references, deletions, configurations and modes.
 
-Must not know of HTTP. A subject is put into IMPORT mode while it is loaded; schemas come after those they refer to, in
-the order of their versions; what is there already is not sent again, so that a run that broke off can be repeated. At
-the end everything is read back and compared.
+Must not know of HTTP. All is read, ordered and compared with what is there before anything is written. A subject is in
+IMPORT mode while it is loaded, and not a moment longer, however the run ends; schemas come after those they refer to,
+in the order of their versions; what is there already is not sent again, so that a run that broke off can be repeated.
+What the registry refuses is left out and named. At the end everything is read back and compared.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from typing import Any
 
 from registry.cli.archive import Archive
 from registry.cli.findings import Unusable
+from registry.cli.import_modes import IMPORT, ImportModes
 from registry.cli.linking import blank_comments
 from registry.cli.parallel import each
 from registry.cli.rest import Rest
 from registry.compat import documents
+from registry.errors import ResponseError, UnexpectedAnswerError
 
 __all__ = ["Imported", "Plan", "load", "plan", "verify"]
 
 Key = tuple[str, int]
 COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
-IMPORT = "IMPORT"
 DEFAULTS = {"schemaType": "AVRO", "references": []}
 
 
@@ -48,11 +50,15 @@ class Imported:
     Attributes:
         sent: versions that were registered.
         present: versions that were there.
+        refused: what the registry does not take, each with the reason.
+        replaced: what was there and is otherwise now.
         problems: what is not as it was saved; empty if all is well.
     """
 
     sent: int = 0
     present: int = 0
+    refused: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -72,12 +78,9 @@ def plan(archive: Archive) -> Plan:
     return Plan(manifest, subjects, {key: contents[key] for key in _ordered(contents)})
 
 
-def _needs(contents: Mapping[Key, Mapping[str, Any]], key: Key) -> Iterator[Key]:
-    """The versions that must be there before one: those it refers to, and the one before it in its subject."""
-    subject, number = key
-    before = [other for name, other in contents if name == subject and other < number]
-    if before:
-        yield subject, max(before)
+def _referred(contents: Mapping[Key, Mapping[str, Any]], key: Key) -> Iterator[Key]:
+    """The saved versions that one refers to."""
+    subject, _ = key
     for reference in contents[key].get("references") or ():
         wanted = (str(reference["subject"]), int(reference["version"]))
         for candidate in (wanted, (_in_context(subject, wanted[0]), wanted[1])):
@@ -85,7 +88,16 @@ def _needs(contents: Mapping[Key, Mapping[str, Any]], key: Key) -> Iterator[Key]
                 yield candidate
                 break
         else:
-            raise Unusable(f"{subject} version {number} refers to {wanted[0]} version {wanted[1]}, which is not saved")
+            raise Unusable(f"{subject} version {key[1]} refers to {wanted[0]} version {wanted[1]}, which is not saved")
+
+
+def _needs(contents: Mapping[Key, Mapping[str, Any]], key: Key) -> Iterator[Key]:
+    """The versions that must be there before one: those it refers to, and the one before it in its subject."""
+    subject, number = key
+    before = [other for name, other in contents if name == subject and other < number]
+    if before:
+        yield subject, max(before)
+    yield from _referred(contents, key)
 
 
 def _in_context(subject: str, other: str) -> str:
@@ -134,84 +146,169 @@ class _View(Mapping[Key, Mapping[str, Any]]):
         return len(self._walked)
 
 
-def load(rest: Rest, what: Plan, progress: Callable[[int, int], None] = lambda done, total: None) -> Imported:
+def load(
+    rest: Rest,
+    what: Plan,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    skip_refused: bool = False,
+) -> Imported:
     """Loads a plan and verifies the result.
 
+    What the registry has already is compared before anything is written. What it refuses is named, the rest goes on.
+
+    Args:
+        rest: the registry.
+        what: what to load.
+        progress: called with how many versions are sent, of how many.
+        skip_refused: go on where the registry has something else; otherwise nothing is written then.
+
     Raises:
-        Unusable: the registry has another schema where one is to go.
-        SchemaRegistryError: it does not answer, or refuses; a repeated run goes on from there.
+        Unusable: the registry has other schemas where some are to go (all are named), or has no IMPORT mode.
+        SchemaRegistryError: it does not answer; modes are as they were, and a repeated run goes on from there.
     """
-    found = Imported()
-    present = _present(rest, what)
-    missing = {key: content for key, content in what.versions.items() if key not in present}
-    found.present = len(present)
-    list(each(lambda subject: rest.set_mode(subject, IMPORT), dict.fromkeys(subject for subject, _ in missing)))
-    for (subject, number), content in missing.items():
-        body = {name: content[name] for name in ("schema", "id", *COMPARED[2:]) if content.get(name) is not None}
-        rest.register(subject, {**body, "version": number})
-        found.sent += 1
-        progress(found.sent, len(missing))
-    _delete_softly(rest, what)
-    _settle(rest, what)
+    present, conflicts = _compared(rest, what)
+    if conflicts and not skip_refused:
+        listed = "".join(f"\n  {text}" for texts in conflicts.values() for text in texts)
+        raise Unusable(f"nothing was written: {rest} has something else there (--skip-refused leaves it out):{listed}")
+    refused = {key: "there is another schema" for key in conflicts if key in what.versions}
+    found = Imported(present=len(present))
+    missing = {key: content for key, content in what.versions.items() if key not in present and key not in refused}
+    modes = ImportModes(rest)
+    try:
+        with modes:
+            refused |= _enter(modes, [key for key in missing if key not in refused])
+            for key, content in missing.items():
+                _send(rest, key, content, what, refused)
+                found.sent += key not in refused
+                progress(found.sent, len(missing))
+            found.replaced += _delete_softly(rest, what, set(missing))
+            found.replaced += _settle(rest, what, modes, refused)
+    except BaseException as error:
+        left = modes.unsettled()
+        if left is not None:
+            error.add_note(left)
+        raise
+    found.refused = [f"{subject} version {number}: {why}" for (subject, number), why in refused.items()]
     found.problems = verify(rest, what)
     return found
 
 
-def _present(rest: Rest, what: Plan) -> set[Key]:
-    """The versions that are in the registry already, as they were saved."""
+def _enter(modes: ImportModes, keys: Sequence[Key]) -> dict[Key, str]:
+    """Puts all subjects into IMPORT mode; why what belongs to those that refuse it is refused."""
+    refused: dict[str, str] = {}
+    for subject in dict.fromkeys(subject for subject, _ in keys):
+        try:
+            modes.enter(subject)
+        except ResponseError as error:
+            if not _is_refusal(error):
+                raise
+            refused[subject] = f"it can't be put into {IMPORT} mode: {error}"
+    return {key: refused[key[0]] for key in keys if key[0] in refused}
 
-    def of_subject(subject: str) -> set[Key]:
+
+def _send(rest: Rest, key: Key, content: Mapping[str, Any], what: Plan, refused: dict[Key, str]) -> None:
+    """Registers a version, or says why it is refused."""
+    if key in refused:
+        return
+    subject, number = key
+    for needed in _referred(what.versions, key):
+        if needed in refused:
+            refused[key] = f"it refers to {needed[0]} version {needed[1]}, which is refused"
+            return
+    body = {name: content[name] for name in ("schema", "id", *COMPARED[2:]) if content.get(name) is not None}
+    try:
+        rest.register(subject, {**body, "version": number})
+    except ResponseError as error:
+        if not _is_refusal(error):
+            raise
+        refused[key] = str(error)
+
+
+def _is_refusal(error: ResponseError) -> bool:
+    """Whether the registry says no to this call, while others may go well."""
+    return (
+        400 <= error.http_status_code < 500
+        and error.http_status_code != 401
+        and not error.retriable
+        and not isinstance(error, UnexpectedAnswerError)
+    )
+
+
+def _compared(rest: Rest, what: Plan) -> tuple[set[Key], dict[Key, list[str]]]:
+    """The versions that are in the registry as they were saved, and what is otherwise there, in sentences."""
+
+    def of_subject(subject: str) -> tuple[set[Key], dict[Key, list[str]]]:
         mine = {key for key in what.versions if key[0] == subject} if subject in aliased else set()
         if mine and _alias(rest.setting("config", subject)) is not None:
-            return mine  # the alias is set last: a run before this one was done with them
-        return {(subject, number) for number in rest.versions(subject, deleted=True) if same(subject, number)}
-
-    def same(subject: str, number: int) -> bool:
-        saved = what.versions.get((subject, number))
-        if saved is None:
-            raise Unusable(f"{rest}: {subject} has a version {number} that is not in the export")
-        different = _different(saved, rest.version(subject, number))
-        if different:
-            raise Unusable(f"{rest}: {subject} version {number} is another schema ({', '.join(different)})")
-        return True
+            return mine, {}  # the alias is set last: a run before this one was done with them
+        same: set[Key] = set()
+        others: dict[Key, list[str]] = {}
+        for number in rest.versions(subject, deleted=True):
+            key, saved = (subject, number), what.versions.get((subject, number))
+            if saved is None:
+                others[key] = [f"{subject} has a version {number} that is not in the export"]
+                continue
+            different = _different(saved, rest.version(subject, number))
+            if different:
+                others[key] = [f"{subject} version {number} is another schema ({', '.join(different)})"]
+            else:
+                same.add(key)
+        return same, others
 
     aliased = {subject for subject, entry in what.subjects.items() if _alias(entry.get("config")) is not None}
-    return set().union(*each(of_subject, what.subjects))
+    present: set[Key] = set()
+    conflicts: dict[Key, list[str]] = {}
+    for same, others in each(of_subject, what.subjects):
+        present |= same
+        conflicts |= others
+    return present, conflicts
 
 
-def _delete_softly(rest: Rest, what: Plan) -> None:
-    """Deletes what was deleted, those that refer to others first."""
+def _delete_softly(rest: Rest, what: Plan, sent: set[Key]) -> list[str]:
+    """Deletes what was deleted, those that refer to others first; sentences about what was there before."""
     subjects = dict.fromkeys(key[0] for key, content in what.versions.items() if content.get("deleted"))
     live = {
         subject: set(rest.versions(subject, deleted=False))
         for subject in subjects
         if _alias(rest.setting("config", subject)) is None
     }
+    told = []
     for (subject, number), content in reversed(list(what.versions.items())):
         if content.get("deleted") and number in live.get(subject, ()):
             rest.delete(subject, number)
+            if (subject, number) not in sent:
+                told.append(f"{subject} version {number} was there and not deleted; it is deleted softly now, as saved")
+    return told
 
 
-def _settle(rest: Rest, what: Plan) -> None:
-    """Sets configurations and modes as they were saved; modes last, since a READONLY subject takes no configuration."""
+def _settle(rest: Rest, what: Plan, modes: ImportModes, refused: Mapping[Key, str]) -> list[str]:
+    """Sets configurations and modes as they were saved; sentences about what they replace.
 
-    def of_subject(subject: str) -> None:
+    Modes come last, since a READONLY subject takes no configuration.
+    """
+    kept = {subject for subject, _ in refused} - {subject for subject, _ in what.versions.keys() - refused.keys()}
+    subjects = [subject for subject in what.subjects if subject not in kept]
+    now = dict(zip(subjects, each(lambda subject: rest.setting("config", subject), subjects), strict=True))
+    told = []
+    for subject in subjects:
         config, mode = what.subjects[subject].get("config"), what.subjects[subject].get("mode")
-        if config and config != rest.setting("config", subject):
-            rest.set_mode(subject, IMPORT)
+        if config and config != now[subject]:
+            modes.enter(subject)
             rest.set_config(subject, dict(config))
-        if mode:
-            rest.set_mode(subject, str(mode))
-        else:
-            rest.delete_mode(subject)
-
-    list(each(of_subject, what.subjects))
-    config = what.manifest.get("config")
-    if config and config != rest.setting("config", None):
-        rest.set_mode(None, "READWRITE")
+            if now[subject]:
+                told.append(f"{subject}: config was {now[subject]}, is {config} now")
+        before = modes.before(subject)
+        if before not in (None, IMPORT, mode):
+            told.append(f"{subject}: mode was {before}, is {mode or 'unset'} now")
+        modes.settle(subject, None if not mode else str(mode))
+    config, there = what.manifest.get("config"), rest.setting("config", None)
+    if config and config != there:
+        modes.enter(None, "READWRITE")
         rest.set_config(None, dict(config))
+        told.append(f"the registry: config was {there}, is {config} now")
     if what.manifest.get("mode"):
-        rest.set_mode(None, str(what.manifest["mode"]))
+        modes.settle(None, str(what.manifest["mode"]))
+    return told
 
 
 def _alias(config: Mapping[str, Any] | None) -> str | None:

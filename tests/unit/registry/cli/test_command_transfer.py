@@ -39,6 +39,22 @@ def test_an_alias_is_told(tmp_path: Path) -> None:
     assert (result.exit_code, "its alias hides" in result.stderr) == (1, True)
 
 
+def test_what_is_gone_is_kept_and_named_until_it_is_pruned(tmp_path: Path) -> None:
+    source, _ = urls("prune")
+    with SchemaRegistryClient({"url": source}) as client:
+        client.register_schema("o", Schema('"int"'))
+        client.register_schema("p", Schema('"int"'))
+        run("export", tmp_path, "--registry", source)
+        client.delete_subject("p")
+        client.delete_subject("p", permanent=True)
+    done = run("export", tmp_path, "--registry", source)
+    kept = "kept p: version 1, not in the registry any more (--prune removes)"
+    assert (done.exit_code, done.stdout.splitlines()[1:]) == (0, [kept])
+    done = run("export", tmp_path, "--registry", source, "--prune")
+    assert (done.exit_code, done.stdout.splitlines()[1:]) == (0, ["removed p: version 1"])
+    assert len(run("export", tmp_path, "--registry", source).stdout.splitlines()) == 1
+
+
 def test_a_folder_that_is_no_export_is_status_2(tmp_path: Path) -> None:
     _, target = urls("bad")
     assert run("import", tmp_path, "--registry", target).exit_code == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from registry.cli import files
-from registry.cli.files import FolderTree, decode, is_schema_path, matches, shown
+from registry.cli.files import FolderTree, decode, is_schema_path, matches, shown, write_whole
 from registry.cli.findings import Unusable
 from tests.unit.registry.cli.helpers import write
 
@@ -113,3 +113,30 @@ def test_paths_are_shown_from_the_working_folder(tmp_path: Path, monkeypatch: py
     assert shown(tmp_path / "a" / "b.avsc") == "a/b.avsc"
     assert shown(Path("/elsewhere/b.avsc")) == "/elsewhere/b.avsc"
     assert shown(Path("caf\udce9.avsc")) == "caf\\udce9.avsc"
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            write_whole(path, "new")
+    assert (path.read_text(), [item.name for item in tmp_path.iterdir()]) == ("old", ["a.txt"])
+    write_whole(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o640)
+
+
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "link").symlink_to("a.txt")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a.txt").read_text() == "new"
+    write_whole(Path("/dev/null"), "nothing")
+    assert not Path("/dev/null").is_file()

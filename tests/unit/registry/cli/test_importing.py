@@ -12,7 +12,7 @@ from registry.cli.findings import Unusable
 from registry.cli.importing import load, plan, verify
 from registry.cli.rest import Rest
 from registry.client import SchemaRegistryClient
-from registry.errors import TransportError
+from registry.errors import ResponseError, TransportError
 from registry.models import Metadata, Schema, SchemaReference, ServerConfig
 from tests.unit.registry.cli.helpers import record, write
 
@@ -22,7 +22,7 @@ ORDER_2 = json.dumps(record("Order", "m:Money", {"name": "n", "type": "int", "de
 
 
 def registry(request: pytest.FixtureRequest, name: str) -> SchemaRegistryClient:
-    return SchemaRegistryClient({"url": f"mock://import-{name}-{request.node.name}"})
+    return SchemaRegistryClient({"url": f"mock://import-{name}-{request.node.name.replace('[', '-').strip(']')}"})
 
 
 @pytest.fixture
@@ -219,3 +219,124 @@ def test_layout_is_no_difference(tmp_path: Path, kind: str, saved: str, there: s
 
     with SchemaRegistryClient({"url": "mock://layout"}) as client:
         assert (verify(Answers(client), plan(archive)) == []) is same
+
+
+# --- however an import ends, no subject stays in IMPORT mode
+
+
+def modes(rest: Rest) -> dict[str, object]:
+    return {name: (rest.setting("mode", name) or {}).get("mode") for name in rest.subjects()}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TransportError(-1, -1, "cut"), KeyboardInterrupt(), ResponseError(500, 50001, "store"), RuntimeError("ours")],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("step", ["register", "delete", "set_config"])
+def test_an_import_that_breaks_off_leaves_the_modes_as_they_were(
+    saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch, error: BaseException, step: str
+) -> None:
+    target.set_mode("copy", "READWRITE")
+    work, calls = getattr(Rest, step), []
+
+    def broken(self: Rest, *arguments: Any) -> None:
+        calls.append(arguments)
+        if len(calls) == (3 if step == "register" else 1):
+            raise error
+        work(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Rest, step, broken)
+        with pytest.raises(type(error)):
+            load(target, plan(saved))
+    assert target.subjects()
+    assert "IMPORT" not in modes(target).values()
+    assert modes(target).get("copy") in (None, "READWRITE", "READONLY")
+    assert modes(target).get("orders") is None
+    assert (target.setting("mode", None) or {}).get("mode") == "READWRITE"
+    assert load(target, plan(saved)).problems == []
+
+
+def test_modes_that_can_not_be_put_back_are_named(
+    saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_mode = Rest.set_mode
+
+    def away(self: Rest, *arguments: Any) -> None:
+        raise TransportError(-1, -1, "cut")
+
+    def last_words(self: Rest, subject: str | None, mode: str) -> None:
+        set_mode(self, subject, mode)
+        if subject == "orders":
+            monkeypatch.setattr(Rest, "delete_mode", away)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Rest, "set_mode", last_words)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            load(target, plan(saved))
+    (note,) = caught.value.__notes__
+    assert "may be left in IMPORT mode" in note
+    assert "orders (was unset)" in note
+    assert "DELETE /mode/SUBJECT" in note
+
+
+def test_a_refusal_is_named_and_the_rest_goes_on(saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    register = Rest.register
+
+    def choosy(self: Rest, subject: str, body: dict[str, Any]) -> None:
+        if subject == "z-money":
+            raise ResponseError(422, 42201, "not here")
+        register(self, subject, body)
+
+    monkeypatch.setattr(Rest, "register", choosy)
+    done = load(target, plan(saved))
+    assert [text.partition(": ")[0] for text in done.refused] == [
+        "z-money version 1",
+        "orders version 1",
+        "orders version 2",
+    ]
+    assert "not here" in done.refused[0]
+    assert "it refers to z-money version 1, which is refused" in done.refused[1]
+    assert done.sent == 3
+    assert "IMPORT" not in modes(target).values()
+    assert "z-money version 1 is missing" in done.problems
+
+
+def test_all_that_is_otherwise_there_is_named_before_anything_is_written(
+    saved: Archive, target: Rest, request: pytest.FixtureRequest
+) -> None:
+    client = registry(request, "target")
+    client.register_schema("copy", Schema('"string"'))
+    client.register_schema("gone", Schema('"boolean"'))
+    with pytest.raises(Unusable, match="nothing was written") as caught:
+        load(target, plan(saved))
+    assert "copy version 1 is another schema" in caught.value.message
+    assert "gone version 1 is another schema" in caught.value.message
+    assert target.subjects() == ["copy", "gone"]
+    done = load(target, plan(saved), skip_refused=True)
+    assert {text.partition(":")[0] for text in done.refused} >= {"copy version 1", "gone version 1"}
+    assert client.get_latest_version("copy").schema.schema_str == '"string"'
+    assert "IMPORT" not in modes(target).values()
+
+
+def test_what_an_import_replaces_is_told(saved: Archive, target: Rest) -> None:
+    load(target, plan(saved))
+    target.set_config("z-money", {"compatibility": "NONE"})
+    target.set_config("orders", {"compatibility": "NONE", "normalize": False})
+    target.set_mode("orders", "READONLY")
+    target.set_config(None, {"compatibility": "NONE"})
+    told = "\n".join(load(target, plan(saved)).replaced)
+    assert "orders: config was {'normalize': False, 'compatibilityLevel': 'NONE'}, is " in told
+    assert "orders: mode was READONLY, is unset now" in told
+    assert "the registry: config was {'compatibilityLevel': 'NONE'}" in told
+
+
+def test_a_registry_that_takes_modes_and_does_nothing_gets_nothing(
+    saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Rest, "set_mode", lambda self, subject, mode: None)
+    with pytest.raises(Unusable, match="has no IMPORT mode"):
+        load(target, plan(saved))
+    assert target.subjects() == []

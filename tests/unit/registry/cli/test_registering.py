@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from registry.cli.findings import Unusable
-from registry.cli.registering import Registered, register_files
+from registry.cli.registering import Refused, planned, register_files
 from registry.cli.subjects import Namer
+from registry.errors import IncompatibleSchemaError, InvalidSchemaError, ResponseError, TransportError
 from registry.models import RegisteredSchema, Schema, SchemaReference
 from tests.unit.registry.cli.helpers import collection, record, write
 
@@ -17,11 +19,14 @@ class Registry:
     def __init__(self, old: bool = False) -> None:
         self.calls: list[tuple[str, Schema, bool]] = []
         self.old = old
+        self.refuses: dict[str, ResponseError] = {}
 
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
         self.calls.append((subject_name, schema, normalize_schemas))
+        if subject_name in self.refuses:
+            raise self.refuses[subject_name]
         number = len(self.calls)
         return RegisteredSchema(subject_name, None if self.old else number + 4, number, None, schema)
 
@@ -43,8 +48,9 @@ def files(tmp_path: Path) -> Path:
 
 def register(
     folder: Path, paths: list[str], registry: Registry, namer: Namer | None = None, dry_run: bool = False
-) -> list[Registered]:
-    return list(register_files(collection(folder), paths, namer or Namer(), registry, True, dry_run))
+) -> list[Any]:
+    found = collection(folder)
+    return list(register_files(found, planned(found, paths, namer or Namer()), registry, True, dry_run))
 
 
 def test_what_a_file_refers_to_is_registered_first(tmp_path: Path) -> None:
@@ -91,3 +97,51 @@ def test_a_file_that_can_not_be_read_is_named(tmp_path: Path) -> None:
     write(tmp_path, {"a.avsc": "{\n,"})
     with pytest.raises(Unusable, match=r"a\.avsc:2: not JSON"):
         register(tmp_path, ["a.avsc"], Registry())
+
+
+def test_nothing_is_registered_unless_every_file_parses(tmp_path: Path) -> None:
+    files(tmp_path)
+    write(
+        tmp_path,
+        {
+            "zz.avsc": {"type": "record", "name": "Z", "fields": [{"name": "a b", "type": "int"}]},
+            "zy.avsc": {"type": "enum", "name": "Y", "symbols": ["a", "a"]},
+        },
+    )
+    registry = Registry()
+    with pytest.raises(Unusable, match="nothing was registered") as caught:
+        register(tmp_path, ["order.avsc", "unused.avsc", "zy.avsc", "zz.avsc"], registry)
+    assert "zy.avsc:" in caught.value.message
+    assert "zz.avsc:" in caught.value.message
+    assert registry.calls == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        IncompatibleSchemaError(409, 409, "incompatible", ["because"]),
+        InvalidSchemaError(422, 42201, "invalid"),
+        ResponseError(422, 42205, "read-only"),
+    ],
+)
+def test_a_refusal_is_named_and_what_does_not_need_it_goes_on(tmp_path: Path, error: ResponseError) -> None:
+    registry = Registry()
+    registry.refuses["customer"] = error
+    done = register(files(tmp_path), ["order.avsc", "unused.avsc"], registry)
+    assert [(item.subject, isinstance(item, Refused)) for item in done] == [
+        ("money", False),
+        ("customer", True),
+        ("order", True),
+        ("unused", False),
+    ]
+    assert error.error_message in done[1].reason
+    assert done[2].reason == "it refers to customer.avsc, which was refused"
+    assert [name for name, _, _ in registry.calls] == ["money", "customer", "unused"]
+
+
+def test_a_registry_that_does_not_answer_ends_it(tmp_path: Path) -> None:
+    registry = Registry()
+    for error in (TransportError(-1, -1, "cut"), ResponseError(401, 401, "who?"), ResponseError(500, 50001, "store")):
+        registry.refuses["money"] = error  # type: ignore[assignment]
+        with pytest.raises(type(error)):
+            register(files(tmp_path), ["order.avsc"], registry)
