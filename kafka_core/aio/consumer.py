@@ -310,11 +310,12 @@ class AIOConsumer:
         """Commits; see `Consumer.commit`."""
         self._check()
         core = self._core
-        commits = core.committer.pick(chosen(message, offsets))
+        partitions = chosen(message, offsets, "commit")
+        commits = core.committer.pick(partitions)
         if not asynchronous:
             return await core.commit(commits)
         await core.start()
-        core.spawn(core.committer.commit_later(commits))
+        core.spawn(core.committer.commit_later(commits, partitions))
         return None
 
     async def store_offsets(

@@ -24,6 +24,40 @@ from kafka_core.model import TopicPartition
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 
+MOVED_ON: Final = (
+    "the partitions were given up before their offsets could be committed: whoever has them now may have committed more"
+)
+
+
+class Member:
+    """Who makes a commit: the membership as it is at each try, as long as it still has the partitions.
+
+    Asked for in one membership and sent in the next, a commit would be taken by the coordinator, which does not look
+    whose partitions they are, and undo what their new owner has committed.
+
+    Attributes:
+        last: who was named last.
+    """
+
+    def __init__(self, now: Callable[[], ConsumerGroupMetadata], commits: Commits, assignment: Assignment) -> None:
+        self._now = now
+        self._commits = commits
+        self._assignment = assignment
+        self._began = self.last = now()
+
+    def identity(self) -> ConsumerGroupMetadata:
+        """The membership now.
+
+        Raises:
+            KafkaException: ILLEGAL_GENERATION, it is another one and partitions were given up meanwhile.
+        """
+        now = self._now()
+        if now != self._began and offsets.given_up(self._commits, self._assignment):
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))  # says nothing about `now`
+        self.last = now
+        return now
+
+
 class Committer:
     """One commit at a time, in the order of the calls: a later offset is never overwritten by an earlier one."""
 
@@ -45,38 +79,45 @@ class Committer:
         self._turn = asyncio.Lock()
 
     def pick(self, partitions: Sequence[TopicPartition] | None) -> Commits:
-        """What to commit: the given offsets, or those that are stored. Any thread.
+        """What to commit: the given offsets, or those that are stored; maybe nothing. Any thread.
 
         Raises:
-            KafkaException: code _NO_OFFSET, there is nothing to commit.
             ConfigError: a negative offset.
         """
         if partitions is None:
-            commits = offsets.storable(self._assignment)
-        else:
-            commits = offsets.from_partitions(partitions)
-        if not commits:
-            raise KafkaException(KafkaError(KafkaError._NO_OFFSET, "Commit failed: Local: No offset stored"))
-        return commits
+            return offsets.storable(self._assignment)
+        return offsets.of_assigned(offsets.from_partitions(partitions), self._assignment)
 
     async def commit(self, commits: Commits, timeout_s: float | None = None) -> list[TopicPartition]:
         """Commits and gives back the partitions, each with its own error if it failed alone.
 
         Raises:
-            KafkaException: the commit failed as a whole: fenced, a rebalance is under way, nobody answered in time.
+            KafkaException: _NO_OFFSET, there is nothing to commit; or the commit failed as a whole: fenced, a rebalance
+                is under way, nobody answered in time.
         """
+        if not commits:
+            raise KafkaException(KafkaError(KafkaError._NO_OFFSET, "Commit failed: Local: No offset stored"))
+        member = Member(self._identity, commits, self._assignment)
         async with self._turn:
             try:
-                errors = await self._rpc.commit(self._identity, commits, timeout_s)
+                errors = await self._rpc.commit(member.identity, commits, timeout_s)
             except KafkaException as error:
-                self._membership.commit_rejected(error.code)
+                self._membership.commit_rejected(error.code, member.last.member_id, member.last.generation_id)
                 self._poke_group()
                 raise
             offsets.committed(self._assignment, commits, errors)
         return offsets.to_partitions(with_errors(commits, errors))
 
-    async def commit_later(self, commits: Commits) -> None:
-        """An asynchronous commit: the result goes to on_commit."""
+    async def commit_later(self, commits: Commits, partitions: Sequence[TopicPartition] | None = None) -> None:
+        """An asynchronous commit: the result goes to on_commit, also that there was nothing to commit.
+
+        Args:
+            partitions: what the user named; None for what is stored.
+        """
+        if not commits:
+            named = self._assignment.partitions() if partitions is None else list(partitions)
+            self._tell(CommitDone(KafkaError(KafkaError._NO_OFFSET, "Local: No offset stored"), named))
+            return
         try:
             done = await self.commit(commits)
         except KafkaException as error:
@@ -94,16 +135,19 @@ class Committer:
 
     async def commit_last(self, states: Sequence[PartitionState], timeout_s: float) -> None:
         """Commits what is stored of partitions that are given up; failing is only told, not raised."""
-        commits: Commits = {
-            state.key: offsets.Committed(state.stored, state.stored_epoch, state.stored_metadata)
-            for state in states
-            if state.stored >= 0 and state.stored != state.committed
-        }
+        commits = offsets.storable(states)
         if not commits:
             return
+        now = self._identity()  # a later membership must not commit what this one gives up
+
+        def identity() -> ConsumerGroupMetadata:
+            if self._identity() != now:
+                raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
+            return now
+
         try:
             async with asyncio.timeout(timeout_s), self._turn:  # asynchronous commits that wait must not come behind it
-                errors = await self._rpc.commit(self._identity, commits, timeout_s)
+                errors = await self._rpc.commit(identity, commits, timeout_s)
         except TimeoutError:
             logger.warning("the last commit before giving up partitions waited %g s for earlier ones", timeout_s)
             return

@@ -18,9 +18,7 @@ from typing import Any, Final
 from kafka_core.aio.client import ClusterClient
 from kafka_core.aio.consumer_commits import Committer
 from kafka_core.aio.consumer_events import (
-    GRACE_S,
     TOLD_AT_ONCE,
-    TOLD_IF_IT_LASTS,
     ClientError,
     CommitDone,
     Item,
@@ -265,13 +263,6 @@ class ConsumerCore:
             self.tell(ClientError(error))
         elif error.code() in TOLD_AT_ONCE:
             self.tell(Notice(Message(error=error)))
-        elif error.code() in TOLD_IF_IT_LASTS:
-            self.spawn(self._tell_if_it_lasts(error))
-
-    async def _tell_if_it_lasts(self, error: KafkaError) -> None:
-        await asyncio.sleep(GRACE_S)
-        if self.client.last_error is not None:
-            self.tell(Notice(Message(error=error)))
 
     def _report_partition(self, state: PartitionState, error: KafkaError) -> None:
         self.tell(Notice(error_message(state, error, OFFSET_INVALID)))
@@ -377,6 +368,8 @@ class ConsumerCore:
         for name in names:
             topic = view.topics.get(name)
             code = topic.error_code if topic is not None else 0
+            if code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                self.client.invalidate(name)  # it may come, or come again: look for it now and then
             if topic is None or (code and classify(code).tries_again and code != KafkaError.UNKNOWN_TOPIC_OR_PART):
                 continue
             if not code:
@@ -534,7 +527,7 @@ class ConsumerCore:
         """Stores offsets for the next commit. Any thread."""
         if self.config.flag("enable.auto.offset.store"):
             raise ConfigError("StoreOffsets failed: enable.auto.offset.store must be set to False when using this API")
-        offsets.store(self.assignment, chosen(message, partitions) or [])
+        offsets.store(self.assignment, chosen(message, partitions, "store") or [])
 
     async def commit(self, commits: offsets.Commits) -> list[TopicPartition]:
         """Commits now."""

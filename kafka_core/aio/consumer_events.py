@@ -16,11 +16,9 @@ from kafka_core.kernels import Message
 from kafka_core.model import ThrottleEvent, TopicPartition
 
 TOLD_AT_ONCE: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._FATAL})
-TOLD_IF_IT_LASTS: Final = frozenset({KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE})
-"""Client errors that come as a Message where there is no error_cb: the application would wait in vain without them.
-Those that the network may cause for a moment must last `GRACE_S` seconds. Others (one broker's connection, say) are
-only logged: the client mends them by itself."""
-GRACE_S: Final = 1.0
+"""Client errors that come as a Message where there is no error_cb: waiting does not mend them, the application would
+poll in vain. Others (brokers that can't be reached, names without an address) are logged, as librdkafka does it: the
+client mends them by itself, and a loop that raises what `poll()` gives it must survive the restart of a broker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,11 +96,10 @@ class FetchLoop:
         try:
             try:
                 response = await self._send(planned, Lane.FETCH)
-            except KafkaException as error:
-                logger.debug("fetch from broker %d failed: %s", planned.node_id, error)
-                outcome = self._fetcher.failed(planned, self._clock.monotonic())
-            else:
                 outcome = self._fetcher.received(planned, response, self._clock.monotonic())
+            except Exception as error:
+                log_failure(planned, error)
+                outcome = self._fetcher.failed(planned, self._clock.monotonic())
             self._follow(planned.node_id, outcome)
         finally:
             self._in_flight.pop(planned.node_id, None)
@@ -109,12 +108,13 @@ class FetchLoop:
 
     async def _fetch_beside(self, planned: PlannedFetch) -> None:
         try:
-            response: FetchResponse | None = None
             try:
                 response = await self._send(planned, Lane.MAIN)
-            except KafkaException as error:
-                logger.debug("fetch from broker %d beside its session failed: %s", planned.node_id, error)
-            self._follow(planned.node_id, self._fetcher.received_beside(planned, response, self._clock.monotonic()))
+                outcome = self._fetcher.received_beside(planned, response, self._clock.monotonic())
+            except Exception as error:
+                log_failure(planned, error)
+                outcome = self._fetcher.received_beside(planned, None, self._clock.monotonic())
+            self._follow(planned.node_id, outcome)
         finally:
             self._beside.pop(planned.node_id, None)
         self._pump()
@@ -146,6 +146,14 @@ class FetchLoop:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def log_failure(planned: PlannedFetch, error: Exception) -> None:
+    """A fetch failed; anything but a KafkaException is our own mistake, which must not end the fetching in silence."""
+    if isinstance(error, KafkaException):
+        logger.debug("fetch from broker %d failed: %s", planned.node_id, error)
+    else:
+        logger.error("the answer of broker %d to a fetch could not be used", planned.node_id, exc_info=error)
 
 
 class PositionFinder:
@@ -210,12 +218,16 @@ class PositionFinder:
         return due
 
     async def _round(self, phase: Phase, work: RoundWork, states: Sequence[PartitionState]) -> None:
+        versions = {state.key: state.version for state in states}
         try:
             await work(states)  # called here: a round that is cancelled before it began leaves nothing unawaited
-        except KafkaException as error:
-            for state in states:
-                if state.active and state.phase is phase:
-                    self._failed(state, error.error)
+        except Exception as error:
+            if not isinstance(error, KafkaException):  # ours: the partitions must not wait for ever for a dead round
+                logger.exception("finding the %s positions failed", phase.value)
+            failure = error.error if isinstance(error, KafkaException) else KafkaError(KafkaError._FAIL, repr(error))
+            for state in self._unchanged(states, versions):
+                if state.phase is phase:
+                    self._failed(state, failure)
         finally:
             del self._tasks[phase]
         self._found()
@@ -237,9 +249,11 @@ class PositionFinder:
         commits = await self._rpc.committed(self._identity(), versions)
         for state in self._unchanged(states, versions):
             found = commits.get(state.key)
-            if found is not None and found.error_code:
+            if found is None:  # left out of the answer: that does not say that nothing was committed
+                self._failed(state, KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
+            elif found.error_code:
                 self._failed(state, KafkaError.from_code(found.error_code))
-            elif found is not None and found.offset >= 0:
+            elif found.offset >= 0:
                 state.committed = found.offset
                 state.found(found.offset, found.leader_epoch)
             elif self._settings.reset is not None:
@@ -261,12 +275,12 @@ class PositionFinder:
         found = await self._list(wanted)
         for state in self._unchanged(states, versions):
             item = found.get(state.key)
-            if item is None:
-                continue
-            if item.error_code:
+            if item is None or (not item.error_code and item.offset < 0):
+                self._failed(state, KafkaError(KafkaError.OFFSET_NOT_AVAILABLE))
+            elif item.error_code:
                 self._failed(state, KafkaError.from_code(item.error_code))
             else:
-                state.found(max(item.offset, 0), item.leader_epoch)
+                state.found(item.offset, item.leader_epoch)
 
     async def _list(self, wanted: dict[tuple[str, int], int]) -> Commits:
         return await self._rpc.list_offsets(wanted, read_committed=self._settings.read_committed)

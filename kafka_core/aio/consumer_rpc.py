@@ -121,16 +121,21 @@ class ConsumerRpc:
         async def attempt() -> tuple[dict[Key, int], int]:
             node_id = await self.coordinator()
             view = self._client.metadata
-            topics = {topic for topic, _ in commits}
+            former = offsets.of_former_topics(commits, view.topic_id)
+            errors = dict.fromkeys(former, KafkaError.UNKNOWN_TOPIC_ID)
+            wanted = {key: item for key, item in commits.items() if key not in errors}
+            if not wanted:
+                return errors, 0
+            topics = {topic for topic, _ in wanted}
             by_id = offsets.all_have_ids(topics, view.topic_id)
             response = await self.call(
                 node_id,
                 OffsetCommitRequest,
-                lambda _: offsets.commit_request(identity(), commits, view.topic_id),
+                lambda _: offsets.commit_request(identity(), wanted, view.topic_id),
                 max_version=None if by_id else offsets.NAMES_ONLY_VERSION,
             )
             names = {view.topic_id(topic): topic for topic in topics}
-            errors = offsets.commit_errors(response, names)
+            errors |= offsets.commit_errors(response, names)
             return errors, next((code for code in errors.values() if concerns_all(code)), 0)
 
         return await self._persist(attempt, timeout_s, f"committing offsets of group {self._group_id!r}")

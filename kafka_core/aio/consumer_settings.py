@@ -14,8 +14,8 @@ from kafka_core.config import Config
 from kafka_core.engine import assignors
 from kafka_core.engine.fetcher import RESETS, FetchSettings
 from kafka_core.engine.group_states import GroupSettings
-from kafka_core.errors import KafkaException
-from kafka_core.model import TopicPartition
+from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.model import OFFSET_INVALID, TopicPartition
 
 MAX_CONSUME: Final = 1_000_000
 
@@ -37,20 +37,30 @@ def checked(partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
     return items
 
 
-def chosen(message: Any, partitions: Sequence[TopicPartition] | None) -> list[TopicPartition] | None:
+def chosen(message: Any, partitions: Sequence[TopicPartition] | None, doing: str) -> list[TopicPartition] | None:
     """What commit() and store_offsets() are about: a message (its offset + 1), partitions, or None for neither.
+
+    A message without an offset gives OFFSET_INVALID, which is not committed.
 
     Raises:
         ValueError: both are given.
-        KafkaException: the message carries an error and so has no offset to go on from.
+        TypeError: it is no message.
+        KafkaException: _INVALID_ARG, the message carries an error or no partition.
     """
     if message is not None and partitions is not None:
         raise ValueError("message and offsets are mutually exclusive")
     if message is None:
         return None if partitions is None else checked(partitions)
-    if message.error() is not None:
-        raise KafkaException(message.error())
-    item = TopicPartition(message.topic(), message.partition(), message.offset() + 1)
+    if not callable(getattr(message, "leader_epoch", None)):
+        raise TypeError(f"expected a Message, not {type(message).__name__}")
+    if (error := message.error()) is not None:
+        text = f"Cannot {doing} offsets for message with error: {error.str()!r}"
+        raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text))
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if topic is None or partition is None:
+        text = f"Cannot {doing} offsets for a message that has no topic or partition: it was not consumed"
+        raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text))
+    item = TopicPartition(topic, partition, OFFSET_INVALID if offset is None or offset < 0 else offset + 1)
     item.leader_epoch = message.leader_epoch()
     return [item]
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
+from uuid import UUID
 
-from kafka_core.engine.subscription import PartitionState, Phase, new_version
+from kafka_core.engine.subscription import PartitionState, Phase
 from kafka_core.errors import KafkaError, KafkaException
 
 QUANTUM: Final = 1000
@@ -173,6 +174,13 @@ class FetchQueue:
         """`PartitionState.restart` with the queue emptied, as one step for the taker."""
         with self._lock:
             self.drop(state)
+            state.restart(offset)
+
+    def change_topic(self, state: PartitionState, topic_id: UUID, offset: int) -> None:
+        """`PartitionState.change_topic` and `restart` with the queue emptied, as one step for the taker."""
+        with self._lock:
+            self.drop(state)
+            state.change_topic(topic_id)
             state.restart(offset)
 
     def hand_back(self, state: PartitionState, offset: int) -> None:
@@ -339,7 +347,7 @@ class FetchQueue:
         self._advance(state, offset, epoch)
         self.queued_bytes -= state.queued_bytes
         state.queued_records = state.queued_bytes = 0
-        state.version = new_version()  # voids the fetch that may be under way
+        state.void()  # the fetch that may be under way
         state.phase = Phase.HALTED
         state.chunks.clear()
         event = self._event(state, KafkaError(error.code, text), offset)

@@ -30,12 +30,16 @@ from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.engine.subscription import (
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
+    NO_REQUEST,
     Assignment,
     Key,
     PartitionState,
     Phase,
+    new_version,
 )
+from kafka_core.engine.topic_changes import TopicChanges
 from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.model import OFFSET_INVALID
 from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 FIRST_SHORT_WAIT_MS: Final = 10
@@ -103,16 +107,21 @@ class PlannedFetch:
     """A request with what is needed to read its response.
 
     Attributes:
-        versions: the version each partition had; a newer one voids the answer.
+        number: what the partitions that it asks for have noted; one that notes another has changed its mind since, and
+            the answer is void for it.
         by_topic_id: whether a protocol version without topic names can carry it.
     """
 
     node_id: int
     request: FetchRequest
     session: SessionRequest
-    versions: Mapping[Key, int]
+    number: int
     names: Mapping[UUID, str]
     by_topic_id: bool
+
+    def topics(self) -> set[str]:
+        """The topics that it asks for."""
+        return {topic for topic, _ in self.session.wanted}
 
 
 @dataclass(slots=True)
@@ -158,6 +167,7 @@ class Fetcher:
         self._short_wait_ms: dict[int, int] = {}
         self._node_retry_s: dict[int, float] = {}
         self._node_attempt: dict[int, int] = {}
+        self._topic_changes = TopicChanges(assignment, queue, settings.reset)
 
     # ---- planning
 
@@ -173,8 +183,9 @@ class Fetcher:
             Requests for brokers that are not busy; topics without a known leader; when to plan again if nothing else
             happens (monotonic seconds, None: no need).
         """
+        for state, error in self._topic_changes.follow(view):
+            self._push_event(state, state.version, error, OFFSET_INVALID)
         wanted: dict[int, dict[Key, Wanted]] = {}
-        versions: dict[int, dict[Key, int]] = {}
         held: set[int] = set()
         leaderless: set[str] = set()
         again: list[float] = []
@@ -191,12 +202,11 @@ class Fetcher:
             elif still_fetches(state) and node not in busy:
                 if self._queue.has_room(state):
                     state.hurried = False
-                    item = wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
+                    item = wanted.setdefault(node, {})[state.key] = self._wanted(state)
                     self._recall(state, node, item)
-                    versions.setdefault(node, {})[state.key] = state.version
                 else:
                     held.add(node)
-        requests = [self._request(node, items, versions[node], node in held) for node, items in wanted.items()]
+        requests = [self._request(node, items, node in held) for node, items in wanted.items()]
         return requests, leaderless, min(again, default=None)
 
     def plan_beside(self, view: ClusterView, now_s: float, in_flight: Mapping[int, PlannedFetch]) -> list[PlannedFetch]:
@@ -210,20 +220,18 @@ class Fetcher:
             in_flight: the requests of sessions that have no response yet, by broker.
         """
         wanted: dict[int, dict[Key, Wanted]] = {}
-        versions: dict[int, dict[Key, int]] = {}
         for state in self._assignment:
             if not state.hurried or state.phase is not Phase.FETCH or state.paused:
                 continue
             node = self._node_for(state, view, now_s)
-            if node is None or node not in in_flight or in_flight[node].versions.get(state.key) == state.version:
+            if node is None or node not in in_flight or in_flight[node].number == state.request:
                 continue
             late = max(state.retry_at_s, self._node_retry_s.get(node, 0.0)) > now_s
             if not late and still_fetches(state) and self._queue.has_room(state):
-                wanted.setdefault(node, {})[state.key] = self._wanted(state, view)
-                versions.setdefault(node, {})[state.key] = state.version
-        return [self._request_beside(node, items, versions[node]) for node, items in wanted.items()]
+                wanted.setdefault(node, {})[state.key] = self._wanted(state)
+        return [self._request_beside(node, items) for node, items in wanted.items()]
 
-    def _request_beside(self, node: int, wanted: dict[Key, Wanted], versions: dict[Key, int]) -> PlannedFetch:
+    def _request_beside(self, node: int, wanted: dict[Key, Wanted]) -> PlannedFetch:
         settings = self._settings
         session = SessionRequest(NO_SESSION, WITHOUT_SESSION, fetch_topics(wanted.items()), [], wanted)
         request = FetchRequest(
@@ -236,8 +244,17 @@ class Fetcher:
             topics=session.topics,
             rack_id=settings.rack,
         )
-        names = {item.topic_id: topic for (topic, _), item in wanted.items()}
-        return PlannedFetch(node, request, session, versions, names, uses_topic_ids(session))
+        return self._planned(node, request, session)
+
+    def _planned(self, node: int, request: FetchRequest, session: SessionRequest) -> PlannedFetch:
+        """Notes in the partitions which request is theirs now."""
+        number = new_version()
+        for key in session.wanted:
+            state = self._assignment.get(key)
+            if state is not None:
+                state.request = number
+        names = {item.topic_id: topic for (topic, _), item in session.wanted.items()}
+        return PlannedFetch(node, request, session, number, names, uses_topic_ids(session))
 
     def _node_for(self, state: PartitionState, view: ClusterView, now_s: float) -> int | None:
         """Where to fetch from; a new leader epoch sends the position to be validated first."""
@@ -247,6 +264,7 @@ class Fetcher:
         if known.leader_epoch > state.leader_epoch:
             if state.leader_epoch >= 0 and state.fetch_epoch >= 0:
                 state.move(Phase.VALIDATE)
+            state.request = NO_REQUEST  # the old leader may have had what the new one has not
             state.leader_epoch = known.leader_epoch
             state.preferred_replica = None
         if state.preferred_replica is not None:
@@ -264,15 +282,15 @@ class Fetcher:
         if ends is not None and state.high_watermark < 0:
             state.high_watermark, state.last_stable_offset, state.log_start_offset = ends
         if ends is not None:
-            self._end_of_partition(state)
+            self._end_of_partition(state, state.version)
 
-    def _wanted(self, state: PartitionState, view: ClusterView) -> Wanted:
+    def _wanted(self, state: PartitionState) -> Wanted:
         size = min(self._settings.partition_max_bytes * state.max_bytes_factor, MAX_PARTITION_BYTES)
-        return Wanted(view.topic_id(state.topic), state.next_fetch_offset, state.leader_epoch, size)
+        return Wanted(state.topic_id, state.next_fetch_offset, state.leader_epoch, size)
 
-    def _request(self, node: int, wanted: dict[Key, Wanted], versions: dict[Key, int], held: bool) -> PlannedFetch:
+    def _request(self, node: int, wanted: dict[Key, Wanted], held: bool) -> PlannedFetch:
         settings = self._settings
-        session = self._sessions.setdefault(node, FetchSession()).next_request(wanted)
+        session = self._session(node).next_request(wanted)
         request = FetchRequest(
             max_wait_ms=self._wait_ms(node, held),
             min_bytes=settings.min_bytes,
@@ -284,8 +302,7 @@ class Fetcher:
             forgotten_topics_data=session.forgotten,
             rack_id=settings.rack,
         )
-        names = {item.topic_id: topic for (topic, _), item in wanted.items()}
-        return PlannedFetch(node, request, session, versions, names, uses_topic_ids(session))
+        return self._planned(node, request, session)
 
     def _wait_ms(self, node: int, held: bool) -> int:
         """How long the broker may wait for data.
@@ -301,13 +318,16 @@ class Fetcher:
         self._short_wait_ms[node] = min(wait_ms * 2, self._settings.max_wait_ms)
         return min(wait_ms, self._settings.max_wait_ms)
 
+    def _session(self, node: int) -> FetchSession:
+        return self._sessions.setdefault(node, FetchSession())
+
     # ---- responses
 
     def failed(self, planned: PlannedFetch, now_s: float) -> Outcome:
         """No response: the leaders may have moved, and nobody knows what the session thinks it sent."""
-        self._sessions[planned.node_id].reset(keep_id=True)
+        self._session(planned.node_id).reset(keep_id=True)
         self._delay(planned.node_id, now_s)
-        return Outcome(stale_topics={topic for topic, _ in planned.versions})
+        return Outcome(stale_topics=planned.topics())
 
     def _delay(self, node: int, now_s: float) -> None:
         attempt = self._node_attempt.get(node, 0)
@@ -316,14 +336,14 @@ class Fetcher:
 
     def received(self, planned: PlannedFetch, response: FetchResponse, now_s: float) -> Outcome:
         """Queues what the response holds and moves the fetch positions on."""
-        session = self._sessions[planned.node_id]
+        session = self._session(planned.node_id)
         outcome = Outcome()
         if response.error_code:
             session.reset(keep_id=response.error_code == KafkaError.INVALID_FETCH_SESSION_EPOCH)
             action = classify(response.error_code)
             if action is not Action.RESET_SESSION:
                 self._delay(planned.node_id, now_s)
-                outcome.stale_topics.update(topic for topic, _ in planned.versions)
+                outcome.stale_topics |= planned.topics()
             if not action.tries_again:
                 self._tell_all(planned, response.error_code)
             return outcome
@@ -338,51 +358,63 @@ class Fetcher:
     def received_beside(self, planned: PlannedFetch, response: FetchResponse | None, now_s: float) -> Outcome:
         """The same for a request beside the session; None if there was no response, which the session will mend."""
         outcome = Outcome()
-        before = {key: self._hurried_at(key, version) for key, version in planned.versions.items()}
+        before = {key: self._hurried_at(key, planned) for key in planned.session.wanted}
         if response is not None and not response.error_code:
             self._partitions(planned, response, now_s, outcome)
-        for key, version in planned.versions.items():
-            offset = self._hurried_at(key, version)
+        for key, known in before.items():
+            offset = self._hurried_at(key, planned)
             state = self._assignment.get(key)
-            if state is not None and offset is not None and offset == before[key]:
+            if state is not None and offset is not None and offset == known:
                 state.hurried = False  # nothing new
         return outcome
 
-    def _hurried_at(self, key: Key, version: int) -> int | None:
-        """The next offset to fetch of a partition that has not moved since."""
+    def _hurried_at(self, key: Key, planned: PlannedFetch) -> int | None:
+        """The next offset to fetch of a partition that has not changed its mind since."""
         state = self._assignment.get(key)
-        return state.next_fetch_offset if state is not None and state.version == version else None
+        return state.next_fetch_offset if state is not None and state.request == planned.number else None
 
     def _partitions(self, planned: PlannedFetch, response: FetchResponse, now_s: float, outcome: Outcome) -> None:
         for topic in response.responses:
             name = topic.topic or planned.names.get(topic.topic_id, "")
             for data in topic.partitions:
                 key = (name, data.partition_index)
+                if not data.error_code:  # it won't be said again in this session, whatever becomes of the partition
+                    ends = LogEnds(data.high_watermark, data.last_stable_offset, data.log_start_offset)
+                    self._session(planned.node_id).ends[key] = ends
                 state = self._assignment.get(key)
-                # Seeked, revoked or assigned anew since the request: its answer is about something else.
-                if state is not None and planned.versions.get(key) == state.version:
-                    self._partition(state, data, planned, now_s, outcome)
+                if state is None:
+                    continue
+                # Read first: the taker's thread may void the partition (a batch that can't be read) at any moment, and
+                # what is queued with this version is refused then.
+                version = state.version
+                # Seeked, revoked, assigned anew or asked for elsewhere since: the answer is about something else.
+                if state.request == planned.number and state.phase is Phase.FETCH:
+                    self._partition(state, version, data, planned, now_s, outcome)
 
     def _partition(
-        self, state: PartitionState, data: PartitionData, planned: PlannedFetch, now_s: float, outcome: Outcome
+        self,
+        state: PartitionState,
+        version: int,
+        data: PartitionData,
+        planned: PlannedFetch,
+        now_s: float,
+        outcome: Outcome,
     ) -> None:
         if data.error_code:
-            self._partition_error(state, data, planned, now_s, outcome)
+            self._partition_error(state, version, data, planned, now_s, outcome)
             return
         state.high_watermark = data.high_watermark
         state.last_stable_offset = data.last_stable_offset
         state.log_start_offset = data.log_start_offset
-        ends = LogEnds(data.high_watermark, data.last_stable_offset, data.log_start_offset)
-        self._sessions[planned.node_id].ends[state.key] = ends
         state.attempt, state.reported = 0, 0
         if data.preferred_read_replica >= 0 and self._settings.rack:
             state.preferred_replica = data.preferred_read_replica
             state.preferred_until_s = now_s + PREFERRED_REPLICA_S
         if data.records:
-            self._records(state, data, outcome)
-        self._end_of_partition(state)
+            self._records(state, version, data, outcome)
+        self._end_of_partition(state, version)
 
-    def _end_of_partition(self, state: PartitionState) -> None:
+    def _end_of_partition(self, state: PartitionState, version: int) -> None:
         """Tells once that the end was reached, if that is wanted."""
         if not self._settings.partition_eof or state.phase is not Phase.FETCH:
             return
@@ -391,11 +423,11 @@ class Fetcher:
         if offset >= (end if end >= 0 else state.high_watermark) and state.eof_reported_at != offset:
             state.eof_reported_at = offset
             text = "Broker: No more messages"
-            self._push_event(state, KafkaError(KafkaError._PARTITION_EOF, text), offset)
+            self._push_event(state, version, KafkaError(KafkaError._PARTITION_EOF, text), offset)
 
     # ---- records
 
-    def _records(self, state: PartitionState, data: PartitionData, outcome: Outcome) -> None:
+    def _records(self, state: PartitionState, version: int, data: PartitionData, outcome: Outcome) -> None:
         """Queues the records of one partition; what comes before a corrupt batch is queued, then the error."""
         offset = state.next_fetch_offset
         size_bytes = len(data.records)  # type: ignore[arg-type]
@@ -408,10 +440,10 @@ class Fetcher:
             state.max_bytes_factor = min(state.max_bytes_factor * 2, 1024)  # not even one whole batch fitted
             return
         state.max_bytes_factor = 1
-        count = self._queue_batches(state, batches, data)
+        count = self._queue_batches(state, version, batches, data)
         outcome.records.append((state.topic, state.partition, count, size_bytes))
         if corrupt is not None:
-            self._corrupt(state, *corrupt)
+            self._corrupt(state, version, *corrupt)
 
     def _open(self, state: PartitionState, buffer: Any, offset: int) -> list[Any]:
         return self._open_batches(buffer, state.topic, state.partition, offset, check_crcs=self._settings.check_crcs)
@@ -428,7 +460,7 @@ class Fetcher:
                 return opened, (max(base_offset, offset), end_offset, error)
         return opened, None
 
-    def _queue_batches(self, state: PartitionState, batches: list[Any], data: PartitionData) -> int:
+    def _queue_batches(self, state: PartitionState, version: int, batches: list[Any], data: PartitionData) -> int:
         aborted = AbortedFilter(data.aborted_transactions or ()) if self._settings.read_committed else None
         cursors: deque[tuple[Cursor, int]] = deque()
         records = size_bytes = 0
@@ -441,24 +473,30 @@ class Fetcher:
                 cursors.append((batch.cursor, epoch))
                 records += header.count
                 size_bytes += batch.memory_bytes
-        chunk = Chunk(state, state.version, cursors, end_offset, epoch, records, size_bytes)
+        chunk = Chunk(state, version, cursors, end_offset, epoch, records, size_bytes)
         state.next_fetch_offset, state.fetch_epoch = end_offset, epoch
         self._queue.push(chunk)
         return records
 
-    def _corrupt(self, state: PartitionState, first: int, end: int, error: KafkaException) -> None:
+    def _corrupt(self, state: PartitionState, version: int, first: int, end: int, error: KafkaException) -> None:
         past = f" (it claims to end before offset {end})" if end > first else ""
         reason = (
             f"{state.topic}[{state.partition}]: the batch at offset {first} can't be read: {error}. Nothing was "
             f"skipped: seek() past it to go on{past}, or to {first} to try it again"
         )
         state.move(Phase.HALTED)
-        self._push_event(state, KafkaError(error.code, reason), first)
+        self._push_event(state, version, KafkaError(error.code, reason), first)
 
     # ---- errors
 
     def _partition_error(
-        self, state: PartitionState, data: PartitionData, planned: PlannedFetch, now_s: float, outcome: Outcome
+        self,
+        state: PartitionState,
+        version: int,
+        data: PartitionData,
+        planned: PlannedFetch,
+        now_s: float,
+        outcome: Outcome,
     ) -> None:
         code = data.error_code
         action = classify(code)
@@ -466,12 +504,12 @@ class Fetcher:
         state.preferred_replica = None
         if action is Action.RESET_OFFSET:
             if not from_follower:  # a follower may lag behind: ask the leader before believing it
-                self._out_of_range(state, data)
+                self._out_of_range(state, version, data)
             return
         state.retry_at_s = now_s + self._backoff.delay_s(state.attempt)
         state.attempt += 1
         if action is Action.RESET_SESSION:
-            self._sessions[planned.node_id].reset(keep_id=True)
+            self._session(planned.node_id).reset(keep_id=True)
         if action is Action.REFRESH_AND_RETRY or action is Action.RESET_SESSION:
             outcome.stale_topics.add(state.topic)
             hint = data.current_leader
@@ -479,24 +517,25 @@ class Fetcher:
                 outcome.leaders.append((state.topic, state.partition, hint.leader_id, hint.leader_epoch))
                 state.retry_at_s = now_s
         elif action is not Action.RETRY:
-            self._tell(state, planned.node_id, code)
+            self._tell(state, version, planned.node_id, code)
 
     def _tell_all(self, planned: PlannedFetch, code: int) -> None:
         """An error of the whole response that trying again will hardly mend."""
-        for key, version in planned.versions.items():
+        for key in planned.session.wanted:
             state = self._assignment.get(key)
-            if state is not None and state.version == version:
-                self._tell(state, planned.node_id, code)
+            if state is not None and (version := state.version) and state.request == planned.number:
+                self._tell(state, version, planned.node_id, code)
 
-    def _tell(self, state: PartitionState, node_id: int, code: int) -> None:
+    def _tell(self, state: PartitionState, version: int, node_id: int, code: int) -> None:
         """Tells the application, once until the partition is well again."""
         if state.reported != code:
             state.reported = code
             error = KafkaError.from_code(code)
             text = f"Fetch from broker {node_id} failed: {state.topic}[{state.partition}]: {error.str()}"
-            self._push_event(state, KafkaError(code, text, retriable=error.retriable()), state.next_fetch_offset)
+            known = KafkaError(code, text, retriable=error.retriable())
+            self._push_event(state, version, known, state.next_fetch_offset)
 
-    def _out_of_range(self, state: PartitionState, data: PartitionData) -> None:
+    def _out_of_range(self, state: PartitionState, version: int, data: PartitionData) -> None:
         """The log no longer (or not yet) has the offset: do what `auto.offset.reset` says."""
         reset = self._settings.reset
         if reset is not None:
@@ -509,11 +548,11 @@ class Fetcher:
             "`error`: seek() to an offset that exists, OFFSET_BEGINNING or OFFSET_END"
         )
         state.move(Phase.HALTED)
-        self._push_event(state, KafkaError(KafkaError._AUTO_OFFSET_RESET, text), offset)
+        self._push_event(state, version, KafkaError(KafkaError._AUTO_OFFSET_RESET, text), offset)
 
-    def _push_event(self, state: PartitionState, error: KafkaError, offset: int) -> None:
+    def _push_event(self, state: PartitionState, version: int, error: KafkaError, offset: int) -> None:
         message = self._event(state, error, offset)
-        self._queue.push(Chunk(state, state.version, deque(), offset, state.fetch_epoch, 0, 0, message))
+        self._queue.push(Chunk(state, version, deque(), offset, state.fetch_epoch, 0, 0, message))
 
     def forget_node(self, node_id: int) -> None:
         """A broker is gone: its session too."""

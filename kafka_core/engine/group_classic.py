@@ -79,6 +79,7 @@ class Membership:
         self._topics: frozenset[str] = frozenset()
         self._joined_topics: frozenset[str] = frozenset()
         self._planned_counts: dict[str, int] = {}
+        self._counts: Mapping[str, int] = {}
         self._rejoin_reason: str | None = None
         self._next_heartbeat_s = 0.0
         self._session_until_s = math.inf
@@ -119,6 +120,7 @@ class Membership:
         self._topics = frozenset(topics)
         self._wanted = True
         self._leaves_after_sync = False
+        self.leave_by_s = math.inf
         if self.state is State.IDLE:
             self._prepare("joining for the first time")
         elif self._topics != self._joined_topics and self.generation != NO_GENERATION:
@@ -163,6 +165,7 @@ class Membership:
 
     def partition_counts_changed(self, counts: Mapping[str, int]) -> None:
         """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went."""
+        self._counts = counts
         if self.is_leader and self.state is State.STABLE:
             now = {topic: counts.get(topic, 0) for topic in self._planned_counts}
             if now != self._planned_counts:
@@ -190,6 +193,7 @@ class Membership:
             self._begin_assign()
         elif self.state is State.ASSIGNING:
             self._move(State.STABLE)
+            self.partition_counts_changed(self._counts)  # since the plan was made, perhaps
         elif self.state is State.LOSING:
             self._prepare("the membership was lost")
 
@@ -371,6 +375,7 @@ class Membership:
         if self.state is not State.PLANNING:
             return
         self._planned_counts = {topic: counts.get(topic, 0) for topic in self._group_topics()}
+        self._counts = {**self._counts, **self._planned_counts}
         if not self._skip_assignment:
             assignor = next(item for item in self.settings.assignors if item.name == self.protocol_name)
             plan = assignor.assign(self._members, self._planned_counts)
@@ -387,7 +392,8 @@ class Membership:
             if self.state is State.SYNCING:
                 self._synced(response, now_s)
         elif isinstance(response, HeartbeatResponse):
-            if isinstance(request, HeartbeatRequest) and request.generation_id == self.generation:
+            named = isinstance(request, HeartbeatRequest) and (request.member_id, request.generation_id)
+            if named == (self.member_id, self.generation):
                 self._beaten(response.error_code, now_s)
         elif isinstance(response, LeaveGroupResponse):
             self._left(now_s)
@@ -475,9 +481,11 @@ class Membership:
 
     # ---- errors
 
-    def commit_rejected(self, code: int) -> None:
-        """A commit told that the membership is void, or that a rebalance has begun."""
-        if self.generation == NO_GENERATION or self.state not in BEATING:
+    def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
+        """A commit told that the membership that it named is void, or that a rebalance has begun."""
+        if generation == NO_GENERATION or (member_id, generation) != (self.member_id, self.generation):
+            return  # it was about an earlier one
+        if self.state not in BEATING:
             return
         if code == KafkaError.FENCED_INSTANCE_ID:
             self._fence()

@@ -8,11 +8,11 @@ KIP-848 (topic ids in OffsetCommit and OffsetFetch v10).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
-from kafka_core.engine.subscription import Assignment, Key, PartitionState
+from kafka_core.engine.subscription import LOGICAL_OFFSETS, Assignment, Key, PartitionState
 from kafka_core.errors import ConfigError, KafkaError
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 from kafka_core.protocol import ZERO_UUID
@@ -64,12 +64,20 @@ class ConsumerGroupMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """An offset as it is (or is to be) committed; `offset` is -1001 if there is none."""
+    """An offset as it is (or is to be) committed; `offset` is -1001 if there is none.
+
+    Attributes:
+        life: `PartitionState.life` of the assigned partition that it was taken from; 0: of none.
+        topic_id: the topic that it belongs to, which may be deleted and created again before the commit is sent; the
+            zero UUID if that is not known.
+    """
 
     offset: int
     leader_epoch: int = -1
     metadata: str | None = None
     error_code: int = 0
+    life: int = field(default=0, compare=False)
+    topic_id: UUID = field(default=ZERO_UUID, compare=False)
 
 
 Commits = dict[Key, Committed]
@@ -78,49 +86,86 @@ Commits = dict[Key, Committed]
 # ---- what to commit
 
 
-def storable(assignment: Assignment) -> Commits:
+def storable(states: Iterable[PartitionState]) -> Commits:
     """Stored offsets that the group does not have yet."""
     return {
-        state.key: Committed(state.stored, state.stored_epoch, state.stored_metadata)
-        for state in assignment
+        state.key: Committed(
+            state.stored, state.stored_epoch, state.stored_metadata, life=state.life, topic_id=state.topic_id
+        )
+        for state in states
         if state.stored >= 0 and state.stored != state.committed
     }
 
 
+def of_assigned(commits: Commits, assignment: Assignment) -> Commits:
+    """A user's offsets, with the partitions' lives where they are assigned."""
+    return {
+        key: item if state is None else replace(item, life=state.life, topic_id=state.topic_id)
+        for key, item in commits.items()
+        for state in (assignment.get(key),)
+    }
+
+
+def given_up(commits: Commits, assignment: Assignment) -> list[Key]:
+    """Those whose partition was assigned when they were taken and is not any more, or is again: another life."""
+    return [
+        key
+        for key, item in commits.items()
+        if item.life and ((state := assignment.get(key)) is None or state.life != item.life)
+    ]
+
+
+def of_former_topics(commits: Commits, topic_ids: TopicIds) -> list[Key]:
+    """Those whose topic was created anew since: in the new one their offsets would skip records."""
+    return [
+        key
+        for key, item in commits.items()
+        if item.topic_id != ZERO_UUID and topic_ids(key[0]) not in (ZERO_UUID, item.topic_id)
+    ]
+
+
 def store(assignment: Assignment, partitions: Iterable[TopicPartition]) -> None:
-    """Stores offsets for the next commit; all or none.
+    """Stores offsets for the next commit; all or none. One of the `OFFSET_` constants is no offset: it is passed over.
 
     Raises:
-        ConfigError: an offset is negative.
+        ConfigError: an offset is any other negative number.
         StateError: a partition is not assigned.
     """
     items = list(partitions)
     states = [assignment.require((item.topic, item.partition), "store an offset for") for item in items]
-    for item in items:
-        check_commit(item)
-    for item, state in zip(items, states, strict=True):
+    known = [can_be_committed(item) for item in items]
+    for item, state, good in zip(items, states, known, strict=True):
+        if not good:
+            continue
         state.stored = item.offset
         state.stored_epoch = -1 if item.leader_epoch is None else item.leader_epoch
         state.stored_metadata = item.metadata
 
 
-def check_commit(item: TopicPartition) -> None:
-    """ConfigError unless the offset can be committed."""
-    if item.offset < 0:
+def can_be_committed(item: TopicPartition) -> bool:
+    """False for one of the `OFFSET_` constants, which stands for no offset.
+
+    Raises:
+        ConfigError: any other negative number.
+    """
+    if item.offset < 0 and item.offset not in LOGICAL_OFFSETS:
         raise ConfigError(
             f"offset {item.offset} of {item.topic}[{item.partition}] can't be committed: it must be from 0 on"
         )
+    return item.offset >= 0
 
 
 def from_partitions(partitions: Iterable[TopicPartition]) -> Commits:
-    """A user's offsets to commit; those with OFFSET_INVALID are left out, other negative ones are refused."""
+    """A user's offsets to commit; those that are none (OFFSET_INVALID, …) are left out, as librdkafka does it.
+
+    Raises:
+        ConfigError: an offset is negative, but none of the constants.
+    """
     commits: Commits = {}
     for item in partitions:
-        if item.offset == OFFSET_INVALID:
-            continue
-        check_commit(item)
-        epoch = -1 if item.leader_epoch is None else item.leader_epoch
-        commits[item.topic, item.partition] = Committed(item.offset, epoch, item.metadata)
+        if can_be_committed(item):
+            epoch = -1 if item.leader_epoch is None else item.leader_epoch
+            commits[item.topic, item.partition] = Committed(item.offset, epoch, item.metadata)
     return commits
 
 
@@ -141,7 +186,8 @@ def commit_request(
     """The request; names and ids are both filled in, the version picks."""
     topics: dict[str, OffsetCommitRequestTopic] = {}
     for (name, partition), item in commits.items():
-        topic = topics.setdefault(name, OffsetCommitRequestTopic(name=name, topic_id=topic_ids(name)))
+        topic_id = item.topic_id if item.topic_id != ZERO_UUID else topic_ids(name)
+        topic = topics.setdefault(name, OffsetCommitRequestTopic(name=name, topic_id=topic_id))
         topic.partitions.append(
             OffsetCommitRequestPartition(
                 partition_index=partition,
@@ -177,7 +223,7 @@ def committed(assignment: Assignment, commits: Mapping[Key, Committed], errors: 
     """Remembers what a commit achieved."""
     for key, item in commits.items():
         state = assignment.get(key)
-        if state is not None and errors.get(key, 0) == 0:
+        if state is not None and item.life in (0, state.life) and errors.get(key, 0) == 0:
             state.committed = item.offset
 
 

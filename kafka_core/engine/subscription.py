@@ -16,9 +16,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
+from uuid import UUID
 
 from kafka_core.errors import ConfigError, KafkaError, StateError
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
+from kafka_core.protocol import ZERO_UUID
 
 if TYPE_CHECKING:
     from kafka_core.engine.fetch_queue import Chunk
@@ -29,9 +31,15 @@ Key: TypeAlias = tuple[str, int]
 EARLIEST_TIMESTAMP: Final = -2
 LATEST_TIMESTAMP: Final = -1
 
+LOGICAL_OFFSETS: Final = frozenset({OFFSET_BEGINNING, OFFSET_END, OFFSET_STORED, OFFSET_INVALID})
+"""Negative numbers that users may give as offsets: the constants of confluent_kafka."""
+
 new_version: Final = itertools.count(1).__next__
 """Gives a number that was never given before (any thread): a version of a partition must not come again with the next
 assignment, or an answer to the old one's request would pass as the new one's."""
+
+NO_REQUEST: Final = 0
+FORMER_TOPICS_KEPT: Final = 4
 
 
 class Subscription:
@@ -118,6 +126,10 @@ class PartitionState:
     Attributes:
         version: a new one with every assignment and seek, never given twice; what was fetched or looked up for another
             one is dropped.
+        life: a new one with every assignment of the partition and every topic of that name, never given twice.
+        request: the number of the last fetch that asks for it, the only one whose answer is taken; 0: none's.
+        topic_id: the topic that the offsets belong to: one that is deleted and created again is another topic. The zero
+            UUID where the broker has no ids. `former_positions`: where topics of that name were left.
         next_fetch_offset: what to fetch next (the loop's side).
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
         consumed: whether anything was handed out, so that `position()` has something to say.
@@ -133,6 +145,10 @@ class PartitionState:
     topic: str
     partition: int
     version: int = field(default_factory=new_version)
+    life: int = field(default_factory=new_version)
+    request: int = NO_REQUEST
+    topic_id: UUID = ZERO_UUID
+    former_positions: dict[UUID, int] = field(default_factory=dict)
     phase: Phase = Phase.COMMITTED
     lookup_timestamp: int = 0
     next_fetch_offset: int = OFFSET_INVALID
@@ -176,11 +192,17 @@ class PartitionState:
         """
         if phase not in PHASE_MOVES[self.phase]:
             raise StateError(f"{self.topic}[{self.partition}] can't go from {self.phase.value} to {phase.value}")
+        if phase is not Phase.FETCH:
+            self.request = NO_REQUEST
         self.phase = phase
+
+    def void(self) -> None:
+        """Whatever was asked for it is not wanted any more."""
+        self.version, self.request = new_version(), NO_REQUEST
 
     def restart(self, offset: int) -> None:
         """Begins anew at an offset or one of the `OFFSET_*` constants; what is under way for it becomes void."""
-        self.version = new_version()
+        self.void()
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
         self.fetch_epoch = self.position_epoch = -1
@@ -194,6 +216,22 @@ class PartitionState:
             self.lookup_timestamp = EARLIEST_TIMESTAMP if offset == OFFSET_BEGINNING else LATEST_TIMESTAMP
         else:
             self.phase = Phase.COMMITTED
+
+    def change_topic(self, topic_id: UUID) -> None:
+        """The topic is another one now: nothing that was learnt about the old one holds, what it was at is kept aside.
+
+        It may be asked for again: a broker that lags behind may name the old topic for a while.
+        """
+        if self.position >= 0:
+            self.former_positions[self.topic_id] = self.position
+            while len(self.former_positions) > FORMER_TOPICS_KEPT:
+                del self.former_positions[next(iter(self.former_positions))]
+        self.topic_id, self.life = topic_id, new_version()
+        self.stored = self.committed = OFFSET_INVALID
+        self.leader_epoch = self.stored_epoch = -1
+        self.stored_metadata = None
+        self.high_watermark = self.last_stable_offset = self.log_start_offset = OFFSET_INVALID
+        self.max_bytes_factor = 1
 
     def found(self, offset: int, leader_epoch: int = -1) -> None:
         """The start is known: fetch from here."""
@@ -214,7 +252,7 @@ class PartitionState:
 
 def check_offset(offset: int) -> int:
     """Gives back an offset that a position may start at; ConfigError for any other negative number."""
-    if offset < 0 and offset not in (OFFSET_BEGINNING, OFFSET_END, OFFSET_STORED, OFFSET_INVALID):
+    if offset < 0 and offset not in LOGICAL_OFFSETS:
         raise ConfigError(f"{offset} is not an offset: give a number from 0 or one of the OFFSET_ constants")
     return offset
 
@@ -286,7 +324,7 @@ class Assignment:
         removed = [state for key in keys if (state := self._states.pop(key, None)) is not None]
         for state in removed:
             state.active = False
-            state.version = new_version()
+            state.void()
         if removed:
             self.generation += 1
         return removed

@@ -377,15 +377,17 @@ class Consumer:
 
         Raises:
             ValueError: message and offsets are both given.
-            KafkaException: _NO_OFFSET, nothing to commit; when waiting also what made the whole commit fail.
+            KafkaException: the message carries an error; when waiting also _NO_OFFSET if there is nothing to commit
+                (asynchronous: on_commit is told), and what made the whole commit fail.
         """
         self._check()
         core = self._core
-        commits = core.committer.pick(chosen(message, offsets))
+        partitions = chosen(message, offsets, "commit")
+        commits = core.committer.pick(partitions)
         if not asynchronous:
             return self._call(core.commit, commits)
         self._call(core.start)
-        self._thread.submit(core.committer.commit_later(commits))
+        self._thread.submit(core.committer.commit_later(commits, partitions))
         return None
 
     def store_offsets(self, message: Message | None = None, offsets: Sequence[TopicPartition] | None = None) -> None:

@@ -254,8 +254,9 @@ def test_a_closed_consumer_says_so_and_bad_arguments_are_refused(cluster: Embedd
             await consumer.subscribe([])
         with pytest.raises(ValueError, match="num_messages"):
             await consumer.consume(10**7)
+        assert await consumer.commit() is None
         with pytest.raises(KafkaException) as caught:
-            await consumer.commit()
+            await consumer.commit(asynchronous=False)
         assert caught.value.code == KafkaError._NO_OFFSET
         await consumer.close()
         await consumer.close()

@@ -11,7 +11,7 @@ from kafka_core.aio.consumer_events import CommitDone, Item
 from kafka_core.engine.offsets import Commits, Committed, ConsumerGroupMetadata
 from kafka_core.engine.subscription import Assignment, Key
 from kafka_core.errors import BrokerError, ConfigError, KafkaError, KafkaException, NetworkError
-from kafka_core.model import OFFSET_INVALID, TopicPartition
+from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
 from tests.faults.loop import on_loop, outcome, until
 
 T0, T1 = ("t", 0), ("t", 1)
@@ -42,7 +42,8 @@ class FakeMembership:
     def __init__(self) -> None:
         self.rejected: list[int] = []
 
-    def commit_rejected(self, code: int) -> None:
+    def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
+        assert (member_id, generation) == ("m", 3)
         self.rejected.append(code)
 
 
@@ -55,12 +56,13 @@ class Rig:
         self.rpc, self.membership = FakeRpc(), FakeMembership()
         self.told: list[CommitDone] = []
         self.pokes = 0
+        self.generation = 3
         membership: Any = self.membership
         rpc: Any = self.rpc
         self.committer = Committer(self.assignment, membership, rpc, self.identity, self.tell, self.poke)
 
     def identity(self) -> ConsumerGroupMetadata:
-        return ConsumerGroupMetadata("g")
+        return ConsumerGroupMetadata("g", self.generation, "m")
 
     def tell(self, item: Item) -> None:
         assert isinstance(item, CommitDone)
@@ -88,9 +90,24 @@ async def test_without_arguments_it_is_what_is_stored_and_new() -> None:
     rig.state(1).committed = 7
     assert rig.committer.pick(None) == {T0: Committed(5)}
     rig.state(0).committed = 5
-    with pytest.raises(KafkaException) as caught:
-        rig.committer.pick(None)
-    assert caught.value.code == KafkaError._NO_OFFSET
+    assert rig.committer.pick(None) == {}
+
+
+@on_loop
+async def test_nothing_to_commit_is_raised_to_who_waits_and_told_to_who_does_not() -> None:
+    rig = Rig()
+    error = await outcome(rig.committer.commit({}))
+    assert isinstance(error, KafkaException)
+    assert error.code == KafkaError._NO_OFFSET
+    await rig.committer.commit_later({})
+    await rig.committer.commit_later({}, [TopicPartition("u", 3)])
+    assert [(item.error and item.error.code(), item.partitions) for item in rig.told] == [
+        (KafkaError._NO_OFFSET, [TopicPartition("t", 0), TopicPartition("t", 1)]),
+        (KafkaError._NO_OFFSET, [TopicPartition("u", 3)]),
+    ]
+    await rig.committer.auto_commit()
+    assert len(rig.told) == 2, "an automatic one says nothing"
+    assert rig.rpc.taken == []
 
 
 @on_loop
@@ -100,8 +117,9 @@ async def test_given_offsets_are_taken_as_they_are() -> None:
     assert rig.committer.pick(given) == {("u", 3): Committed(9, 2, "note")}
     with pytest.raises(ConfigError):
         rig.committer.pick([TopicPartition("t", 0, -7)])
-    with pytest.raises(KafkaException, match="No offset stored"):
-        rig.committer.pick([])
+    assert rig.committer.pick([]) == {}
+    logical = (OFFSET_INVALID, OFFSET_STORED, OFFSET_BEGINNING, OFFSET_END)
+    assert rig.committer.pick([TopicPartition("t", 0, offset) for offset in logical]) == {}
 
 
 # ---- how
@@ -129,6 +147,41 @@ async def test_a_commit_that_fails_as_a_whole_is_raised_and_the_membership_hears
     assert rig.membership.rejected == [KafkaError.ILLEGAL_GENERATION]
     assert rig.pokes == 1
     assert rig.state(0).committed == OFFSET_INVALID
+
+
+@on_loop
+async def test_what_was_given_up_before_its_commit_was_sent_is_not_committed_by_the_next_membership() -> None:
+    rig = Rig()
+    rig.store(p0=5, p1=6)
+    rig.rpc.gate.clear()
+    first = asyncio.ensure_future(rig.committer.commit(rig.committer.pick(None)))
+    later = asyncio.ensure_future(rig.committer.commit(rig.committer.pick(None)))
+    given = asyncio.ensure_future(rig.committer.commit(rig.committer.pick([TopicPartition("t", 0, 5)])))
+    elsewhere = asyncio.ensure_future(rig.committer.commit(rig.committer.pick([TopicPartition("u", 0, 5)])))
+    await until(lambda: rig.rpc.taken)
+    rig.assignment.remove([T0])
+    rig.assignment.add([TopicPartition("t", 0, 0)])  # it was somebody else's meanwhile, who may have committed more
+    rig.generation = 4
+    rig.rpc.gate.set()
+    await first
+    for call in (later, given):
+        error = await outcome(call)
+        assert isinstance(error, KafkaException)
+        assert error.code == KafkaError.ILLEGAL_GENERATION
+    await elsewhere
+    assert rig.rpc.taken == [{T0: 5, T1: 6}, {("u", 0): 5}]
+    assert rig.state(0).committed == OFFSET_INVALID, "the answer is about the partition's former life"
+    assert rig.state(1).committed == 6
+
+
+@on_loop
+async def test_a_membership_that_kept_its_partitions_commits_in_its_next_generation() -> None:
+    rig = Rig()
+    rig.store(p0=5)
+    commits = rig.committer.pick(None)
+    rig.generation = 4
+    await rig.committer.commit(commits)
+    assert rig.rpc.taken == [{T0: 5}]
 
 
 @on_loop

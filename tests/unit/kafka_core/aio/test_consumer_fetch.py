@@ -16,7 +16,7 @@ from kafka_core.engine.fetcher import Fetcher, FetchSettings
 from kafka_core.engine.offsets import ConsumerGroupMetadata
 from kafka_core.engine.retry import Backoff
 from kafka_core.engine.subscription import Assignment, PartitionState, Phase
-from kafka_core.errors import KafkaError, NetworkError
+from kafka_core.errors import KafkaError, NetworkError, StateError
 from kafka_core.hooks import Hooks
 from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_STORED, TopicPartition
@@ -95,7 +95,7 @@ class Rig:
             lambda state, error: self.reports.append((f"{state.topic}[{state.partition}]", error)),
             lambda: self.fetches.poke(),
         )
-        fetcher = Fetcher(settings, self.assignment, self.queue, open_batches, self.event, backoff)
+        self.fetcher = fetcher = Fetcher(settings, self.assignment, self.queue, open_batches, self.event, backoff)
         hooks = Hooks(() if hook is None else (hook,))
         self.fetches = FetchLoop(client, fetcher, self.positions, clock, hooks, 1.0)
         self.brokers.handlers = {FetchRequest: Log()}
@@ -269,6 +269,52 @@ async def test_reading_begins_at_the_committed_offset() -> None:
     rig.committed((4, 0))
     assert await rig.read(2) == [(0, 4), (0, 5)]
     assert rig.state().committed == 4
+    await rig.stop()
+
+
+@on_loop
+async def test_a_partition_that_an_answer_leaves_out_is_asked_for_again() -> None:
+    rig = Rig(OFFSET_STORED)
+    rig.committed()  # says nothing about it: that is not "nothing was committed"
+    rig.committed((4, 0))
+    assert await rig.read(2) == [(0, 4), (0, 5)]
+    assert rig.brokers.asked(ListOffsetsRequest) == []
+    await rig.stop()
+
+
+@on_loop
+async def test_an_answer_that_cannot_be_used_does_not_end_the_fetching(caplog: pytest.LogCaptureFixture) -> None:
+    rig = Rig(0)
+    received = rig.fetcher.received
+    mistakes: list[Exception] = [KeyError("ours"), StateError("an impossible move")]
+
+    def wrong(*args: Any) -> Any:
+        if mistakes:
+            raise mistakes.pop()
+        return received(*args)
+
+    rig.fetcher.received = wrong  # type: ignore[method-assign, assignment]
+    assert await rig.read(END) == [(0, offset) for offset in range(END)]
+    assert "could not be used" in caplog.text
+    await rig.stop()
+
+
+@on_loop
+async def test_a_search_for_positions_that_breaks_is_told_and_done_again() -> None:
+    rig = Rig(OFFSET_STORED)
+    committed = rig.positions._rpc.committed
+    mistakes = [KeyError("ours")]
+
+    async def wrong(*args: Any) -> Any:
+        if mistakes:
+            raise mistakes.pop()
+        return await committed(*args)
+
+    rig.positions._rpc.committed = wrong  # type: ignore[method-assign, assignment]
+    rig.committed((4, 0))
+    assert await rig.read(2) == [(0, 4), (0, 5)]
+    ((_, error),) = rig.reports
+    assert error.code() == E._FAIL
     await rig.stop()
 
 

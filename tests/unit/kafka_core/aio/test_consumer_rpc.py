@@ -1,7 +1,9 @@
 """kafka_core.aio.consumer_rpc: who is asked, in which version, what is tried again and what is said in the end."""
 
 import random
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -105,6 +107,18 @@ async def test_another_coordinator_is_looked_for_and_the_membership_asked_again(
     assert set(errors.values()) == {0}
     assert brokers.forgotten == ["g"]
     assert [(node, request.generation_id_or_member_epoch) for node, request in brokers.log] == [(9, 3), (2, 4)]
+
+
+@on_loop
+async def test_an_offset_in_a_topic_that_was_made_anew_is_not_committed() -> None:
+    brokers = FakeBrokers()
+    brokers.learn()
+    topic = brokers.metadata.topics["t"]
+    brokers.metadata = replace(brokers.metadata, topics={"t": replace(topic, topic_id=UUID(int=8))})
+    former = {key: replace(item, topic_id=UUID(int=7)) for key, item in COMMITS.items()}
+    errors = await make(brokers).commit(lambda: MEMBER, former)
+    assert errors == dict.fromkeys(COMMITS, E.UNKNOWN_TOPIC_ID)
+    assert brokers.asked(OffsetCommitRequest) == []
 
 
 @pytest.mark.parametrize("code", [E.ILLEGAL_GENERATION, E.UNKNOWN_MEMBER_ID, E.REBALANCE_IN_PROGRESS])

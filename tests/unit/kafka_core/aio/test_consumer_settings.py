@@ -18,7 +18,7 @@ from kafka_core.aio.consumer_settings import (
 from kafka_core.config import Config, Role, parse
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.kernels import Message
-from kafka_core.model import TopicPartition
+from kafka_core.model import OFFSET_INVALID, TopicPartition
 
 LEAST = {"bootstrap.servers": "h:1", "group.id": "g"}
 
@@ -73,12 +73,37 @@ def test_partitions_are_a_list_of_them(wrong: Any) -> None:
 
 def test_a_message_stands_for_the_offset_behind_it() -> None:
     message = Message(topic="t", partition=3, offset=9, leader_epoch=4)
-    found = chosen(message, None)
+    found = chosen(message, None, "commit")
     assert found is not None
     assert [(item.topic, item.partition, item.offset, item.leader_epoch) for item in found] == [("t", 3, 10, 4)]
-    assert chosen(None, None) is None
-    assert chosen(None, [TopicPartition("t", 0, 1)]) == [TopicPartition("t", 0)]
+    assert chosen(None, None, "commit") is None
+    assert chosen(None, [TopicPartition("t", 0, 1)], "commit") == [TopicPartition("t", 0)]
     with pytest.raises(ValueError, match="exclusive"):
-        chosen(message, [])
-    with pytest.raises(KafkaException):
-        chosen(Message(error=KafkaError(KafkaError._PARTITION_EOF)), None)
+        chosen(message, [], "commit")
+
+
+@pytest.mark.parametrize("offset", [None, -1, OFFSET_INVALID])
+def test_a_message_without_an_offset_stands_for_none(offset: int | None) -> None:
+    found = chosen(Message(topic="t", partition=3, offset=offset), None, "commit")
+    assert found is not None
+    assert [(item.partition, item.offset) for item in found] == [(3, OFFSET_INVALID)]
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        (Message(error=KafkaError(KafkaError._PARTITION_EOF, "the end")), "Cannot store .* with error: 'the end'"),
+        (Message("t", 0, 5, error=KafkaError(3, "gone")), "Cannot store .* with error: 'gone'"),
+        (Message(offset=5), "no topic or partition"),
+        (Message("t", offset=5), "no topic or partition"),
+    ],
+)
+def test_a_message_that_stands_for_no_position_is_refused(message: Message, says: str) -> None:
+    with pytest.raises(KafkaException, match=says) as caught:
+        chosen(message, None, "store")
+    assert caught.value.code == KafkaError._INVALID_ARG
+
+
+def test_what_is_no_message_is_refused() -> None:
+    with pytest.raises(TypeError, match="expected a Message, not str"):
+        chosen("t", None, "commit")

@@ -16,7 +16,7 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView
 from kafka_core.engine.retry import Backoff
 from kafka_core.engine.subscription import Assignment, PartitionState, Phase
 from kafka_core.errors import KafkaError
-from kafka_core.model import TopicPartition
+from kafka_core.model import OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
 from kafka_core.protocol.messages.fetch import (
     AbortedTransaction,
     FetchableTopicResponse,
@@ -123,7 +123,7 @@ def test_a_broker_with_a_request_in_flight_is_left_alone() -> None:
 def test_each_leader_gets_its_partitions() -> None:
     rig = Rig(0, 0)
     rig.view = view_of({0: 1, 1: 2})
-    assert {item.node_id: list(item.versions) for item in rig.plan()} == {1: [("t", 0)], 2: [("t", 1)]}
+    assert {item.node_id: list(item.session.wanted) for item in rig.plan()} == {1: [("t", 0)], 2: [("t", 1)]}
 
 
 def test_without_a_leader_the_topic_is_named() -> None:
@@ -146,9 +146,111 @@ def test_a_topic_made_anew_is_another_topic_for_the_session() -> None:
     rig = Rig(0)
     rig.answer(rig.one(), row(0))
     rig.view = view_of({0: 1}, topic_id=UUID(int=8))
+    assert rig.plan() == [], "where the new topic begins must be found out first"
+    rig.states[0].found(0)
     request = rig.one().request
     assert [topic.topic_id for topic in request.topics] == [UUID(int=8)]
     assert [topic.topic_id for topic in request.forgotten_topics_data] == [TOPIC_ID]
+
+
+def test_what_was_read_and_asked_of_a_topic_means_nothing_in_one_that_is_made_anew() -> None:
+    rig = Rig(40, 0)
+    first, second = rig.states
+    rig.answer(rig.one(), row(0, records(40, b"old")), row(1, records(0, b"old")))
+    first.stored = first.committed = 41
+    first.leader_epoch = 7
+    out = rig.one()
+    rig.view = view_of({0: 1, 1: 1}, epoch=0, topic_id=UUID(int=8))
+    assert rig.plan() == []
+    rig.answer(out, row(0, records(41, b"late")), row(1, error_code=KafkaError.OFFSET_OUT_OF_RANGE))
+    assert rig.take() == [], "records of the old topic, and what is queued of it"
+    for state in rig.states:
+        assert (state.phase, state.lookup_timestamp, state.next_fetch_offset) == (Phase.LOOKUP, -2, OFFSET_INVALID)
+        assert (state.stored, state.committed, state.leader_epoch) == (OFFSET_INVALID, OFFSET_INVALID, -1)
+    first.found(0)
+    second.found(0)
+    wanted = rig.one().request.topics
+    assert [(topic.topic_id, [item.fetch_offset for item in topic.partitions]) for topic in wanted] == [
+        (UUID(int=8), [0, 0])
+    ]
+
+
+def test_a_broker_that_lags_behind_and_names_the_old_topic_makes_nobody_read_twice() -> None:
+    rig = Rig(0)
+    rig.answer(rig.one(), row(0, records(0, b"a", b"b")))
+    rig.take()
+    rig.view = view_of({0: 1}, topic_id=UUID(int=6))
+    rig.plan()
+    rig.view = view_of({0: 1}, topic_id=TOPIC_ID)
+    assert rig.one().request.topics[0].partitions[0].fetch_offset == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "phase", "timestamp"), [(OFFSET_STORED, Phase.COMMITTED, 0), (OFFSET_END, Phase.LOOKUP, -1)]
+)
+def test_a_start_that_was_not_found_yet_is_still_looked_for_in_the_new_topic(
+    start: int, phase: Phase, timestamp: int
+) -> None:
+    rig = Rig(start)
+    rig.plan()
+    version = rig.states[0].version
+    rig.view = view_of({0: 1}, topic_id=UUID(int=8))
+    rig.plan()
+    assert (rig.states[0].phase, rig.states[0].lookup_timestamp) == (phase, timestamp)
+    assert rig.states[0].version > version, "what was asked about the old topic is void"
+
+
+def test_a_topic_made_anew_is_an_error_if_the_reset_says_so() -> None:
+    rig = Rig(5, reset=None)
+    rig.plan()
+    rig.view = view_of({0: 1}, topic_id=UUID(int=8))
+    assert rig.plan() == []
+    ((code, text, _),) = rig.take()
+    assert (code, rig.states[0].phase) == (KafkaError._AUTO_OFFSET_RESET, Phase.HALTED)
+    assert "created again" in text
+    rig.queue.restart(rig.states[0], 0)
+    assert rig.one().request.topics[0].topic_id == UUID(int=8)
+
+
+def test_only_the_last_request_that_asks_for_a_partition_is_believed() -> None:
+    rig = Rig(0)
+    late = rig.one()
+    rig.view = view_of({0: 2}, epoch=2)
+    (planned,) = rig.plan(busy=(1,))
+    assert planned.node_id == 2
+    rig.answer(late, row(0, records(0, b"from the old leader")))
+    assert rig.take() == []
+    rig.answer(planned, row(0, error_code=KafkaError.OFFSET_OUT_OF_RANGE))
+    rig.answer(late, row(0, error_code=KafkaError.OFFSET_OUT_OF_RANGE))
+    rig.answer(late, row(0, records(0, b"from the old leader")))
+    assert rig.states[0].phase is Phase.LOOKUP
+    assert rig.take() == []
+
+
+def test_what_a_void_answer_says_about_the_ends_of_the_log_is_kept_for_the_session() -> None:
+    rig = Rig(3, partition_eof=True)
+    late = rig.one()
+    rig.queue.restart(rig.states[0], 3)
+    rig.answer(late, row(0, end=3))  # the broker won't say it again in this session
+    assert rig.take() == []
+    rig.one()
+    assert [code for code, _, _ in rig.take()] == [KafkaError._PARTITION_EOF]
+
+
+def test_a_batch_found_broken_while_an_answer_is_read_voids_the_rest_of_that_answer() -> None:
+    """The taker's thread halts the partition between the check of the answer and the queueing of its records."""
+    rig = Rig(0)
+    planned = rig.one()
+    opened = rig.fetcher._open_batches
+
+    def meanwhile(*args: Any, **options: Any) -> list[Any]:
+        rig.states[0].void()
+        rig.states[0].phase = Phase.HALTED
+        return opened(*args, **options)
+
+    rig.fetcher._open_batches = meanwhile
+    rig.answer(planned, row(0, records(0, b"behind the broken batch")))
+    assert rig.take() == []
 
 
 def test_without_topic_ids_only_versions_with_names_will_do() -> None:
@@ -498,7 +600,7 @@ def test_partitions_that_come_or_are_resumed_do_not_wait_either() -> None:
     rig.view = view_of({0: 1, 1: 1, 2: 1, 3: 2})
     rig.states += rig.assignment.add([TopicPartition("t", 2, 7), TopicPartition("t", 3, 7)])
     (planned,) = rig.beside(out)
-    assert sorted(planned.versions) == [("t", 1), ("t", 2)], "partition 3 has another leader, which is free"
+    assert sorted(planned.session.wanted) == [("t", 1), ("t", 2)], "partition 3 has another leader, which is free"
 
 
 def test_a_partition_that_was_resumed_in_time_is_in_the_request_that_is_out() -> None:

@@ -95,6 +95,10 @@ class Rig:
         request = self.send(HeartbeatRequest)
         self.answer(request, HeartbeatResponse(error_code=code))
 
+    def commit_rejected(self, code: int, *, generation: int | None = None) -> None:
+        member = self.member
+        member.commit_rejected(code, member.member_id, member.generation if generation is None else generation)
+
     def stable(self, *keys: tuple[str, int]) -> Rig:
         self.member.subscribe({"t"})
         self.find()
@@ -410,15 +414,61 @@ def test_an_assignment_that_cannot_be_read_is_told_and_joined_anew(data: bytes) 
 
 def test_a_rejected_commit_counts_like_a_heartbeat() -> None:
     rig = Rig().stable()
-    rig.member.commit_rejected(KafkaError.REBALANCE_IN_PROGRESS)
+    rig.commit_rejected(KafkaError.REBALANCE_IN_PROGRESS)
     rig.step()
     assert rig.state() is State.PREPARING
     rig = Rig().stable()
-    rig.member.commit_rejected(KafkaError.UNKNOWN_MEMBER_ID)
+    rig.commit_rejected(KafkaError.UNKNOWN_MEMBER_ID)
     assert rig.state() is State.LOSING
     rig = Rig(instance_id="i").stable()
-    rig.member.commit_rejected(KafkaError.FENCED_INSTANCE_ID)
+    rig.commit_rejected(KafkaError.FENCED_INSTANCE_ID)
     assert rig.state() is State.FATAL
+
+
+def test_a_rejected_commit_of_an_earlier_membership_says_nothing_about_this_one() -> None:
+    rig = Rig().stable()
+    for code in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS):
+        rig.commit_rejected(code, generation=rig.member.generation - 1)
+        rig.member.commit_rejected(code, "a former id", rig.member.generation)
+        rig.step()
+        assert rig.state() is State.STABLE
+
+
+def test_a_member_that_wanted_to_leave_and_subscribes_again_has_no_deadline_for_leaving() -> None:
+    rig = Rig("cooperative-sticky").stable()
+    rig.beat(KafkaError.REBALANCE_IN_PROGRESS)
+    rig.send(JoinGroupRequest)
+    rig.member.unsubscribe()
+    rig.member.watch(rig.now_s, rig.poll_s)
+    rig.member.subscribe({"t"})
+    rig.now_s += 5
+    rig.join(generation=2)
+    rig.sync(T0, T1)
+    rig.done(EventKind.ASSIGN)
+    step = rig.step()
+    assert isinstance(step, Wait)
+    assert step.until_s > rig.now_s, "the driver would turn in circles"
+
+
+def test_a_heartbeat_of_a_former_member_id_is_passed_over() -> None:
+    rig = Rig().stable()
+    request = HeartbeatRequest(group_id="g", generation_id=rig.member.generation, member_id="a former id")
+    rig.answer(request, HeartbeatResponse(error_code=KafkaError.UNKNOWN_MEMBER_ID))
+    assert rig.state() is State.STABLE
+
+
+def test_partitions_that_come_while_the_group_rebalances_are_noticed_at_its_end() -> None:
+    rig = Rig()
+    rig.member.subscribe({"t"})
+    rig.find()
+    rig.join(leads=True)
+    assert isinstance(rig.step(), PlanAssignment)
+    rig.member.plan({"t": 0}, rig.now_s)  # the topic was just deleted
+    rig.member.partition_counts_changed({"t": 2})  # and is there again
+    rig.sync()
+    rig.done(EventKind.ASSIGN)
+    rig.step()
+    assert rig.state() is not State.STABLE, "nobody would read the topic until the next metadata"
 
 
 def test_a_heartbeat_of_an_older_generation_is_passed_over() -> None:

@@ -66,15 +66,35 @@ def test_store_takes_all_or_nothing() -> None:
     with pytest.raises(StateError):
         offsets.store(assignment, [TopicPartition("t", 0, 5), TopicPartition("t", 9, 5)])
     with pytest.raises(ConfigError):
-        offsets.store(assignment, [TopicPartition("t", 0, -2)])
+        offsets.store(assignment, [TopicPartition("t", 0, -3)])
+    offsets.store(assignment, [TopicPartition("t", 0, offset) for offset in (-1, -2, -1000, -1001)])
     assert offsets.storable(assignment) == {}
+
+
+def test_offsets_of_a_former_life_or_topic_are_known() -> None:
+    assignment = assignment_of(TopicPartition("t", 0, 0), TopicPartition("t", 1, 0))
+    for state in assignment:
+        state.stored, state.topic_id = 5, IDS["t"]
+    commits = offsets.storable(assignment) | offsets.of_assigned({("u", 0): Committed(1)}, assignment)
+    assert offsets.given_up(commits, assignment) == offsets.of_former_topics(commits, topic_id) == []
+    assignment.remove([("t", 0)])
+    assignment.add([TopicPartition("t", 0, 0)])
+    assert offsets.given_up(commits, assignment) == [("t", 0)]
+    offsets.committed(assignment, commits, {})
+    assert {state.key: state.committed for state in assignment} == {("t", 0): OFFSET_INVALID, ("t", 1): 5}
+    anew = UUID(int=99)
+    assert offsets.of_former_topics(commits, lambda _: anew) == [("t", 0), ("t", 1)]
+    assert offsets.of_former_topics(commits, lambda _: UUID(int=0)) == [], "not known at the moment"
+    (topic, _) = offsets.commit_request(MEMBER, commits, lambda _: anew).topics
+    assert topic.topic_id == IDS["t"], "the id of the topic that the offsets belong to: the broker will refuse it"
 
 
 def test_offsets_of_users_come_and_go() -> None:
     commits = offsets.from_partitions([TopicPartition("t", 0, 5, "x", 1), TopicPartition("t", 1)])
     assert commits == {("t", 0): Committed(5, 1, "x")}
     with pytest.raises(ConfigError):
-        offsets.from_partitions([TopicPartition("t", 0, -1)])
+        offsets.from_partitions([TopicPartition("t", 0, -3)])
+    assert offsets.from_partitions([TopicPartition("t", 0, -1)]) == {}
     (view,) = offsets.to_partitions({("t", 0): Committed(5, 1, "x", KafkaError.OFFSET_METADATA_TOO_LARGE)})
     assert (view.offset, view.leader_epoch, view.metadata) == (5, 1, "x")
     assert view.error is not None
