@@ -129,7 +129,7 @@ class GroupVerdict:
     disordered: records that came first after a later one of their partition had come.
     unknown: deliveries of what the log does not have (not counted where a topic was deleted).
     silence_s: the longest time within the window in which a partition brought no new record.
-    lag_s: the longest time from the acknowledgement of a record to its first delivery, if that was after the fault.
+    lag_s: the longest time from the acknowledgement of a record, handed over since the fault began, to its delivery.
     commit_silence_s: the longest time within the window in which no commit was confirmed.
     """
 
@@ -215,7 +215,12 @@ def judge_group(
     members: Sequence[MemberHistory], log: Sequence[Entry], window: Window, producers: Iterable[ProducerHistory] = ()
 ) -> GroupVerdict:
     """What a group made of the log; what a deleted topic brought is left out."""
-    acked_s = {(history.source, ack.number): ack.time_s for history in producers for ack in history.acks}
+    acked_s = {
+        (history.source, ack.number): ack.time_s
+        for history in producers
+        for ack in history.acks
+        if history.sent[ack.number] > window.start_s
+    }
     place_in_log = {entry: index for index, entry in enumerate(sorted(log))}
     owned = [_Spans(member) for member in members]
     everything = [
@@ -244,8 +249,7 @@ def judge_group(
         else:
             seen.add(entry)
             fresh.append((entry.partition, time_s))
-            if time_s > window.start_s:
-                lag_s = max(lag_s, time_s - acked_s.get((entry.source, entry.number), time_s))
+            lag_s = max(lag_s, time_s - acked_s.get((entry.source, entry.number), time_s))
             disordered += entry.offset < highest.get(entry.partition, -1)
             highest[entry.partition] = max(entry.offset, highest.get(entry.partition, -1))
         skipped += owner in last and place > last[owner] + 1

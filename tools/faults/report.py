@@ -128,16 +128,14 @@ def report(faults: Sequence[Fault], results: Sequence[RoundResult], about: str) 
     records, wrong = records_table(rounds)
     silences, slower = seconds_table(rounds, SILENCES)
     waits, later = seconds_table(rounds, WAITS)
-    misses = wrong + slower
+    misses = wrong + slower + later
     verdict = "Every goal is met." if not misses else "Not met:\n\n" + "".join(f"- {miss}\n" for miss in misses)
-    also = "".join(f"- {line}\n" for line in later) or "Nothing.\n"
     text = PAGE.format(
         about=about,
         records=records,
         silences=silences,
         waits=waits,
         verdict=verdict.strip(),
-        also=also.strip(),
         faults="".join(f"- `{fault.name}`, {fault.title}: {fault.story}\n" for fault in faults),
     )
     return Report(text, misses)
@@ -183,14 +181,10 @@ producer. kserdes / confluent-kafka, median (lowest to highest); bold is slower.
 {silences}
 ## Longest waits
 
-Of single records: from `produce()` to the acknowledgement, and from there to the first delivery in a group. And the
-longest time without a commit (`auto.commit.interval.ms` is 5 s, so about 5 s is none).
+Of single records: from `produce()` to the acknowledgement, and from there to the first delivery in a group (of records
+handed over since the fault began). And the longest time without a commit (`auto.commit.interval.ms` is 5 s, so about 5 s is none).
 
 {waits}
-Slower here, by the same measure:
-
-{also}
-
 ## The faults
 
 {faults}"""

@@ -219,10 +219,11 @@ def test_waits_and_lags_count_from_the_fault_on() -> None:
     log = whole_log()
     history, reader = producer(log), member(log)
     history.sent[3] = history.sent[15] = 0.0
-    reader.deliveries[5] = reader.deliveries[5]._replace(time_s=9.9)
+    reader.deliveries[9] = reader.deliveries[9]._replace(time_s=15.0)  # it was handed over before the fault
     reader.deliveries[25] = reader.deliveries[25]._replace(time_s=29.0)
     assert judge_producer(history, log, WINDOW).wait_s == 15.5
     assert judge_group([reader], log, WINDOW, [history]).lag_s == 29.0 - 25.5
+    assert judge_group([reader], log, WINDOW).lag_s == 0.0
 
 
 def test_a_repeated_record_does_not_end_the_silence() -> None:
