@@ -41,6 +41,8 @@ __all__ = ["ClusterClient", "CoordinatorKind", "Lane"]
 logger: Final = logging.getLogger("kafka_core.aio")
 
 _CAUSES_SHOWN: Final = 5
+_SILENT_S: Final = STAGGER_S / 2
+"""After so long without an answer other brokers are asked first."""
 
 T = TypeVar("T")
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
@@ -320,18 +322,21 @@ class ClusterClient:
     # ---- what the refresher and the finder need
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
-        """Known brokers: connected ones first, the least loaded first; then those whose back-off ends first.
+        """Known brokers: connected ones first, the least loaded first; then those whose back-off ends first; last of
+        all those that have stopped answering.
 
         None at all after a broker told us to begin again with the bootstrap servers.
         """
         if self._must_bootstrap:
             return []
 
-        def cost(broker: BrokerAddress) -> tuple[bool, float, float]:
+        def cost(broker: BrokerAddress) -> tuple[int, float, float]:
             ready = self._pool.ready(broker.node_id)
+            if ready is not None and ready.silent_s > _SILENT_S:
+                return 2, ready.silent_s, self._rng.random()
             if ready is not None:
-                return False, ready.in_flight + (0 if ready.writable else 1000), self._rng.random()
-            return True, self._pool.waits_s(broker.node_id), self._rng.random()
+                return 0, ready.in_flight + (0 if ready.writable else 1000), self._rng.random()
+            return 1, self._pool.waits_s(broker.node_id), self._rng.random()
 
         return sorted(self.metadata.brokers.values(), key=cost)
 

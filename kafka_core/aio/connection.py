@@ -78,6 +78,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         address: `host:port` as it was asked for.
         versions: What the broker supports.
         connected_at_s: Monotonic seconds.
+        heard_s: When bytes last came from the broker, monotonic seconds.
+        unanswered_since_s: After the end, if a request's time-out was the reason: when that request was sent.
         stage: What `establish` is doing, for the text of a time-out.
     """
 
@@ -88,7 +90,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self.versions = BrokerVersions({})
         self.stage = "connecting"
         self.connected_at_s = parts.clock.monotonic()
-        self.last_used_s = self.connected_at_s
+        self.last_used_s = self.heard_s = self.connected_at_s
+        self.unanswered_since_s: float | None = None
         self._settings = settings
         self._parts = parts
         self._clock = parts.clock
@@ -138,6 +141,12 @@ class BrokerConnection(asyncio.BufferedProtocol):
     def writable(self) -> bool:
         """False while the socket takes no more (back-pressure) or the broker asked for silence (KIP-219)."""
         return self._resume is None and self._state.throttled_until_s <= self._clock.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """For how long requests have waited without a byte from the broker; 0.0 when none waits."""
+        sent_s = self._state.oldest_sent_s()
+        return 0.0 if sent_s is None else max(0.0, self._clock.monotonic() - max(sent_s, self.heard_s))
 
     def version_of(self, request: type[ApiRequest[Any]]) -> int:
         """The newest version of an API that both sides know; UnsupportedVersionError (naming the broker) if none."""
@@ -243,7 +252,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         result = await self._drive(handshake(config, self._parts.rng, token=token))
         self.versions = result.versions
         self._state.move(ConnectionPhase.READY)
-        self.connected_at_s = self.last_used_s = self._clock.monotonic()
+        self.connected_at_s = self.last_used_s = self.heard_s = self._clock.monotonic()
         self._plan_reauthentication(result.session_lifetime_s)
         self._arm_timer(self.connected_at_s + self._settings.idle_s if self._settings.idle_s else None)
 
@@ -358,7 +367,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             return
         try:
             frames = self._reader.buffer_updated(nbytes)
-            now_s = self._clock.monotonic()
+            self.heard_s = now_s = self._clock.monotonic()
             for frame in frames:
                 self.last_used_s = now_s
                 self._settle(self._state.receive(frame, now_s=now_s), now_s)
@@ -412,6 +421,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         late = self._state.expired(now_s)
         if late is not None:
             waited_s = now_s - late.sent_at_s
+            self.unanswered_since_s = late.sent_at_s
             self.abort(
                 NetworkError(
                     f"{self.name}: {late.api} was not answered within {waited_s:.3g} s; the connection is closed",

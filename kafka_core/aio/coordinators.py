@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from kafka_core.aio.connection import BrokerConnection
+from kafka_core.aio.race import race
+from kafka_core.aio.refresh import STAGGER_S
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import BrokerError, KafkaError, KafkaException
@@ -20,6 +22,8 @@ from kafka_core.protocol.messages.find_coordinator import (
 )
 
 _BATCHED_SINCE: Final = 4
+_ASKED_AT_ONCE: Final = 3
+"""How many brokers may be asked side by side, each a second after the one before, when none answers."""
 _NOT_YET: Final = frozenset({KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE})
 """The broker is still making the internal topic or loading it: the answer comes by itself."""
 
@@ -121,7 +125,7 @@ class CoordinatorFinder:
         attempt = 0
         while keys := self._keys(kind):
             try:
-                answers = await self._ask(kind, keys)
+                answers = await self._ask_several(kind, keys)
             except KafkaException as error:
                 if not error.retriable:
                     self._refuse(kind, keys, error)
@@ -156,6 +160,23 @@ class CoordinatorFinder:
             if future is not None and not future.done():
                 future.set_result(answer.node_id)
         return not self._keys(kind)
+
+    async def _ask_several(self, kind: CoordinatorKind, keys: list[str]) -> list[Coordinator]:
+        """A connection may be dead without knowing it: a broker that is silent for a second gets company.
+
+        The first outcome counts, a failure too.
+        """
+
+        async def outcome() -> list[Coordinator] | KafkaException:
+            try:
+                return await self._ask(kind, keys)
+            except KafkaException as error:
+                return error
+
+        found = await race([outcome] * _ASKED_AT_ONCE, stagger_s=STAGGER_S)
+        if isinstance(found, KafkaException):
+            raise found
+        return found
 
     async def _ask(self, kind: CoordinatorKind, keys: list[str]) -> list[Coordinator]:
         connection = await self._routes.any_connection()

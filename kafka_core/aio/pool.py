@@ -21,6 +21,10 @@ from kafka_core.errors import KafkaException, StateError
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
+_SILENT_S: Final = 10.0
+"""Least silence of a connection that is given up because another one to the same broker timed out: a broker may hold
+the answer to a fetch back for a while."""
+
 
 class Lane(enum.Enum):
     """Which of a broker's connections a request takes: one that waits must not hold up the others."""
@@ -237,6 +241,21 @@ class ConnectionPool:
             slot.not_before_s = min(slot.not_before_s, connection.connected_at_s + self._backoff.delay_s(0))
         if error is not None and not self._closed:
             self._on_down(slot.broker, error)
+        if error is not None and connection.unanswered_since_s is not None:
+            self._drop_silent(slot, connection.unanswered_since_s, error)
+
+    def _drop_silent(self, slot: Slot, since_s: float, error: KafkaException) -> None:
+        """Drop a broker's other connections from which nothing has come either since the unanswered request was sent.
+
+        What has swallowed that one (a firewall that forgot us, a machine that was switched off) has them too, and
+        each would cost a time-out of its own.
+        """
+        since_s = min(since_s, self._clock.monotonic() - _SILENT_S)
+        for lane in Lane:
+            other = self._slots.get((slot.broker.node_id, lane))
+            found = other.connection if other is not None and other is not slot else None
+            if found is not None and found.heard_s < since_s:
+                found.abort(error if found.in_flight else None)
 
     def _let_go(self, slot: Slot) -> None:
         if slot.connection is not None:

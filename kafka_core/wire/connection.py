@@ -190,6 +190,10 @@ class ConnectionState(Generic[TokenT]):
             self.throttled_until_s = max(self.throttled_until_s, now_s + reply.throttle_s)
         return reply
 
+    def oldest_sent_s(self) -> float | None:
+        """When the request was sent that has waited longest; None when nothing is in flight."""
+        return self._in_flight[0].sent_at_s if self._in_flight else None
+
     def next_deadline_s(self) -> float | None:
         """When the first request in flight times out; None when nothing is in flight. Costs O(in flight)."""
         return min((request.deadline_s for request in self._in_flight), default=None)

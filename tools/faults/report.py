@@ -182,7 +182,8 @@ producer. kserdes / confluent-kafka, median (lowest to highest); bold is slower.
 ## Longest waits
 
 Of single records: from `produce()` to the acknowledgement, and from there to the first delivery in a group (of records
-handed over since the fault began). And the longest time without a commit (`auto.commit.interval.ms` is 5 s, so about 5 s is none).
+handed over since the fault began). And the longest time without a commit (`auto.commit.interval.ms` is 5 s, so about
+5 s is none).
 
 {waits}
 ## The faults

@@ -262,6 +262,23 @@ class TestSending:
             assert len(brokers[1].asked(ListGroupsRequest)) == 3
 
     @on_loop
+    async def test_any_passes_over_a_broker_that_has_stopped_answering(self):
+        async with cluster(2) as (brokers, client):
+            for broker in brokers:
+                broker.handlers[ListGroupsRequest] = lambda *_: ListGroupsResponse()
+            await client.refresh_metadata([])
+            silent = await client.connection(1)
+            brokers[0].handlers[HeartbeatRequest] = lambda *_: Silence
+            waiting = silent.send(HeartbeatRequest())
+            assert silent.silent_s < 5
+            silent.heard_s -= 5
+            silent._state._in_flight[0].sent_at_s -= 5
+            assert silent.silent_s >= 5
+            await client.send_any(ListGroupsRequest(), timeout_s=5)  # although it must be connected first
+            assert len(brokers[1].asked(ListGroupsRequest)) == 1
+            waiting.cancel()
+
+    @on_loop
     async def test_any_skips_brokers_that_cannot_be_reached(self):
         async with cluster(3) as (brokers, client):
             await client.refresh_metadata([])

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from kafka_core.aio import coordinators
 from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.engine.metadata import BrokerAddress
@@ -12,7 +13,7 @@ from kafka_core.engine.retry import Backoff
 from kafka_core.errors import AuthError, KafkaException, NetworkError
 from kafka_core.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from tests.faults.loop import make_connector, on_loop, outcome, until
-from tests.faults.scripted import ScriptedBroker
+from tests.faults.scripted import ScriptedBroker, Silence
 
 GROUP = CoordinatorKind.GROUP
 
@@ -77,6 +78,27 @@ async def test_a_lost_broker_takes_only_its_own_along():
         finder.forget_node(4)
         await finder.find(GROUP, "g")
         assert len(broker.asked(FindCoordinatorRequest)) == 2
+
+
+@on_loop
+async def test_a_broker_that_does_not_answer_gets_company(monkeypatch: pytest.MonkeyPatch):
+    """A connection can be half-open: the request would wait for socket.timeout.ms."""
+    monkeypatch.setattr(coordinators, "STAGGER_S", 0.01)
+    async with ScriptedBroker() as broker, ScriptedBroker() as dead:
+        finder, cluster = setup(broker)
+        dead.handlers[FindCoordinatorRequest] = lambda *_: Silence
+        connector = make_connector("x")
+        ways = [await connector.connect("127.0.0.1", one.port) for one in (dead, dead, broker)]
+        left = list(ways)
+
+        async def any_connection() -> BrokerConnection:
+            return left.pop(0)
+
+        cluster.any_connection = any_connection
+        assert await finder.find(GROUP, "g") == 4
+        assert len(dead.asked(FindCoordinatorRequest)) == 2
+        for connection in ways:
+            connection.abort()
 
 
 @on_loop

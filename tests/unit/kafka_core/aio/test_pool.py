@@ -245,6 +245,50 @@ class TestBrokers:
             await second.close()
 
 
+class TestSilence:
+    """A broker that has forgotten one connection without a word has forgotten the others too."""
+
+    @on_loop
+    async def test_a_time_out_ends_the_brokers_other_connections_that_are_silent_since_then(self):
+        async with both() as (broker, setup):
+            broker.handlers[HeartbeatRequest] = lambda *_: Silence
+            main, fetch, group = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            waiting = fetch.send(HeartbeatRequest())
+            fetch.heard_s -= 60
+            error = await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
+            assert isinstance(error, NetworkError)
+            assert str(await outcome(waiting)) == str(error)
+            assert setup.pool.ready(1, Lane.FETCH) is None
+            assert setup.pool.ready(1, Lane.GROUP) is group  # it was heard just now
+
+    @on_loop
+    async def test_one_that_nobody_waits_for_ends_without_a_word(self):
+        async with both() as (broker, setup):
+            broker.handlers[HeartbeatRequest] = lambda *_: Silence
+            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            fetch.heard_s -= 60
+            await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
+            assert not fetch.usable
+            assert len(setup.events.down) == 1
+
+    @on_loop
+    async def test_one_that_was_silent_for_a_shorter_time_than_the_unanswered_request_stays(self):
+        async with both() as (broker, setup):
+            broker.handlers[HeartbeatRequest] = lambda *_: Silence
+            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            fetch.heard_s -= 9  # a broker may hold the answer to a fetch back for a while
+            await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
+            assert fetch.usable
+
+    @on_loop
+    async def test_another_end_than_a_time_out_says_nothing_about_the_others(self):
+        async with both() as (_, setup):
+            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            fetch.heard_s -= 60
+            main.abort(NetworkError("lost"))
+            assert fetch.usable
+
+
 class TestEnd:
     @on_loop
     async def test_close_fails_waiting_callers_and_later_calls(self):
