@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from serdes.avro_values import Duration
+    from serdes.avro_logical import Duration
     from serdes.clients import (
         AIODeserializingConsumer,
         AIOSerializingProducer,
@@ -103,7 +103,7 @@ __all__ = [
 ]
 
 HOMES: Final = {
-    "serdes.avro_values": ("Duration",),
+    "serdes.avro_logical": ("Duration",),
     "serdes.clients": (
         "AIODeserializingConsumer",
         "AIOSerializingProducer",

@@ -5,12 +5,9 @@ Must not know of registries or frames: `serdes.avro_codec` encodes and decodes.
 
 from __future__ import annotations
 
-from typing import Any
-
 from registry import Schema
 from serdes.asks import Flow
-from serdes.avro_codec import AvroSchema, decoder, encoder, load_texts
-from serdes.avro_values import as_dict, reading, writing
+from serdes.avro_codec import MAX_EMPTY_ITEMS, AvroSchema, Tags, decoder, encoder, load_texts
 from serdes.context import SerializationContext
 from serdes.formats import Decode, Encode, ReadHooks, Referenced
 from serdes.options import WriteOptions
@@ -25,15 +22,23 @@ class AvroFormat:
         strict: a record must have exactly the schema's fields.
         allow_default: as `strict`, but fields with a default may be missing.
         return_record_name: records in unions come as `(name, record)`.
+        max_empty_items: array items of one payload that take no bytes.
     """
 
     schema_type = "AVRO"
     needs_writer = True
 
-    def __init__(self, strict: bool = False, allow_default: bool = False, return_record_name: bool = False) -> None:
+    def __init__(
+        self,
+        strict: bool = False,
+        allow_default: bool = False,
+        return_record_name: bool = False,
+        max_empty_items: int = MAX_EMPTY_ITEMS,
+    ) -> None:
         self._strict = strict
         self._allow_default = allow_default
         self._return_record_name = return_record_name
+        self._max_empty_items = max_empty_items
 
     def parse(self, schema: Schema, referenced: Referenced) -> AvroSchema:
         """Parses a schema."""
@@ -52,16 +57,8 @@ class AvroFormat:
         return schema
 
     def encoder(self, parsed: AvroSchema, prefix: bytes) -> Encode:
-        """See `serdes.avro_codec.encoder`; takes objects too (`serdes.avro_values`)."""
-        convert = writing(parsed.model)
-        plain = encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default, convert=convert)
-
-        def encode(value: Any) -> bytes:
-            if value.__class__ is not dict and as_dict(value) is not None:
-                return plain(convert(value))
-            return plain(value)
-
-        return encode
+        """See `serdes.avro_codec.encoder`."""
+        return encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
 
     def accept(self, written: Schema, indexes: list[int] | None) -> None:
         """Whatever the schema says is read; what doesn't fit shows in the values."""
@@ -77,7 +74,6 @@ class AvroFormat:
         indexes: list[int] | None,
         hooks: ReadHooks | None = None,
     ) -> Decode:
-        """See `serdes.avro_codec.decoder`; durations and UUIDs come as objects (`serdes.avro_values`)."""
-        plain = decoder(writer, reader, skip=skip, return_record_name=self._return_record_name)
-        convert = reading((reader or writer).model)
-        return plain if convert is None else lambda frame: convert(plain(frame))
+        """See `serdes.avro_codec.decoder`."""
+        tags = Tags.NAMES if self._return_record_name else Tags.NOTHING
+        return decoder(writer, reader, skip=skip, tags=tags, max_empty_items=self._max_empty_items)

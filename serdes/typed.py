@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
 from registry.compat.verdict import check
-from serdes.avro_values import Duration
+from serdes.avro_logical import Duration
 from serdes.errors import SerializationError
 from serdes.plan import as_schema
 

@@ -1,0 +1,1 @@
+from serdes.kernels.pure.avro import *
