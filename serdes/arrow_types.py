@@ -18,11 +18,11 @@ from registry.compat.avro_model import (
     FixedType,
     Kind,
     MapType,
-    NamedType,
     Primitive,
     RecordType,
     UnionType,
 )
+from serdes.avro_logical import DURATION, logical_of
 from serdes.errors import SerializationError
 
 __all__ = ["arrow_type", "value_converter"]
@@ -52,6 +52,7 @@ LOGICAL: dict[tuple[Kind, str], pa.DataType] = {
 WIDER = {frozenset({Kind.INT, Kind.LONG}): pa.int64(), frozenset({Kind.FLOAT, Kind.DOUBLE}): pa.float64()}
 """Unions of two numbers are columns of the wider one, as in Spark."""
 MAX_DECIMAL128_DIGITS = 38
+MAX_DECIMAL256_DIGITS = 76
 
 
 def arrow_type(avro: AvroType) -> pa.DataType:
@@ -61,7 +62,7 @@ def arrow_type(avro: AvroType) -> pa.DataType:
     38 digits), date and times and timestamps → theirs (UTC unless local), `[null, T]` → T.
 
     Raises:
-        SerializationError: the type is recursive: Arrow has no such type.
+        SerializationError: Arrow has no such type: it is recursive, or a decimal of more than 76 digits.
     """
     return _arrow(avro, ())
 
@@ -84,18 +85,17 @@ def _arrow(avro: AvroType, inside: tuple[RecordType, ...]) -> pa.DataType:
 def _leaf(avro: Primitive | EnumType | FixedType) -> pa.DataType:
     if isinstance(avro, EnumType):
         return pa.string()
-    decimal = _decimal(avro.props)
-    if decimal is not None and avro.kind in (Kind.BYTES, Kind.FIXED):
-        return decimal
+    logical = logical_of(avro)
+    if logical == "decimal":
+        return _decimal(avro.props["precision"], avro.props.get("scale", 0))
     if isinstance(avro, FixedType):
         return pa.binary()
-    return LOGICAL.get((avro.kind, str(avro.props.get("logicalType"))), PRIMITIVES[avro.kind])
+    return LOGICAL.get((avro.kind, str(logical)), PRIMITIVES[avro.kind])
 
 
-def _decimal(props: dict[str, Any]) -> pa.DataType | None:
-    precision, scale = props.get("precision"), props.get("scale", 0)
-    if props.get("logicalType") != "decimal" or not isinstance(precision, int) or not isinstance(scale, int):
-        return None
+def _decimal(precision: int, scale: int) -> pa.DataType:
+    if precision > MAX_DECIMAL256_DIGITS:
+        raise SerializationError(f"decimal({precision}, {scale}): columns have {MAX_DECIMAL256_DIGITS} digits at most")
     made: pa.DataType = (pa.decimal128 if precision <= MAX_DECIMAL128_DIGITS else pa.decimal256)(precision, scale)
     return made
 
@@ -128,8 +128,7 @@ def _wider(members: list[AvroType]) -> pa.DataType | None:
 def value_converter(avro: AvroType) -> Convert | None:
     """What turns a decoded value into one that pyarrow takes for `arrow_type(avro)`; None if nothing has to be done.
 
-    Named types in unions are expected as fastavro's `(name, value)` with `return_named_type`. Of a union of int and
-    long (or float and double) and further types, a decoded number goes to the first member it fits in.
+    Values of unions with several types are expected as the decoder gives them with `Tags.PLACES`.
     """
     if isinstance(avro, RecordType):
         return _record_converter(avro)
@@ -139,9 +138,14 @@ def value_converter(avro: AvroType) -> Convert | None:
         return _map_converter(avro)
     if isinstance(avro, UnionType):
         return _union_converter(avro)
-    if avro.kind is Kind.STRING and avro.props.get("logicalType") == "uuid":
-        return lambda value: None if value is None else str(value)
-    return None
+    return LEAVES.get((avro.kind, logical_of(avro)))
+
+
+LEAVES: dict[tuple[Kind, str | None], Convert] = {
+    (Kind.STRING, "uuid"): lambda value: None if value is None else str(value),
+    (Kind.FIXED, "uuid"): lambda value: None if value is None else value.bytes,
+    (Kind.FIXED, "duration"): lambda value: None if value is None else DURATION.pack(*value),
+}
 
 
 def _record_converter(avro: RecordType) -> Convert | None:
@@ -178,79 +182,19 @@ def _map_converter(avro: MapType) -> Convert:
 
 def _union_converter(avro: UnionType) -> Convert | None:
     members = _members(avro)
-    if len(members) == 1:
-        return _single_converter(members[0])
-    if not members or _wider(members) is not None:
+    if not members:
         return None
-    chosen = [(member, f"member{at}", value_converter(member)) for at, member in enumerate(members)]
+    if len(members) == 1:
+        return value_converter(members[0])
+    if _wider(members) is not None:
+        return lambda value: None if value is None else value[1]
+    places = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+    parts = {at: (f"member{n}", value_converter(avro.branches[at])) for n, at in enumerate(places)}
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
-        name, plain = value if isinstance(value, tuple) else (None, value)
-        for member, column, converter in chosen:
-            if _holds(member, name, plain):
-                return {column: plain if converter is None else converter(plain)}
-        raise SerializationError(f"no member of the union for a value of type {type(plain).__name__}")
+        column, converter = parts[value[0]]
+        return {column: value[1] if converter is None else converter(value[1])}
 
     return convert
-
-
-def _single_converter(member: AvroType) -> Convert | None:
-    inner = value_converter(member)
-    if not isinstance(member, NamedType):
-        return inner
-
-    def convert(value: Any) -> Any:
-        plain = value[1] if isinstance(value, tuple) else value
-        return plain if inner is None else inner(plain)
-
-    return convert
-
-
-PYTHON_TYPES: dict[tuple[Kind, str | None], str] = {
-    (Kind.INT, "date"): "date",
-    (Kind.INT, "time-millis"): "time",
-    (Kind.LONG, "time-micros"): "time",
-    (Kind.LONG, "timestamp-millis"): "datetime",
-    (Kind.LONG, "timestamp-micros"): "datetime",
-    (Kind.LONG, "local-timestamp-millis"): "datetime",
-    (Kind.LONG, "local-timestamp-micros"): "datetime",
-    (Kind.STRING, "uuid"): "UUID",
-    (Kind.BYTES, "decimal"): "Decimal",
-    (Kind.BOOLEAN, None): "bool",
-    (Kind.FLOAT, None): "float",
-    (Kind.DOUBLE, None): "float",
-    (Kind.BYTES, None): "bytes",
-    (Kind.STRING, None): "str",
-}
-"""What fastavro makes of a primitive type, by the name of the Python type; int and long are told by their range."""
-
-
-def _holds(member: AvroType, name: str | None, value: Any) -> bool:
-    """Whether a decoded value is of this branch."""
-    if isinstance(member, NamedType):
-        if name is not None:
-            return name == member.name or name.rpartition(".")[2] == member.short_name or name in member.aliases
-        return _unnamed_fits(member, value)
-    if name is not None:
-        return False
-    if isinstance(member, ArrayType):
-        return isinstance(value, list)
-    if isinstance(member, MapType):
-        return isinstance(value, dict)
-    logical = member.props.get("logicalType")
-    known = PYTHON_TYPES.get((member.kind, logical), PYTHON_TYPES.get((member.kind, None)))
-    if known is None:
-        bits = 31 if member.kind is Kind.INT else 63
-        return type(value) is int and -(2**bits) <= value < 2**bits
-    return type(value).__name__ == known
-
-
-def _unnamed_fits(member: NamedType, value: Any) -> bool:
-    """For values of a writer without a union: fastavro gives no name with them."""
-    if isinstance(member, RecordType):
-        return isinstance(value, dict) and value.keys() == {field.name for field in member.fields}
-    if isinstance(member, EnumType):
-        return isinstance(value, str) and value in member.symbols
-    return type(value).__name__ in ("bytes", "Decimal")

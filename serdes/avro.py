@@ -16,7 +16,7 @@ from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.calls import Reading, Writing
 from serdes.context import Deserializer, SerializationContext, Serializer, place
 from serdes.errors import SerializationError
-from serdes.options import AVRO_WRITE, ReadOptions, WriteOptions
+from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
 from serdes.plan import as_schema
 from serdes.typed import avro_builder, avro_schema, checked_avro_schema
 
@@ -66,9 +66,10 @@ class _AvroReading(Reading):
     ) -> None:
         if not isinstance(return_record_name, bool):
             raise ValueError("return_record_name must be a boolean value")
-        form = AvroFormat(return_record_name=return_record_name)
+        options = ReadOptions.parse(conf, AVRO_READ)
+        form = AvroFormat(return_record_name=return_record_name, max_empty_items=options.own["avro.max.empty.items"])
         schema = _schema(schema_str)
-        self._set_up(schema_registry_client, form, schema, ReadOptions.parse(conf), from_dict, rule_conf, rule_registry)
+        self._set_up(schema_registry_client, form, schema, options, from_dict, rule_conf, rule_registry)
 
 
 class AvroSerializer(_AvroWriting, BlockingSerializer):
@@ -139,7 +140,7 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         return_record_name: records in unions come as `(name, record)`.
         conf: `use.latest.version` or `use.latest.with.metadata` (read with that version of the subject, if no schema
             is given), `subject.name.strategy`, `subject.name.strategy.type`, `subject.name.strategy.conf`,
-            `schema.id.deserializer`.
+            `schema.id.deserializer`, `avro.max.empty.items` (array items of a message that take no bytes, 10,000).
         rule_conf: configuration of rule executors.
         rule_registry: rule executors and actions of one's own.
 

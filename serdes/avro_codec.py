@@ -19,13 +19,14 @@ from serdes.avro_logical import logical_of, preparing
 from serdes.avro_misfit import Misfit, Unresolved, octets_of
 from serdes.avro_reading import Tags, reader_of
 from serdes.avro_writing import writer_of
-from serdes.errors import SerializationError
+from serdes.errors import SerializationError, UnfitError
 from serdes.formats import Decode, Encode
 from serdes.kernels.avro import Decoder, Encoder, WriteBytes
+from serdes.options import AVRO_READ
 
 __all__ = ["MAX_EMPTY_ITEMS", "AvroSchema", "Decode", "Encode", "Tags", "decoder", "encoder", "load", "load_texts"]
 
-MAX_EMPTY_ITEMS: Final = 10_000
+MAX_EMPTY_ITEMS: Final[int] = AVRO_READ["avro.max.empty.items"]
 """Array items of one frame that take no bytes; as many as the frame has bytes are always allowed."""
 
 
@@ -89,7 +90,7 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
         allow_default: as `strict`, but fields with a default may be missing.
 
     The function raises:
-        SerializationError: the value does not fit; `path` names the place.
+        UnfitError: the value does not fit; `path` names the place.
     """
     model = schema.model
     if model.kind is Kind.BYTES:
@@ -120,10 +121,10 @@ def _raw_encoder(model: AvroType, prefix: bytes) -> Encode:
 def _unfit(root: str) -> Callable[[Exception], Exception]:
     def fault(error: Exception) -> Exception:
         if isinstance(error, Misfit):
-            return SerializationError(error.reason, path=error.path(root))
+            return UnfitError(error.reason, path=error.path(root))
         if isinstance(error, RecursionError):
-            return SerializationError("the value is nested deeper than Python's recursion limit")
-        return SerializationError(f"the value can't be read: {type(error).__name__}")
+            return UnfitError("the value is nested deeper than Python's recursion limit")
+        return UnfitError(f"the value can't be read: {type(error).__name__}")
 
     return fault
 

@@ -66,9 +66,7 @@ def _integer(value: Decimal, precision: int) -> int:
     parts = [int(digits[max(at - CHUNK_DIGITS, 0) : at]) for at in range(len(digits), 0, -CHUNK_DIGITS)]
     base = 10**CHUNK_DIGITS
     while len(parts) > 1:
-        parts = [
-            parts[at] + (parts[at + 1] * base if at + 1 < len(parts) else 0) for at in range(0, len(parts), 2)
-        ]
+        parts = [parts[at] + (parts[at + 1] * base if at + 1 < len(parts) else 0) for at in range(0, len(parts), 2)]
         base *= base
     return -parts[0] if value < 0 else parts[0]
 
@@ -89,8 +87,7 @@ def _long(data: bytes) -> Decimal:
     if negative:
         data = bytes(data.translate(INVERTED))
     parts = [
-        Decimal(int.from_bytes(data[max(at - CHUNK_BYTES, 0) : at], "big"))
-        for at in range(len(data), 0, -CHUNK_BYTES)
+        Decimal(int.from_bytes(data[max(at - CHUNK_BYTES, 0) : at], "big")) for at in range(len(data), 0, -CHUNK_BYTES)
     ]
     base = Decimal(1 << 8 * CHUNK_BYTES)
     while len(parts) > 1:

@@ -19,7 +19,18 @@ from registry.compat.avro_model import AvroType, FixedType, Kind, NamedType
 from serdes.avro_decimal import decimal_reader, decimal_writer
 from serdes.avro_misfit import Misfit, octets_of, out_of_range, refuse, text_of, whole_of
 
-__all__ = ["INSTANTS", "LOCALS", "TIMES", "Convert", "Duration", "described", "logical_of", "preparing", "presenting"]
+__all__ = [
+    "DURATION",
+    "INSTANTS",
+    "LOCALS",
+    "TIMES",
+    "Convert",
+    "Duration",
+    "described",
+    "logical_of",
+    "preparing",
+    "presenting",
+]
 
 Convert: TypeAlias = Callable[[Any], Any]
 EPOCH: Final = datetime.datetime(1970, 1, 1)

@@ -160,7 +160,7 @@ def items_of(value: Any, what: str) -> Sequence[Any]:
         refuse(value, what)
     if isinstance(value, (Sequence, array.array)):
         return list(value)
-    if type(value).__module__ == "numpy" and getattr(value, "shape", ()):
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None):
         return list(value)
     refuse(value, what)
 

@@ -58,7 +58,7 @@ class Tags(enum.Enum):
 
     NOTHING = "nothing"
     NAMES = "the full names of records"
-    PLACES = "the place of every branch but null"
+    PLACES = "the place of the branch, if there are several beside null; null comes alone"
 
 
 def reader_of(writer: AvroType, reader: AvroType | None = None, tags: Tags = Tags.NOTHING) -> Reader:
@@ -124,7 +124,8 @@ class _Readers:
         assert place is not None
         branch = reader.branches[place]
         inner = self.of(writer, branch)
-        if self._tags is Tags.PLACES and branch.kind is not Kind.NULL:
+        several = sum(other.kind is not Kind.NULL for other in reader.branches) > 1
+        if self._tags is Tags.PLACES and several and branch.kind is not Kind.NULL:
             return ReadTagged(place, inner)
         if self._tags is Tags.NAMES and isinstance(branch, RecordType):
             return ReadTagged(branch.name, inner)

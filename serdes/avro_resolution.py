@@ -1,7 +1,7 @@
 """How one schema is read as another: which branch, which field, which promotion, and what can't be.
 
 Must not know of bytes or values. Source: Avro specification 1.12, "Schema Resolution" and "Aliases"; where it leaves
-something open, Java's resolver is followed: exact branches of a union before promotions, and of records first the one of
+something open, Java does: exact branches of a union before promotions, and of records first the one of
 the same full name, then one that can be read.
 """
 
@@ -132,9 +132,7 @@ class Resolution:
                 return f"{writer.size} bytes of {writer.name} are not {reader.size}"
         return _logical_fault(writer, reader)
 
-    def _record_fault(
-        self, writer: RecordType, reader: RecordType, inside: frozenset[tuple[int, int]]
-    ) -> str | None:
+    def _record_fault(self, writer: RecordType, reader: RecordType, inside: frozenset[tuple[int, int]]) -> str | None:
         pair = (id(writer), id(reader))
         if pair in inside:
             return None

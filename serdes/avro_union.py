@@ -1,7 +1,7 @@
 """Which branch of a union a value is meant for: the one it is exactly of, else one that can hold it without loss.
 
 Must not know of bytes. Each part of a value is looked at once per branch it may be of, however unions are nested.
-Source: Avro specification 1.12, "Unions"; of several records the one with most of the value's fields, as fastavro has it.
+Source: Avro specification 1.12, "Unions"; of several records the one with most of the value's fields, as in fastavro.
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ class Chooser:
             return None
         name = type(value).__name__
         for at, branch in enumerate(self._union.branches):
-            if isinstance(branch, RecordType):
-                if name in (branch.short_name, *(alias.rpartition(".")[2] for alias in branch.aliases)):
-                    return at
+            names = [branch.name, *branch.aliases] if isinstance(branch, RecordType) else []
+            if name in [full.rpartition(".")[2] for full in names]:
+                return at
         return None
 
     def _best(self, value: Any, memo: Memo) -> int | None:

@@ -1,7 +1,7 @@
 """Framed bytes in, Arrow columns and row errors out: the interface pipelines decode through.
 
-Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`). fastavro is under it for now: a compiled decoder
-takes its place behind the same interface.
+Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`). Rows are decoded as objects for now: a decoder that
+fills columns takes their place behind the same interface.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 from registry import InvalidSchemaError, Schema, SchemaRegistryError
 from registry.references import Resolver
 from serdes.arrow_types import arrow_type, value_converter
-from serdes.avro_codec import AvroSchema, Decode, decoder, load
+from serdes.avro_codec import AvroSchema, Decode, Tags, decoder, load
 from serdes.errors import SerializationError
 from serdes.framing import PREFIX_BYTES, schema_id_of
 
@@ -162,7 +162,7 @@ class ColumnarDecoder:
                 raise SerializationError(error.error_message, schema_id=schema_id) from error
             except SerializationError as error:
                 raise error.located(None, None, schema_id) from error
-            found = decoder(writer, self._reader, skip=PREFIX_BYTES, return_named_type=True)
+            found = decoder(writer, self._reader, skip=PREFIX_BYTES, tags=Tags.PLACES)
             self._decoders[schema_id] = found
         return found
 

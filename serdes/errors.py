@@ -4,6 +4,7 @@ Must not know of codecs; of kafka_core it knows the errors only (docs/decisions/
 what is known of the place: topic, field, schema id, and the path inside the value.
 
 SerializationError                                         a kafka_core.KafkaException, as in confluent_kafka
+├── UnfitError                                             also a ValueError
 ├── KeySerializationError, ValueSerializationError        also kafka_core's ProduceError
 └── KeyDeserializationError, ValueDeserializationError    also kafka_core's ConsumeError; hold the raw message
 """
@@ -18,6 +19,7 @@ __all__ = [
     "KeyDeserializationError",
     "KeySerializationError",
     "SerializationError",
+    "UnfitError",
     "ValueDeserializationError",
     "ValueSerializationError",
 ]
@@ -79,6 +81,10 @@ class SerializationError(KafkaException):
 
     def __str__(self) -> str:
         return sentence(self)
+
+
+class UnfitError(SerializationError, ValueError):
+    """A value does not fit its schema; a `ValueError` too, as what confluent_kafka lets through from its codec."""
 
 
 def foreign(what: str, error: Exception) -> SerializationError:

@@ -26,6 +26,7 @@ from serdes.subject import (
 
 __all__ = [
     "ANY_TYPE",
+    "AVRO_READ",
     "AVRO_WRITE",
     "JSON",
     "PROTOBUF_READ",
@@ -54,6 +55,7 @@ NOT_RUN: Final = {"validation.rules.execution": ("DISABLED",), "validation.rules
 """Rules inside schemas (`confluent:rules`) are not run: values that leave them off are taken, others refused."""
 
 AVRO_WRITE: Final[Mapping[str, Any]] = {"validate.strict": False, "validate.strict.allow.default": False}
+AVRO_READ: Final[Mapping[str, Any]] = {"avro.max.empty.items": 10_000}
 JSON: Final[Mapping[str, Any]] = {"validate": True}
 ANY_TYPE: Final = "message.type.any"
 PROTOBUF_READ: Final[Mapping[str, Any]] = {"use.deprecated.format": False, "message.type": "", ANY_TYPE: False}
@@ -211,6 +213,13 @@ def _flag(conf: Mapping[str, Any], key: str, default: bool) -> bool:
     return value
 
 
+def _number(conf: Mapping[str, Any], key: str, default: int) -> int:
+    value = conf.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{key} must be an int value from 0")
+    return value
+
+
 def _function(conf: Mapping[str, Any], key: str, default: Callable[..., Any]) -> Callable[..., Any]:
     value = conf.get(key)
     if value is None:
@@ -236,6 +245,8 @@ def _own(conf: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
             found[key] = _flag(conf, key, default)
         elif callable(default):
             found[key] = _function(conf, key, default)
+        elif isinstance(default, int):
+            found[key] = _number(conf, key, default)
         else:
             found[key] = conf.get(key) or default
             if not isinstance(found[key], str):

@@ -1,4 +1,5 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
+# cython: boundscheck=False, wraparound=False, cdivision=True, nonecheck=True
 """Avro's binary encoding, compiled. The twin of `pure/avro.py`, which is the specification.
 
 Each node writes or reads one type by a C call; what is not of exactly Python's own types goes through the functions of
@@ -648,6 +649,7 @@ cdef class ReadArray(Reader):
     cdef object read(self, Source source):
         cdef list made = []
         cdef int64_t count
+        cdef bint inside = False
         source.enter()
         try:
             while True:
@@ -658,11 +660,14 @@ cdef class ReadArray(Reader):
                     source.spend(count)
                 elif count > source.end - source.at:
                     raise Misfit(ENDS)
+                inside = True
                 while count > 0:
                     made.append(self.item.read(source))
                     count -= 1
+                inside = False
         except Misfit as error:
-            error.parts.append(f"[{len(made)}]")
+            if inside:
+                error.parts.append(f"[{len(made)}]")
             raise
         source.depth -= 1
         return made
@@ -683,6 +688,7 @@ cdef class ReadMap(Reader):
     cdef object read(self, Source source):
         cdef dict made = {}
         cdef int64_t count, at = 0
+        cdef bint inside = False
         source.enter()
         try:
             while True:
@@ -691,13 +697,16 @@ cdef class ReadMap(Reader):
                     break
                 if count > source.end - source.at:
                     raise Misfit(ENDS)
+                inside = True
                 while count > 0:
                     key = text(source)
                     made[key] = self.value.read(source)
                     count -= 1
                     at += 1
+                inside = False
         except Misfit as error:
-            error.parts.append(f"[entry {at}]")
+            if inside:
+                error.parts.append(f"[entry {at}]")
             raise
         source.depth -= 1
         return made

@@ -8,6 +8,7 @@ together. Source: Avro specification 1.12, "Binary Encoding".
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from serdes.avro_misfit import (
     items_of,
     octets_of,
     out_of_range,
+    plain,
     real_of,
     record_of,
     refuse,
@@ -97,16 +99,16 @@ class Out:
         self.data.append(number)
 
 
-class Writer:
+class Writer(ABC):
     """Writes values of one type."""
 
+    @abstractmethod
     def write(self, out: Out, value: Any) -> None:
         """Appends a value.
 
         Raises:
             Misfit: it does not fit.
         """
-        raise NotImplementedError
 
 
 class WriteNull(Writer):
@@ -124,8 +126,6 @@ class WriteBoolean(Writer):
     def write(self, out: Out, value: Any) -> None:
         """One byte."""
         if value is not True and value is not False:
-            from serdes.avro_misfit import plain
-
             value = plain(value)
             if value is not True and value is not False:
                 refuse(value, "boolean")
@@ -452,16 +452,16 @@ class Source:
             raise Misfit("too many array items that take no bytes (see avro.max.empty.items)")
 
 
-class Reader:
+class Reader(ABC):
     """Reads values of one type."""
 
+    @abstractmethod
     def read(self, source: Source) -> Any:
         """The next value.
 
         Raises:
             Misfit: the bytes are not of this type.
         """
-        raise NotImplementedError
 
 
 class ReadNull(Reader):

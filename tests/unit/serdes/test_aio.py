@@ -71,7 +71,7 @@ def test_errors_are_located(request: pytest.FixtureRequest) -> None:
                 await AsyncAvroSerializer(client, ORDER)({"id": "x", "n": "y"}, VALUE)
             with pytest.raises(SerializationError, match=r"topic orders, value, schema id 9: .*not found"):
                 await AsyncAvroDeserializer(client)(b"\x00\x00\x00\x00\x09abc", VALUE)
-            with pytest.raises(SerializationError, match=r"topic orders, value, schema id 1: .*truncated"):
+            with pytest.raises(SerializationError, match=r"topic orders, value, schema id 1, at Order.id: .*truncated"):
                 await AsyncAvroDeserializer(client)(b"\x00\x00\x00\x00\x01\x08a", VALUE)
             with pytest.raises(SerializationError, match="incompatible"):
                 await AsyncAvroSerializer(client, '"int"')(5, VALUE)

@@ -11,6 +11,7 @@ import pytest
 
 from registry import Schema, SchemaReference
 from serdes.avro_format import AvroFormat
+from serdes.avro_logical import Duration
 from serdes.blocking import drive
 from serdes.errors import SerializationError
 from serdes.options import WriteOptions
@@ -33,7 +34,7 @@ def test_strict_and_names() -> None:
     )
     form = AvroFormat(strict=True, return_record_name=True)
     parsed = form.parse(Schema(text), [])
-    with pytest.raises(SerializationError, match="exactly the fields"):
+    with pytest.raises(SerializationError, match="'more' is not a field of record R"):
         form.encoder(parsed, b"")({"u": None, "more": 1})
     assert form.decoder(parsed, None, 0, None)(b"\x02") == {"u": ("P", {})}
 
@@ -67,12 +68,13 @@ def encoded(kind: Any, value: Any) -> bytes:
     [
         (["double", NANOS], AT, 1),
         ([NANOS, "double"], AT, 0),
-        ([DATE, NANOS], AT, 0),
-        ([NANOS, DATE], AT, 1),
+        ([DATE, NANOS], AT, 1),
+        ([NANOS, DATE], AT, 0),
         (["bytes", ID], uuid.UUID(int=5), 1),
-        ([ID, TEXT_ID], uuid.UUID(int=5), 1),
+        ([ID, TEXT_ID], uuid.UUID(int=5), 0),
         (["bytes", SPAN], datetime.timedelta(days=1), 1),
-        ([{"type": "array", "items": "int"}, SPAN], (1, 2, 3), 1),
+        ([{"type": "array", "items": "int"}, SPAN], Duration(1, 2, 3), 1),
+        ([{"type": "array", "items": "int"}, SPAN], (1, 2, 3), 0),
         (["string", ENUM], Kind.A, 1),
         (["string", {"type": "array", "items": ENUM}], [Kind.A], 1),
         (["null", {"type": "map", "values": ENUM}], {"a": Kind.A}, 1),
@@ -101,7 +103,7 @@ def test_what_was_written_before_does_not_matter() -> None:
     ],
 )
 def test_numbers_in_named_branches_have_to_fit_too(kind: Any, value: Any) -> None:
-    with pytest.raises(SerializationError, match="does not fit in an int of 32 bits"):
+    with pytest.raises(SerializationError, match="out of the range of int"):
         encoded(kind, value)
 
 

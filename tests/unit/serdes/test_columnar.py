@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import uuid
 from typing import Any
 
 import pyarrow as pa
@@ -66,9 +67,9 @@ def test_several_ids_become_one_schema() -> None:
         (b"\x09abcdef", "magic byte 9"),
         (frame_prefix(99) + b"x", "schema id 99: Schema 99 not found"),
         (frame_prefix(4) + b"x", "schema id 4: the schema is JSON"),
-        (ONE[:-1], "schema id 1: .*truncated"),
-        (ONE + b"x", "schema id 1: 1 bytes are left over"),
-        (frame(3, {"id": "a", "n": "x"}), "schema id 3: .*can't be resolved"),
+        (ONE[:-1], "schema id 1, at .*truncated"),
+        (ONE + b"x", "schema id 1, at .* 1 bytes are left over"),
+        (frame(3, {"id": "a", "n": "x"}), "schema id 3, at .*can't be resolved"),
     ],
 )
 def test_bad_rows_are_null_with_their_error_and_spoil_no_others(bad: bytes, text: str) -> None:
@@ -89,7 +90,7 @@ def test_a_registry_that_is_away_is_no_rows_fault() -> None:
 
 def test_a_value_without_place_in_its_column_is_an_error_of_its_row() -> None:
     schema = record(("d", {"type": "fixed", "name": "D", "size": 4, "logicalType": "decimal", "precision": 2}))
-    # 4 bytes hold more than the 2 digits the schema promises: fastavro reads it, Arrow refuses it
+    # 4 bytes hold more than the 2 digits the schema promises: as an object it is read, Arrow refuses it
     frames = [frame_prefix(1) + b"\x00\x00\x00\x05", frame_prefix(1) + b"\x7f\xff\xff\xff"]
     result = ColumnarDecoder(lambda _: schema, schema).decode(pa.array(frames, pa.binary()))
     assert str(result.struct.to_pylist()[0]["d"]) == "5"
@@ -185,3 +186,28 @@ def test_junk_costs_a_bounded_number_of_look_ups_and_takes_no_row_from_a_schema_
     assert sum("not found" in (text or "") for text in texts) == MAX_UNKNOWN_IDS
     assert sum("not looked up, for 1000 schema ids" in (text or "") for text in texts) == MAX_UNKNOWN_IDS
     assert texts[-3:] == [None] * 3
+
+
+def test_columns_of_fixed_types_are_bytes() -> None:
+    some = uuid.UUID(int=5)
+    kinds = [
+        ("u", {"type": "fixed", "name": "U", "size": 16, "logicalType": "uuid"}),
+        ("d", {"type": "fixed", "name": "D", "size": 12, "logicalType": "duration"}),
+    ]
+    schema = record(*kinds)
+    encode = encoder(load_texts(schema.schema_str), frame_prefix(1))
+    frames = [encode({"u": some, "d": (1, 2, 3)})]
+    (row,) = ColumnarDecoder(lambda _: schema, schema).decode(pa.array(frames, pa.binary())).struct.to_pylist()
+    assert row == {"u": some.bytes, "d": b"\x01\0\0\0\x02\0\0\0\x03\0\0\0"}
+
+
+def test_defaults_in_columns_are_values() -> None:
+    inner = {"type": "record", "name": "In", "fields": [{"name": "v", "type": "int", "default": 3}]}
+    fields = [("b", "bytes", "\xff"), ("r", inner, {}), ("u", ["string", "int"], "x")]
+    reader = Schema(
+        json.dumps(
+            {"type": "record", "name": "R", "fields": [{"name": n, "type": t, "default": d} for n, t, d in fields]}
+        )
+    )
+    result = ColumnarDecoder(lambda _: record(), reader).decode(pa.array([frame_prefix(1)], pa.binary()))
+    assert result.struct.to_pylist() == [{"b": b"\xff", "r": {"v": 3}, "u": {"member0": "x", "member1": None}}]

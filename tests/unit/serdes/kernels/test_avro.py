@@ -1,0 +1,307 @@
+"""Both implementations of Avro's nodes, on the same values and bytes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from registry.compat.avro_model import parse
+from serdes import avro_reading, avro_writing
+from serdes.avro_misfit import MAX_DEPTH, Misfit
+
+NODES: list[str] = importlib.import_module("serdes.kernels.avro").__all__
+ALL = {
+    "type": "record",
+    "name": "R",
+    "fields": [
+        {"name": "n", "type": "null"},
+        {"name": "b", "type": "boolean"},
+        {"name": "i", "type": "int"},
+        {"name": "l", "type": "long"},
+        {"name": "f", "type": "float"},
+        {"name": "d", "type": "double"},
+        {"name": "y", "type": "bytes"},
+        {"name": "s", "type": "string", "default": "d"},
+        {"name": "x", "type": {"type": "fixed", "name": "F", "size": 2}},
+        {"name": "e", "type": {"type": "enum", "name": "E", "symbols": ["A", "B"]}},
+        {"name": "a", "type": {"type": "array", "items": ["null", "long", "string"]}},
+        {"name": "m", "type": {"type": "map", "values": {"type": "int", "logicalType": "date"}}},
+        {"name": "o", "type": ["null", "R"]},
+    ],
+}
+VALUE: dict[str, Any] = {
+    "n": None,
+    "b": True,
+    "i": -5,
+    "l": 2**62,
+    "f": 1.5,
+    "d": 0.1,
+    "y": b"\0\xff",
+    "s": "é",
+    "x": b"ab",
+    "e": "B",
+    "a": [None, -1, "x"],
+    "m": {"k": 5},
+    "o": None,
+}
+
+
+class Built:
+    """Writer and reader of a schema with one implementation."""
+
+    def __init__(self, kernel: ModuleType, node: Any, monkeypatch: pytest.MonkeyPatch, reader: Any = None) -> None:
+        for name in NODES:
+            for module in (avro_reading, avro_writing):
+                if hasattr(module, name) and hasattr(kernel, name):
+                    monkeypatch.setattr(module, name, getattr(kernel, name))
+        monkeypatch.setattr(avro_writing, "LEAVES", dict(LEAVES(kernel)))
+        monkeypatch.setattr(avro_reading, "LEAVES", dict(READ_LEAVES(kernel)))
+        model = parse(json.dumps(node))
+        target = model if reader is None else parse(json.dumps(reader))
+        self.encode = kernel.Encoder(avro_writing.writer_of(model), b"!", lambda error: error)
+        self.decode = kernel.Decoder(avro_reading.reader_of(model, target), 1, 10, lambda error, size: error)
+
+
+def LEAVES(kernel: ModuleType) -> Iterator[tuple[Any, Any]]:
+    for kind, make in avro_writing.LEAVES.items():
+        name = f"Write{kind.value.capitalize()}"
+        made = getattr(kernel, name)
+        plain = name in ("WriteNull", "WriteBoolean", "WriteFloat", "WriteDouble")
+        yield kind, (lambda what, made=made: made()) if plain else made
+        assert make is not None
+
+
+def READ_LEAVES(kernel: ModuleType) -> Iterator[tuple[Any, Any]]:
+    for kind in avro_reading.LEAVES:
+        bits = {"int": 32, "long": 64}.get(kind.value)
+        name = "ReadInt" if bits else f"Read{kind.value.capitalize()}"
+        made = getattr(kernel, name)
+        yield kind, made if bits is None else (lambda made=made, bits=bits: made(bits))
+
+
+@pytest.fixture(params=["pure", "native"])
+def kernel(request: pytest.FixtureRequest) -> ModuleType:
+    try:
+        return importlib.import_module(f"serdes.kernels.{request.param}.avro")
+    except ImportError as error:
+        pytest.skip(f"the native kernels are not built (make kernels): {error}")
+
+
+@pytest.fixture
+def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Built, Built]]:
+    native = pytest.importorskip("serdes.kernels.native.avro")
+    pure = importlib.import_module("serdes.kernels.pure.avro")
+    with monkeypatch.context() as patch:
+        one = Built(pure, ALL, patch)
+    with monkeypatch.context() as patch:
+        yield one, Built(native, ALL, patch)
+
+
+def outcome(function: Any, argument: Any) -> Any:
+    try:
+        return repr(function(argument))
+    except Misfit as error:
+        return (type(error), error.reason, error.path("R"))
+
+
+def test_both_have_the_same_nodes() -> None:
+    native = pytest.importorskip("serdes.kernels.native.avro")
+    assert all(hasattr(native, name) for name in NODES)
+
+
+def test_out_and_back(both: tuple[Built, Built]) -> None:
+    value = {**VALUE, "o": {**VALUE, "o": VALUE}}
+    pure, native = both
+    assert pure.encode(value) == native.encode(value)
+    assert repr(pure.decode(pure.encode(value))) == repr(native.decode(native.encode(value)))
+
+
+BAD = [
+    None,
+    True,
+    5,
+    -(2**31) - 1,
+    2**63,
+    1.5,
+    1e300,
+    float("inf"),
+    "x",
+    "\ud800",
+    b"x",
+    b"ab",
+    [],
+    {},
+    [1.5],
+    {"a": 1},
+]
+
+
+def test_values_that_do_not_fit_are_refused_alike(both: tuple[Built, Built]) -> None:
+    pure, native = both
+    for name in VALUE:
+        for bad in BAD:
+            value = {**VALUE, "o": {**VALUE, name: bad}}
+            assert outcome(pure.encode, value) == outcome(native.encode, value)
+        value = {key: item for key, item in VALUE.items() if key != name}
+        assert outcome(pure.encode, value) == outcome(native.encode, value)
+
+
+def test_damaged_bytes_end_alike(both: tuple[Built, Built]) -> None:
+    pure, native = both
+    rng = random.Random(5)
+    good = pure.encode({**VALUE, "o": VALUE})
+    ends = set()
+    for _ in range(3000):
+        data = bytearray(good)
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(1, len(data))
+            kind = rng.randrange(4)
+            if kind == 0:
+                data[at] ^= 1 << rng.randrange(8)
+            elif kind == 1:
+                data[at] = rng.choice([0, 1, 127, 128, 255])
+            elif kind == 2:
+                data[at:at] = rng.randbytes(rng.randint(1, 11))
+            else:
+                del data[at:]
+                break
+        found = outcome(pure.decode, bytes(data))
+        assert found == outcome(native.decode, bytes(data))
+        ends.add(found[1] if isinstance(found, tuple) else "a value")
+    assert len(ends) > 6
+    assert "a value" in ends
+
+
+def number(value: int) -> bytes:
+    made = bytearray()
+    while value > 0x7F:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*made, value])
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (b"\xff" * 9 + b"\x01", "branch|ends inside|a block|more than 64"),
+        (b"\xff" * 9 + b"\x02", "more than 64 bits"),
+        (b"\x80" * 11, "more than 64 bits"),
+        (number(2**62), "ends inside"),
+        (number(2**64 - 1), "ends inside"),
+        (b"\x01\x01", "a block of a negative size"),
+        (b"", "ends inside"),
+    ],
+)
+def test_counts_are_not_believed(
+    kernel: ModuleType, monkeypatch: pytest.MonkeyPatch, payload: bytes, reason: str
+) -> None:
+    decode = Built(kernel, {"type": "array", "items": "int"}, monkeypatch).decode
+    with pytest.raises(Misfit, match=reason):
+        decode(b"!" + payload)
+
+
+FREE = [
+    "null",
+    {"type": "record", "name": "E", "fields": []},
+    {"type": "record", "name": "E", "fields": [{"name": "n", "type": "null"}]},
+    {"type": "fixed", "name": "F", "size": 0},
+]
+
+
+@pytest.mark.parametrize("item", FREE)
+@pytest.mark.parametrize("skipped", [False, True])
+def test_items_without_bytes_are_counted(
+    kernel: ModuleType, monkeypatch: pytest.MonkeyPatch, item: Any, skipped: bool
+) -> None:
+    array = {"type": "array", "items": item}
+    fields = [{"name": name, "type": kind} for name, kind in (("a", array), ("m", "int"))]
+    record = {"type": "record", "name": "R", "fields": fields}
+    reader = {**record, "fields": fields[skipped:]}
+    decode = Built(kernel, record, monkeypatch, reader).decode
+    assert decode(b"!" + number(2 * 10) + b"\0\0")["m"] == 0
+    for count in (11, 2**40, 2**62):
+        with pytest.raises(Misfit, match="too many array items"):
+            decode(b"!" + number(2 * count) + b"\0\0")
+    with pytest.raises(Misfit, match="too many array items"):
+        decode(b"!" + number(2 * 6) * 3 + b"\0\0")
+
+
+def test_as_many_items_without_bytes_as_the_frame_has(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = {"type": "array", "items": "null"}
+    fields = [{"name": "a", "type": array}, {"name": "s", "type": "string"}]
+    decode = Built(kernel, {"type": "record", "name": "R", "fields": fields}, monkeypatch).decode
+    assert len(decode(b"!" + number(2 * 100) + b"\0" + number(2 * 200) + b"x" * 200)["a"]) == 100
+
+
+CHAIN = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
+
+
+def test_depth_ends_in_an_error(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Built(kernel, CHAIN, monkeypatch)
+    value: dict[str, Any] = {"next": None}
+    for _ in range(150):
+        value = {"next": value}
+    assert made.decode(made.encode(value)) == value
+    value["next"] = value
+    for function, argument in ((made.encode, value), (made.decode, b"!" + b"\x02" * 1_000_000 + b"\0")):
+        with pytest.raises((Misfit, RecursionError)) as caught:
+            function(argument)
+        assert isinstance(caught.value, RecursionError) or f"deeper than {MAX_DEPTH}" in caught.value.reason
+
+
+def test_a_record_of_nothing_but_itself_ends(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = {"type": "record", "name": "L", "fields": [{"name": "next", "type": "L"}]}
+    with pytest.raises((Misfit, RecursionError)):
+        Built(kernel, node, monkeypatch).decode(b"!")
+
+
+def test_lists_that_change_while_they_are_written(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    import collections
+
+    items: list[Any] = []
+
+    class Growing(collections.UserDict[str, Any]):
+        def __iter__(self) -> Any:
+            items.append({"k": "v"})
+            return super().__iter__()
+
+    items.append(Growing(k="v"))
+    made = Built(kernel, {"type": "array", "items": {"type": "map", "values": "string"}}, monkeypatch)
+    with pytest.raises(Misfit, match="changed while it was written"):
+        made.encode(items)
+
+
+@pytest.mark.parametrize("name", [name for name in NODES if name.startswith(("Read", "Write"))])
+def test_a_node_that_was_never_made_ready_is_no_crash(name: str) -> None:
+    native = pytest.importorskip("serdes.kernels.native.avro")
+    kind = getattr(native, name)
+    made = kind.__new__(kind)
+    run = (
+        native.Encoder if isinstance(made, native.Writer) else lambda node, _, fault: native.Decoder(node, 0, 0, fault)
+    )
+    for argument in (None, True, 5, 1.5, "x", [1], {"a": 1}, b"", b"\x02\x02\x02\x02\x02\x02\x02\x02"):
+        if run is native.Encoder or isinstance(argument, bytes):
+            assert outcome_of(run(made, b"", lambda error, size=0: error), argument)
+
+
+def outcome_of(function: Any, argument: Any) -> str:
+    try:
+        return repr(function(argument))
+    except Exception as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("name", ["WriteArray", "WriteMap", "WriteRecord", "WriteUnion", "ReadArray", "ReadRecord"])
+def test_what_is_no_node_is_refused(name: str) -> None:
+    native = pytest.importorskip("serdes.kernels.native.avro")
+    arguments = {"WriteRecord": ("R", False, False), "WriteUnion": ({}, None), "ReadArray": (False,), "ReadRecord": ()}
+    made = getattr(native, name)(*arguments.get(name, ("what",)))
+    bad = {"WriteRecord": ([("n", 5, None, False)],), "WriteUnion": ([5],), "ReadRecord": ([("n", True, 5)], {}, [])}
+    with pytest.raises(TypeError):
+        made.fill(*bad.get(name, (None,)))
