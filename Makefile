@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate check fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate simulate-mutations check fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ SEEDS ?= 2000
 FROM ?= 0
 simulate: kernels ## the simulator: clients, brokers and network on virtual time (SEEDS=2000 FROM=0)
 	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.run --seeds $(SEEDS) --from $(FROM) $(SIMULATE_ARGS)
+
+simulate-mutations: kernels ## put defects into the client and see that the simulator finds each
+	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.mutate $(SIMULATE_ARGS)
 
 contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)

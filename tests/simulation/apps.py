@@ -94,6 +94,11 @@ class App:
             self.history.add("broke", name, type(error).__name__, str(error))
         return None
 
+    async def in_task(self, name: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Run a call as a task of its own, which may be cancelled (before it has begun, too), and wait for its end."""
+        task = self.running[name] = asyncio.get_running_loop().create_task(self.guarded(name, work))
+        await asyncio.wait([task])
+
     def cancel(self, name: str) -> None:
         """Cancel the call of that name, if it runs."""
         task = self.running.get(name)

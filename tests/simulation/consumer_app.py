@@ -1,7 +1,7 @@
 """Applications that consume: a reader that assigns partitions itself, and a member of a group.
 
-Must not know checkers. Traits: `batch` (0: poll, n: consume up to n), `pause_s` between polls, `callbacks` (whether
-rebalance callbacks are given), `callback_s` (how long they take), `commit` ("auto", "sync" or "async"), `topics`.
+Must not know checkers. Traits: `batch` (0: poll, n: consume up to n), `poll_s` (how long a poll waits), `pause_s`
+between polls, `callback_s` (how long rebalance callbacks take), `commit` ("auto", "sync" or "async"), `topics`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 POLL_S = 0.25
+"""How long a poll waits, unless the trait `poll_s` says otherwise."""
 
 
 class ConsumerApp(App):
@@ -35,18 +36,16 @@ class ConsumerApp(App):
 
     async def main(self) -> None:
         """Poll until the end, then close."""
-        await self.guarded("begin", self.begin)
+        await self.in_task("begin", self.begin)
         while not self.finishing:
             if self.held:
                 await asyncio.sleep(0.05)
                 continue
-            self.running["poll"] = asyncio.get_running_loop().create_task(self.guarded("poll", self._take))
-            await self.running["poll"]
+            await self.in_task("poll", self._take)
             if pause_s := self.client.traits.get("pause_s", 0.0):
                 await asyncio.sleep(pause_s)
         for _ in range(20):
-            self.running["close"] = asyncio.get_running_loop().create_task(self.guarded("close", self.consumer.close))
-            await self.running["close"]
+            await self.in_task("close", self.consumer.close)
             if self.consumer._closed:
                 return
         self.history.add("broke", "close", "Endless", "close() was called 20 times and did not end")
@@ -54,14 +53,16 @@ class ConsumerApp(App):
     def finish(self) -> None:
         """Close, after the poll that runs."""
         self.finishing = True
+        self.consumer.wakeup()
 
     async def _take(self) -> None:
         begun = self.history.add("poll")
         batch = self.client.traits.get("batch", 0)
+        poll_s = self.client.traits.get("poll_s", POLL_S)
         if batch:
-            messages = await self.consumer.consume(batch, POLL_S)
+            messages = await self.consumer.consume(batch, poll_s)
         else:
-            message = await self.consumer.poll(POLL_S)
+            message = await self.consumer.poll(poll_s)
             messages = [] if message is None else [message]
         for message in messages:
             error = message.error()

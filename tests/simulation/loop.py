@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 import heapq
 import random
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, Final
 
 START_S: Final = 1_000_000.0
@@ -123,20 +123,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
         process.alive = False
         self._dead = True
 
-    def bury(self, processes: list[Process]) -> None:
-        """After the run: get rid of what killed processes left behind, without anybody hearing of it."""
-        for process in processes:
-            for task in process.tasks:
-                if not task.done():
-                    task._log_destroy_pending = False  # type: ignore[attr-defined]
-                work: Any = task.get_coro()
-                for _ in range(100):  # a finally block that awaits goes on with the next close()
-                    try:
-                        work.close()
-                        break
-                    except BaseException:
-                        continue
-            process.tasks.clear()
+    def bury(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """After the run: get rid of tasks that will never end, without anybody hearing of it."""
+        for task in tasks:
+            if not task.done():
+                task._log_destroy_pending = False  # type: ignore[attr-defined]
+            work: Any = task.get_coro()
+            for _ in range(100):  # a finally block that awaits goes on with the next close()
+                try:
+                    work.close()
+                    break
+                except BaseException:
+                    continue
 
     # ---- one round
 

@@ -47,6 +47,7 @@ class Plan:
         topics: name → partitions, there from the beginning.
         shuffle: whether task steps of one round run in any order.
         split: share of writes that arrive in two pieces.
+        probe: once all is mended and dead connections are found out, producers send some more, which must succeed.
         drain_s: how long, once all is mended, everything may take to be delivered.
     """
 
@@ -60,6 +61,7 @@ class Plan:
     latency_s: float = 0.001
     split: float = 0.1
     drain_s: float = 60.0
+    probe: bool = False
     properties: dict[str, str] = field(default_factory=dict)
 
     def with_actions(self, actions: Sequence[Action]) -> Plan:

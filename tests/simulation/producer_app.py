@@ -6,6 +6,7 @@ Must not know checkers. Traits: `slow_s` between records, `partition` (-1: the p
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio import AIOProducer
@@ -45,7 +46,7 @@ class ProducerApp(App):
             while self.orders:
                 topic, count, size_bytes = self.orders.pop(0)
                 for _ in range(count):
-                    await self._call("produce", self._produce(producer, topic, size_bytes))
+                    await self.in_task("produce", functools.partial(self._produce, producer, topic, size_bytes))
                     gap_s = self.client.traits.get("gap_s", 0.0)
                     if gap_s:
                         await asyncio.sleep(gap_s)
@@ -54,14 +55,9 @@ class ProducerApp(App):
             self.ordered.clear()
             await self.ordered.wait()
         while not producer._closed or len(producer):
-            await self._call("close", producer.close())
+            await self.in_task("close", producer.close)
             if producer._closed:
                 break
-
-    async def _call(self, name: str, work: Any) -> Any:
-        """Run a call as a task of its own, so that it can be cancelled."""
-        task = self.running[name] = asyncio.get_running_loop().create_task(self.guarded(name, lambda: work))
-        return await task
 
     async def _produce(self, producer: AIOProducer, topic: str, size_bytes: int) -> None:
         self.sent += 1

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import functools
 import gc
+import logging
 import multiprocessing
 import os
 import sys
@@ -22,6 +23,8 @@ from typing import Any, Final
 
 from tests.simulation import trace
 from tests.simulation.judge import Violation, judge
+from tests.simulation.mutations import put_in
+from tests.simulation.mutations.catalogue import MUTATIONS
 from tests.simulation.plan import Plan
 from tests.simulation.scenarios import plan_for
 from tests.simulation.shrink import shrink
@@ -66,7 +69,11 @@ def simulate_seed(scenario: str | None, mutation: str | None, seed: int) -> Verd
 @contextlib.contextmanager
 def mutated(name: str | None) -> Iterator[None]:
     """Run with a defect put into the client, if one is named."""
-    yield
+    if name is None:
+        yield
+    else:
+        with put_in(MUTATIONS[name]):
+            yield
 
 
 def known_seeds() -> list[int]:
@@ -107,6 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep-going", type=int, default=10, help="stop after so many seeds with violations")
     parser.add_argument("--no-shrink", action="store_true", help="do not look for a smaller schedule")
     options = parser.parse_args(arguments)
+    logging.getLogger("kafka_core").addHandler(
+        logging.NullHandler()
+    )  # errors are heard by each run, warnings are noise
     if options.seed is not None:
         return _one(options)
     return _many(options)

@@ -143,6 +143,7 @@ class Draft:
         return {
             "batch": rng.choice((0, 0, 3, 20)),
             "pause_s": rng.choice((0.0, 0.0, 0.002, 0.05)),
+            "poll_s": rng.choice((0.25, 0.25, 0.05, 30.0)),
             "commit": rng.choice(("auto", "auto", "auto", "sync", "async")),
         }
 
@@ -175,7 +176,7 @@ class Draft:
                 case "suspend":
                     self.at(at_s, "suspend", round(rng.choice((0.02, 0.3, 3.0)) * rng.random(), 3))
                 case "wall":
-                    self.at(at_s, "wall", rng.choice(names), rng.choice((-3600.0, -1.0, 5.0, 86400.0)))
+                    self.at(at_s, "wall", rng.choice(names), rng.choice((-86400.0, -1.0, 5.0, 1800.0)))
 
     def answers(self, at_s: float, api: int, where: int | None) -> None:
         """Brokers treat some requests badly."""
@@ -207,7 +208,7 @@ def produce(rng: random.Random, seed: int) -> Plan:
         if rng.random() < 0.1:
             draft.at(draft.moment(), "finish", name)
     draft.troubles(rng.randint(0, 8), PRODUCER_APIS)
-    return draft.plan()
+    return draft.plan(probe=True)
 
 
 def read(rng: random.Random, seed: int) -> Plan:

@@ -24,7 +24,7 @@ def simulate(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProce
 
 
 def test_forty_seeds_hold() -> None:
-    done = simulate("--seeds", "40", "--workers", "1", "--scenario", "produce")
+    done = simulate("--seeds", "40", "--workers", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert ": 0 with violations" in done.stdout
 

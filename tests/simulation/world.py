@@ -147,6 +147,8 @@ class World:
         """Producers send the rest and close; then consumers must come to the end of what they read."""
         limit_s = self.loop.time() + self.plan.drain_s
         producers = [app for app in self.apps.values() if isinstance(app, ProducerApp) and app.alive]
+        if self.plan.probe:
+            await self._probe(producers)
         for app in producers:
             app.finish()
         if not await self._until(lambda: not any(app.alive for app in producers), limit_s):
@@ -155,6 +157,17 @@ class World:
         consumers = [app for app in self.apps.values() if isinstance(app, ConsumerApp) and app.alive]
         if consumers and not await self._until(lambda: not missing(self, spans), limit_s):
             self.late += missing(self, spans)
+
+    async def _probe(self, producers: list[ProducerApp]) -> None:
+        """Twice a few records: the first ones find out which connections are dead, the others must get through."""
+        for what in ("mending", "recovered"):
+            for app in producers:
+                for topic in self.plan.topics:
+                    app.order(topic, 3)
+            self.history.add(what)
+            if what == "mending":
+                await self._until(lambda: not any(app.orders for app in producers if app.alive), self.loop.time() + 30)
+                await asyncio.sleep(8.0)
 
     async def _close(self) -> None:
         apps = [app for app in self.apps.values() if app.alive]
@@ -224,8 +237,11 @@ def run(plan: Plan) -> Run:
                 world = World(plan, loop, history)
                 network.append(world.network)
                 _live(world, result)
-                dead = [app.process for app in world.all_apps if not app.process.alive]
-                loop.bury(dead)
+                for app in world.all_apps:
+                    if not app.process.alive:
+                        loop.bury(app.process.tasks)
+                        app.process.tasks.clear()
+                loop.bury(asyncio.all_tasks(loop))
                 del world
             loop.close()
             gc.collect()
@@ -250,8 +266,6 @@ def _live(world: World, result: Run) -> None:
     result.rounds = world.loop.rounds
     result.virtual_s = world.loop.time() - START_S
     result.digest = world.network.digest
-    for task in asyncio.all_tasks(world.loop):
-        task._log_destroy_pending = False  # type: ignore[attr-defined]  # reported above
 
 
 @contextlib.contextmanager

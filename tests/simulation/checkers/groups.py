@@ -67,6 +67,21 @@ def committed(run: Run) -> Iterator[str]:
                 )
 
 
+def backwards(run: Run) -> Iterator[str]:
+    """A group whose members only go forward never commits less than before: that would undo what another has done."""
+    last: dict[tuple[str, Key], int] = {}
+    groups = set(groups_of(run))
+    for event in run.history.of("committed", "topic"):
+        if event.what == "topic":
+            last = {place: offset for place, offset in last.items() if place[1][0] != event.data[0]}
+            continue
+        group, topic, partition, offset = event.data
+        before = last.get((group, (topic, partition)), -1)
+        if group in groups and offset < before:
+            yield f"{group} committed {offset} of {topic}[{partition}] at {event.at_s:.3f}, after {before}"
+        last[group, (topic, partition)] = offset
+
+
 def owners(run: Run) -> Iterator[str]:
     """In a generation a partition belongs to one member, and nobody in it still holds it from before."""
     holding: dict[str, dict[Key, int]] = defaultdict(dict)

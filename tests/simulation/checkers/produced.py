@@ -77,6 +77,21 @@ def reports(run: Run) -> Iterator[str]:
         yield f"{value} was refused by produce() and reported all the same"
 
 
+def recovered(run: Run) -> Iterator[str]:
+    """When everything works again, records are delivered: all that are sent after the mark."""
+    marked = False
+    late: set[str] = set()
+    for event in run.history.of("recovered", "send", "report", "refused"):
+        if event.what == "recovered":
+            marked = True
+        elif event.what == "send" and marked:
+            late.add(event.data[0])
+        elif event.what == "report" and event.data[0] in late and event.data[1] is not None:
+            yield f"{event.data[0]} failed with {event.data[1]} at {event.at_s:.3f} although everything works again"
+        elif event.what == "refused" and event.data[0] in late:
+            yield f"{event.data[0]} was refused at {event.at_s:.3f} although everything works again"
+
+
 def producer_of(value: str) -> str:
     """Name of the client (not of its incarnation) that sent a value."""
     return value.partition(":")[0].partition(".")[0]

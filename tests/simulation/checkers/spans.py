@@ -47,7 +47,8 @@ class Span:
 
     def loose_ends(self) -> frozenset[int]:
         """What may come next for a call that goes on with this span after its end."""
-        return frozenset(item for state in self.states for item in state if item is not None)
+        begun = frozenset(item for state in self.states for item in state if item is not None)
+        return begun | self.starts if self.starts is not None and self.next is None else begun
 
 
 def new_span(since: int, starts: frozenset[int] | None, before: Span | None = None) -> Span:
@@ -95,9 +96,11 @@ class Spans:
         """Whether a consumer has nothing more to read: it stands at `end`, or begins there."""
         reading = self.reading(who)
         span = reading.spans[key]
-        if span.next is not None:
-            return span.next == end
-        return end in (span.starts if span.starts is not None else self._group_starts(span, reading, key))
+        if any(new == end for new, _ in span.states):
+            return True
+        return span.next is None and end in (
+            span.starts if span.starts is not None else self._group_starts(span, reading, key)
+        )
 
     # ---- events
 

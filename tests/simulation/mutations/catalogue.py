@@ -1,0 +1,193 @@
+"""The mutations: one defect each, of the kind that a change of the engine could bring."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kafka_core.aio.consumer import AIOConsumer
+from kafka_core.aio.consumer_core import ConsumerCore
+from kafka_core.aio.producer import AIOProducer
+from kafka_core.engine import offsets
+from kafka_core.engine.batcher import Batcher
+from kafka_core.engine.fetch_queue import FetchQueue
+from kafka_core.engine.fetch_session import FetchSession
+from kafka_core.engine.fetcher import Fetcher
+from kafka_core.engine.group_classic import Membership
+from kafka_core.engine.lane import Lane
+from kafka_core.engine.sequences import PartitionSequence
+from kafka_core.engine.subscription import Assignment
+from tests.simulation.mutations import Mutation
+
+_ALL: Final = (
+    Mutation(
+        "version-again",
+        "a new assignment of a partition begins with version 1 again (defect A1 of issue 9)",
+        Assignment,
+        "add",
+        "state.restart(item.offset)",
+        "state.restart(item.offset); state.version = 1",
+    ),
+    Mutation(
+        "epoch-unchecked",
+        "an answer to a fetch is taken whatever happened to the partition since",
+        Fetcher,
+        "_partitions",
+        "planned.versions.get(key) == state.version",
+        "key in planned.versions",
+    ),
+    Mutation(
+        "sequence-kept",
+        "under a new epoch the sequence goes on instead of beginning at 0",
+        PartitionSequence,
+        "restart",
+        "self.next = self.expected = 0",
+        "self.expected = self.next",
+    ),
+    Mutation(
+        "commit-early",
+        "what a running consume() has taken is stored, and committed, before the application has it",
+        FetchQueue,
+        "_advance",
+        "if self._draining or state in self._not_given:",
+        "if False:",
+    ),
+    Mutation(
+        "position-at-fetch",
+        "the position to commit moves when records are fetched, not when they are handed out",
+        FetchQueue,
+        "push",
+        "state.chunks.append(chunk)",
+        "state.chunks.append(chunk); state.stored = chunk.end_offset",
+    ),
+    Mutation(
+        "session-kept",
+        "a fetch that got no answer leaves its session as it was",
+        Fetcher,
+        "failed",
+        "self._sessions[planned.node_id].reset(keep_id=True)",
+        "pass",
+    ),
+    Mutation(
+        "session-forgets-nothing",
+        "a session does not tell the broker which partitions it no longer wants",
+        FetchSession,
+        "next_request",
+        "self._told = dict(wanted)",
+        "self._told = dict(wanted) if self._epoch <= 1 else self._told | dict(wanted)",
+    ),
+    Mutation(
+        "retry-behind",
+        "a batch that is sent again queues behind those that came after it",
+        Lane,
+        "put_back",
+        "self.queue.insert(later, delivery)",
+        "self.queue.append(delivery)",
+    ),
+    Mutation(
+        "retry-renumbered",
+        "a batch that is sent again gets a new sequence number",
+        Lane,
+        "send",
+        "delivery.sequence == NO_SEQUENCE",
+        "True",
+    ),
+    Mutation(
+        "pipeline-unknown",
+        "a second batch goes out before the broker has acknowledged anything of this producer",
+        Lane,
+        "_align",
+        "sound = sequence.known and ",
+        "sound = ",
+    ),
+    Mutation(
+        "overtaking",
+        "new batches are sent while a failed one waits to be sent again",
+        Lane,
+        "may_send",
+        "if self.in_flight and (self.failures or self.flight_node != self.leader):",
+        "if False:",
+    ),
+    Mutation(
+        "unanswered-is-delivered",
+        "a batch whose answer was lost counts as delivered",
+        Batcher,
+        "_unsure",
+        "reaction.stale_topics.add(lane.topic)",
+        "return self._delivered(lane, delivery, None, reaction)",
+    ),
+    Mutation(
+        "report-twice",
+        "a batch that was given up is reported again when its answer comes",
+        Batcher,
+        "_delivered",
+        "if delivery.reported:",
+        "if False:",
+    ),
+    Mutation(
+        "revoked-still-queued",
+        "records of a partition that was given up stay in the queue",
+        ConsumerCore,
+        "_give_up",
+        "self.queue.drop(state)",
+        "pass",
+    ),
+    Mutation(
+        "seek-keeps-queue",
+        "a seek leaves what is queued",
+        FetchQueue,
+        "restart",
+        "self.drop(state)",
+        "pass",
+    ),
+    Mutation(
+        "revoke-nothing",
+        "a cooperative member gives nothing up",
+        Membership,
+        "_synced",
+        "if given_up and self.cooperative:",
+        "if False:",
+    ),
+    Mutation(
+        "cancelled-records-lost",
+        "what a cancelled consume() had taken is gone",
+        AIOConsumer,
+        "consume",
+        "self._core.hand_back(found)",
+        "pass",
+    ),
+    Mutation(
+        "commit-one-more",
+        "commits name the offset behind the next record",
+        offsets,
+        "commit_request",
+        "committed_offset=item.offset",
+        "committed_offset=item.offset + 1",
+    ),
+    Mutation(
+        "assignments-add-up",
+        "overlapping calls of assign() do not wait for each other",
+        ConsumerCore,
+        "_replace",
+        "async with self._changing:",
+        "if True:",
+    ),
+    Mutation(
+        "lost-wake-up",
+        "records that arrive do not wake a consumer that waits for them",
+        FetchQueue,
+        "push",
+        "if self.waiting:",
+        "if False:",
+    ),
+    Mutation(
+        "room-unseen",
+        "a producer that waits for room is not told when there is some",
+        AIOProducer,
+        "on_settled",
+        "self._changed is not None and not self._changed.done()",
+        "False",
+    ),
+)
+
+MUTATIONS: Final = {mutation.name: mutation for mutation in _ALL}
+"""By name. The first is the defect that the simulator was asked to find; the others are held to 2,000 seeds."""

@@ -1,0 +1,149 @@
+"""Each checker is shown a history that breaks its promise, and one that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_core.engine.group_metadata import encode_assignment
+from tests.simulation.history import Event, History
+from tests.simulation.judge import CHECKERS
+from tests.simulation.plan import Client, Plan
+from tests.simulation.world import Run
+
+CLIENTS = (
+    Client("p", "producer", {"enable.idempotence": True}),
+    Client("q", "producer", {"enable.idempotence": False}),
+    Client("r", "reader", {"group.id": "g-r", "auto.offset.reset": "earliest"}, {"start": [("t", 0, 0)]}),
+    Client("m", "member", {"group.id": "g", "auto.offset.reset": "earliest"}, {"topics": ["t"]}),
+    Client("n", "member", {"group.id": "g", "auto.offset.reset": "earliest"}, {"topics": ["t"]}),
+)
+PLAN = Plan(0, "forged", 1, {"t": 1}, CLIENTS, ())
+
+Entry = tuple[Any, ...]
+
+
+def run_of(*entries: Entry, log: list[str] | None = None, **facts: Any) -> Run:
+    """A run with these events, (who, what, *data) each, one tenth of a second apart, and this log of t[0]."""
+    history = History(lambda: 0.0)
+    history.events = [Event(0.1 * number, entry[0], entry[1], entry[2:]) for number, entry in enumerate(entries)]
+    records = list(enumerate(log or []))
+    return Run(PLAN, history, truth={(0, 0): records}, incarnations=[("t", 1)], **facts)
+
+
+def found(checker: str, run: Run) -> list[str]:
+    return list(CHECKERS[checker](run))
+
+
+def report(value: str, offset: int = 0, code: int | None = None) -> Entry:
+    return ("p", "report", value, code, "t", 0, offset, 0)
+
+
+def deliver(who: str, offset: int, begun: int = 0) -> Entry:
+    return (who, "deliver", "t", 0, offset, f"p:{offset + 1}", begun)
+
+
+READS = [("r", "assign", (("t", 0, 0, 9),)), deliver("r", 0), deliver("r", 1), deliver("r", 2)]
+OWNS = ("m", "owns", (("t", 0),), 1, "m-1")
+LOG = ["p:1", "p:2", "p:3"]
+
+GOOD: dict[str, Run] = {
+    "acknowledged": run_of(report("p:1"), report("p:2", 1), report("p:9", -1, -192), log=LOG),
+    "doubled": run_of(log=[*LOG, "q:1", "q:1"]),
+    "order": run_of(log=["p:1", "q:2", "p:2", "q:1", "p:4"]),
+    "reports": run_of(("p", "queued", "p:1"), report("p:1"), ("q", "queued", "q:1"), ("p", "ended")),
+    "recovered": run_of(("p", "send", "p:1", "t"), ("cluster", "recovered"), report("p:1", -1, -192)),
+    "positions": run_of(*READS, ("r", "seek", "t", 0, 1, 9), deliver("r", 1, 4)),
+    "delivered": run_of(*(deliver("m", offset) for offset in range(3)), log=LOG),
+    "committed": run_of(deliver("m", 0), deliver("n", 1), ("cluster", "committed", "g", "t", 0, 2)),
+    "backwards": run_of(("cluster", "committed", "g", "t", 0, 2), ("cluster", "committed", "g", "t", 0, 2)),
+    "owners": run_of(
+        OWNS,
+        ("m", "gives", (("t", 0),), 1, "m-1"),
+        ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])}),
+    ),
+    "ending": run_of(memory={"p": (10, 10)}),
+    "memory": run_of(memory={"p": (10, 10)}),
+}
+
+BAD: list[tuple[str, str, Run]] = [
+    ("acknowledged", "is in no log", run_of(report("p:7"), log=LOG)),
+    ("acknowledged", "was acknowledged at", run_of(report("p:1", 2), log=LOG)),
+    ("doubled", "2 times", run_of(log=["p:1", "p:2", "p:1"])),
+    ("order", "stands behind p:2", run_of(log=["p:2", "p:1"])),
+    ("reports", "reported 2 times", run_of(report("p:1"), report("p:1"))),
+    ("reports", "never reported", run_of(("p", "queued", "p:1"), ("p", "ended"))),
+    ("reports", "refused by produce() and reported", run_of(("p", "refused", "p:1", "X", ""), report("p:1"))),
+    (
+        "recovered",
+        "although everything works again",
+        run_of(("cluster", "recovered"), ("p", "send", "p:1", "t"), report("p:1", -1, -192)),
+    ),
+    (
+        "recovered",
+        "was refused",
+        run_of(("cluster", "recovered"), ("p", "send", "p:1", "t"), ("p", "refused", "p:1", "X", "")),
+    ),
+    ("positions", "but 3 comes next", run_of(*READS, deliver("r", 4))),
+    ("positions", "but 3 comes next", run_of(*READS, deliver("r", 2))),
+    ("positions", "but 0 comes next", run_of(("r", "assign", (("t", 0, 0, 9),)), deliver("r", 1))),
+    ("positions", "but 1 comes next", run_of(*READS, ("r", "seek", "t", 0, 1, 9), deliver("r", 3, 5))),
+    ("positions", "not assigned to it", run_of(*READS, ("r", "assign", ()), deliver("r", 3, 5))),
+    ("positions", "not assigned to it", run_of(OWNS, ("m", "gives", (("t", 0),), 1, "m-1"), deliver("m", 0, 2))),
+    ("positions", "which it had", run_of(OWNS, OWNS)),
+    ("positions", "which it had not", run_of(("m", "loses", (("t", 0),), 1, "m-1"))),
+    (
+        "positions",
+        "but 2 comes next",
+        run_of(("cluster", "committed", "g", "t", 0, 2), OWNS, deliver("m", 3, 2)),
+    ),
+    (
+        "delivered",
+        "1 of 3 records of t[0] were never delivered to g",
+        run_of(deliver("m", 0), deliver("n", 2), log=LOG),
+    ),
+    ("committed", "but 1 was not delivered yet", run_of(deliver("m", 0), ("cluster", "committed", "g", "t", 0, 2))),
+    (
+        "committed",
+        "but 1 was not delivered yet",
+        run_of(deliver("m", 0), deliver("m", 2), ("cluster", "committed", "g", "t", 0, 3)),
+    ),
+    (
+        "backwards",
+        "committed 1 of t[0]",
+        run_of(("cluster", "committed", "g", "t", 0, 2), ("cluster", "committed", "g", "t", 0, 1)),
+    ),
+    (
+        "owners",
+        "was given to m-1 and to n-1",
+        run_of(
+            ("cluster", "generation", "g", 2, dict.fromkeys(("m-1", "n-1"), encode_assignment([("t", 0)]))),
+        ),
+    ),
+    (
+        "owners",
+        "while m held it since generation 1",
+        run_of(OWNS, ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])})),
+    ),
+    ("ending", "not in time", run_of(late=["p: not closed"])),
+    ("ending", "left behind", run_of(leftovers=["task x"])),
+    ("ending", "unseen", run_of(problems=["Task exception was never retrieved"])),
+    ("ending", "KeyError", run_of(("p", "broke", "produce", "KeyError", "'x'"))),
+    ("memory", "11 bytes of 10", run_of(memory={"p": (11, 10)})),
+]
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_a_good_history_is_let_through(checker: str) -> None:
+    assert found(checker, GOOD[checker]) == []
+
+
+@pytest.mark.parametrize(("checker", "words", "run"), BAD, ids=[f"{item[0]}-{item[1][:24]}" for item in BAD])
+def test_a_forged_history_is_caught(checker: str, words: str, run: Run) -> None:
+    (text,) = found(checker, run)
+    assert words in text
+
+
+def test_every_checker_is_shown_a_bad_history() -> None:
+    assert {checker for checker, _, _ in BAD} == set(CHECKERS)
