@@ -30,6 +30,7 @@ from kafka_core.engine.group_metadata import (
 )
 from kafka_core.engine.group_states import (
     BEATING,
+    HURRIED_BEATS,
     JOIN_MARGIN_S,
     LEAVE_TIMEOUT_S,
     MOVES,
@@ -80,6 +81,7 @@ class Membership:
         self._joined_topics: frozenset[str] = frozenset()
         self._planned_counts: dict[str, int] = {}
         self._counts: Mapping[str, int] = {}
+        self._hurried_beats = 0
         self._rejoin_reason: str | None = None
         self._next_heartbeat_s = 0.0
         self._session_until_s = math.inf
@@ -164,9 +166,17 @@ class Membership:
         self._raise_event(EventKind.LOST if lost else EventKind.REVOKE, self.owned)
 
     def partition_counts_changed(self, counts: Mapping[str, int]) -> None:
-        """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went."""
-        self._counts = counts
-        if self.is_leader and self.state is State.STABLE:
+        """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went.
+
+        Other members only expect that: their next heartbeats, which tell them, come sooner.
+        """
+        before, self._counts = self._counts, counts
+        if self.state is not State.STABLE:
+            return
+        if not self.is_leader:
+            if any(counts.get(topic, 0) != before.get(topic, counts.get(topic, 0)) for topic in self._topics):
+                self._hurried_beats, self._next_heartbeat_s = HURRIED_BEATS, -math.inf
+        else:
             now = {topic: counts.get(topic, 0) for topic in self._planned_counts}
             if now != self._planned_counts:
                 self._rejoin_reason = "the number of partitions of subscribed topics changed"
@@ -604,7 +614,11 @@ class Membership:
 
     def _alive(self, now_s: float) -> None:
         self.last_heartbeat_s = now_s
-        self._next_heartbeat_s = now_s + self.settings.heartbeat_interval_s
+        interval_s = self.settings.heartbeat_interval_s
+        if self._hurried_beats:
+            self._hurried_beats -= 1
+            interval_s /= HURRIED_BEATS
+        self._next_heartbeat_s = now_s + interval_s
         self._session_until_s = now_s + self.settings.session_timeout_s
 
     def _forget_generation(self, *, keep_member_id: bool) -> None:

@@ -19,6 +19,8 @@ NO_GENERATION: Final = -1
 LEAVE_TIMEOUT_S: Final = 3.0
 JOIN_MARGIN_S: Final = 5.0
 """How much longer than the rebalance timeout a JoinGroup may take, as in the Java client."""
+HURRIED_BEATS: Final = 10
+"""Into how many parts a member that expects a rebalance divides its next heartbeat interval."""
 
 
 class State(enum.Enum):

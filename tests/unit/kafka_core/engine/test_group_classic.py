@@ -179,6 +179,28 @@ def test_the_leader_has_the_group_rebalanced_when_a_topic_grows() -> None:
     assert rig.done(EventKind.REVOKE) == {T0}
 
 
+def test_a_follower_that_sees_a_topic_grow_asks_more_often_whether_the_group_rebalances() -> None:
+    """The leader sees it at about the same time; the next heartbeat may be seconds away."""
+    rig = Rig().stable()
+    rig.member.partition_counts_changed({"t": 1, "x": 5})
+    assert isinstance(rig.step(), Wait), "the first that is known of a topic is no change"
+    rig.member.partition_counts_changed({"t": 1, "x": 6})
+    assert isinstance(rig.step(), Wait), "not a topic of ours"
+    rig.member.partition_counts_changed({"t": 2})
+    beats: list[float] = []
+    until_s = rig.now_s + 10
+    while rig.now_s < until_s:
+        step = rig.step()
+        if isinstance(step, Wait):
+            rig.now_s = min(step.until_s, until_s)
+        else:
+            beats.append(round(rig.now_s - 1000.0, 6))
+            rig.answer(step.request, HeartbeatResponse())
+    assert beats == [*(round(n * 0.3, 6) for n in range(11)), 6.0, 9.0]
+    rig.beat(KafkaError.REBALANCE_IN_PROGRESS)
+    assert rig.state() is State.PREPARING
+
+
 def test_an_eager_member_gives_everything_up_before_it_joins_again() -> None:
     rig = Rig().stable()
     rig.beat(KafkaError.REBALANCE_IN_PROGRESS)
