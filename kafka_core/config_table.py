@@ -171,7 +171,7 @@ METADATA: Final[tuple[Option, ...]] = (
         30_000,
         0,
         3_600_000,
-        "How long an unknown topic may take to appear before its records fail.",
+        "How long an unknown topic may take to appear before its records fail or its group gives it up.",
     ),
     words("topic.blacklist", None, "", "Regular expressions of topic names that a pattern subscription leaves out."),
     choice(

@@ -352,7 +352,7 @@ class ConsumerCore:
             if matching or not subscription.has_patterns:
                 self.membership.subscribe(matching)
             self.membership.partition_counts_changed(
-                {name: len(topic.partitions) for name, topic in view.topics.items()}
+                {name: len(topic.partitions) for name, topic in view.topics.items()}, self.clock.monotonic()
             )
             self.group.poke()
             if subscription.has_patterns:

@@ -101,4 +101,5 @@ def group_settings(config: Config) -> GroupSettings:
         max_poll_interval_s=config.seconds("max.poll.interval.ms"),
         request_timeout_s=config.seconds("socket.timeout.ms"),
         rack=config.optional_text("client.rack"),
+        topic_patience_s=config.seconds("topic.metadata.propagation.max.ms"),
     )

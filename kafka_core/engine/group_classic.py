@@ -81,6 +81,8 @@ class Membership:
         self._joined_topics: frozenset[str] = frozenset()
         self._planned_counts: dict[str, int] = {}
         self._counts: Mapping[str, int] = {}
+        self._counts_at_s = 0.0
+        self._gone_since_s: dict[str, float] = {}
         self._hurried_beats = 0
         self._rejoin_reason: str | None = None
         self._next_heartbeat_s = 0.0
@@ -165,21 +167,32 @@ class Membership:
         self._leave_sent = False
         self._raise_event(EventKind.LOST if lost else EventKind.REVOKE, self.owned)
 
-    def partition_counts_changed(self, counts: Mapping[str, int]) -> None:
+    def partition_counts_changed(self, counts: Mapping[str, int], now_s: float) -> None:
         """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went.
 
-        Other members only expect that: their next heartbeats, which tell them, come sooner.
+        Other members only expect that: their next heartbeats, which tell them, come sooner. A topic that is gone may
+        be about to be made anew: its partitions stay where they are for topic.metadata.propagation.max.ms.
         """
-        before, self._counts = self._counts, counts
+        before, self._counts, self._counts_at_s = self._counts, counts, now_s
         if self.state is not State.STABLE:
             return
         if not self.is_leader:
-            if any(counts.get(topic, 0) != before.get(topic, counts.get(topic, 0)) for topic in self._topics):
+            there = [topic for topic in self._topics if counts.get(topic)]
+            if any(counts[topic] != before.get(topic, counts[topic]) for topic in there):
                 self._hurried_beats, self._next_heartbeat_s = HURRIED_BEATS, -math.inf
         else:
-            now = {topic: counts.get(topic, 0) for topic in self._planned_counts}
+            now = {topic: self._count(topic, planned) for topic, planned in self._planned_counts.items()}
             if now != self._planned_counts:
                 self._rejoin_reason = "the number of partitions of subscribed topics changed"
+
+    def _count(self, topic: str, planned: int) -> int:
+        """A topic's partitions, as the leader should take them now."""
+        count = self._counts.get(topic, 0)
+        if count or not planned:
+            self._gone_since_s.pop(topic, None)
+            return count
+        gone_s = self._counts_at_s - self._gone_since_s.setdefault(topic, self._counts_at_s)
+        return planned if gone_s < self.settings.topic_patience_s else 0
 
     def polled(self) -> None:
         """The application polls again: a member that was thrown out for not polling may come back."""
@@ -203,7 +216,7 @@ class Membership:
             self._begin_assign()
         elif self.state is State.ASSIGNING:
             self._move(State.STABLE)
-            self.partition_counts_changed(self._counts)  # since the plan was made, perhaps
+            self.partition_counts_changed(self._counts, self._counts_at_s)  # since the plan was made, perhaps
         elif self.state is State.LOSING:
             self._prepare("the membership was lost")
 

@@ -135,6 +135,7 @@ class GroupSettings:
     max_poll_interval_s: float = 300.0
     request_timeout_s: float = 60.0
     rack: str | None = None
+    topic_patience_s: float = 30.0
 
     @property
     def cooperative(self) -> bool:

@@ -172,21 +172,68 @@ def test_the_leader_has_the_group_rebalanced_when_a_topic_grows() -> None:
     rig.member.plan({"t": 1}, rig.now_s)
     rig.sync(T0)
     rig.done(EventKind.ASSIGN)
-    rig.member.partition_counts_changed({"t": 1, "x": 5})
+    rig.member.partition_counts_changed({"t": 1, "x": 5}, rig.now_s)
     assert isinstance(rig.step(), Wait)
-    rig.member.partition_counts_changed({"t": 2})
+    rig.member.partition_counts_changed({"t": 2}, rig.now_s)
     rig.step()
     assert rig.done(EventKind.REVOKE) == {T0}
+
+
+def leader_of_one_partition() -> Rig:
+    rig = Rig()
+    rig.member.subscribe({"t"})
+    rig.find()
+    rig.join(leads=True)
+    rig.step()
+    rig.member.plan({"t": 1}, rig.now_s)
+    rig.sync(T0)
+    rig.done(EventKind.ASSIGN)
+    return rig
+
+
+def test_a_topic_that_is_deleted_and_made_anew_stays_where_it_is() -> None:
+    rig = leader_of_one_partition()
+    for counts in ({"t": 0}, {}, {"t": 1}, {"t": 0}):
+        rig.member.partition_counts_changed(counts, rig.now_s)
+        assert isinstance(rig.step(), Wait | Send)
+        assert rig.state() is State.STABLE
+        rig.now_s += 20
+        rig.beat()
+
+
+def test_a_topic_that_is_made_anew_with_more_partitions_is_shared_out_again() -> None:
+    rig = leader_of_one_partition()
+    rig.member.partition_counts_changed({"t": 0}, rig.now_s)
+    rig.member.partition_counts_changed({"t": 2}, rig.now_s)
+    rig.step()
+    assert rig.state() is State.PREPARING
+
+
+def test_a_topic_that_stays_away_is_given_up_after_a_while() -> None:
+    rig = leader_of_one_partition()
+    rig.member.partition_counts_changed({"t": 0}, rig.now_s)
+    rig.beat()
+    rig.now_s += 27.1
+    rig.member.partition_counts_changed({"t": 0}, rig.now_s)
+    rig.step()
+    assert rig.state() is State.PREPARING
+
+
+def test_a_follower_does_not_hurry_because_a_topic_went() -> None:
+    rig = Rig().stable()
+    rig.member.partition_counts_changed({"t": 1}, rig.now_s)
+    rig.member.partition_counts_changed({"t": 0}, rig.now_s)
+    assert isinstance(rig.step(), Wait)
 
 
 def test_a_follower_that_sees_a_topic_grow_asks_more_often_whether_the_group_rebalances() -> None:
     """The leader sees it at about the same time; the next heartbeat may be seconds away."""
     rig = Rig().stable()
-    rig.member.partition_counts_changed({"t": 1, "x": 5})
+    rig.member.partition_counts_changed({"t": 1, "x": 5}, rig.now_s)
     assert isinstance(rig.step(), Wait), "the first that is known of a topic is no change"
-    rig.member.partition_counts_changed({"t": 1, "x": 6})
+    rig.member.partition_counts_changed({"t": 1, "x": 6}, rig.now_s)
     assert isinstance(rig.step(), Wait), "not a topic of ours"
-    rig.member.partition_counts_changed({"t": 2})
+    rig.member.partition_counts_changed({"t": 2}, rig.now_s)
     beats: list[float] = []
     until_s = rig.now_s + 10
     while rig.now_s < until_s:
@@ -486,7 +533,7 @@ def test_partitions_that_come_while_the_group_rebalances_are_noticed_at_its_end(
     rig.join(leads=True)
     assert isinstance(rig.step(), PlanAssignment)
     rig.member.plan({"t": 0}, rig.now_s)  # the topic was just deleted
-    rig.member.partition_counts_changed({"t": 2})  # and is there again
+    rig.member.partition_counts_changed({"t": 2}, rig.now_s)  # and is there again
     rig.sync()
     rig.done(EventKind.ASSIGN)
     rig.step()
