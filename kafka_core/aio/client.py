@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
+from kafka_core.aio.closing import Closing
 from kafka_core.aio.connection import BrokerConnection, Connector
 from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.pool import ConnectionPool, Lane
@@ -95,6 +96,7 @@ class ClusterClient:
         self._error_listeners: list[Callable[[KafkaError], None]] = []
         self._plan = RefreshPlan(self._refresh_rules(), self._rng)
         self._closed = False
+        self._closing = Closing()
         self._keeper: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._connector = Connector(config, clock=self._clock, rng=self._rng, hooks=self._hooks)
@@ -129,9 +131,10 @@ class ClusterClient:
 
     async def close(self, timeout_s: float = 5.0) -> None:
         """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice."""
-        if self._closed:
-            return
         self._closed = True
+        await self._closing.run(partial(self._close, timeout_s))
+
+    async def _close(self, timeout_s: float) -> None:
         if self._keeper is not None and self._keeper is not asyncio.current_task():
             self._keeper.cancel()
         try:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from kafka_core.aio.closing import Closing
 from kafka_core.aio.consumer_columns import ColumnTaker
 from kafka_core.aio.consumer_core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consumer_events import Notice, Rebalance, RebalanceCallbacks
@@ -51,7 +52,7 @@ class AIOConsumer:
         self._signal = asyncio.Event()
         self._woken = False
         self._closed = False
-        self._closer: asyncio.Task[object] | None = None  # the task that closes; a callback in it may call close()
+        self._closing = Closing()
         self._yielded_s = 0.0
         self._core = ConsumerCore(
             parse(consumer_conf, Role.CONSUMER),
@@ -210,7 +211,8 @@ class AIOConsumer:
                 await settled(callback(self, partitions))
         finally:
             if not self._closed:  # the callback may have closed this consumer
-                await core.finish_event(event)
+                # A task of its own: a poll() that is cancelled meanwhile must not end the partitions' last commit.
+                await asyncio.shield(core.spawn(core.finish_event(event)))
 
     # ---- subscription and assignment
 
@@ -366,25 +368,26 @@ class AIOConsumer:
     # ---- the end
 
     async def close(self) -> None:
-        """Commits what is stored, leaves the group, closes all connections; see `Consumer.close`."""
-        if self._closed or (self._closer is not None and self._closer is asyncio.current_task()):
-            return
+        """Commits what is stored, leaves the group, closes all connections; see `Consumer.close`.
+
+        A caller that is cancelled does not stop it: it goes on, and the next call waits for its end.
+        """
+        if not self._closed:
+            await self._closing.run(self._close)
+
+    async def _close(self) -> None:
         core = self._core
         deadline_s = time.monotonic() + CLOSE_LIMIT_S
-        self._closer = asyncio.current_task()
         try:
             await core.begin_close()
-            try:
-                while core.leaving and time.monotonic() < deadline_s:
-                    if await self._serve() is None and core.leaving:
-                        await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
-            finally:
-                await core.finish_close(max(1.0, deadline_s - time.monotonic()))
-                await self._serve()
+            while core.leaving and time.monotonic() < deadline_s:
+                if await self._serve() is None and core.leaving:
+                    await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
         finally:
+            await core.finish_close(max(1.0, deadline_s - time.monotonic()))
             self._closed = core.closed = True
-            self._closer = None
             self._signal.set()
+            await self._serve()
 
     async def __aenter__(self) -> Self:
         self._check()

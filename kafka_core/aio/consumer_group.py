@@ -73,8 +73,7 @@ class GroupDriver:
         """Ends the task at once."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait((self._task,))  # not the task itself: our own cancellation must not pass for its end
 
     async def _run(self) -> None:
         while True:

@@ -99,6 +99,7 @@ class Membership:
         self._skip_assignment = False
         self._started = 0
         self._leaves_after_sync = False
+        self._polls_again = False
         self.leave_by_s = math.inf
         """Until when a member that leaves waits for the rebalance under way."""
 
@@ -195,8 +196,15 @@ class Membership:
         return planned if gone_s < self.settings.topic_patience_s else 0
 
     def polled(self) -> None:
-        """The application polls again: a member that was thrown out for not polling may come back."""
-        if self.state is State.EXPELLED and self.event is None and self._leave_sent:
+        """The application polls again: a member that was thrown out for not polling may come back.
+
+        It does so when it has left and the application has dealt with its loss, which may be in this very poll.
+        """
+        self._polls_again = self.state is State.EXPELLED
+        self._come_back()
+
+    def _come_back(self) -> None:
+        if self.state is State.EXPELLED and self._polls_again and self._leave_sent and self.event is None:
             self._prepare("polling again after max.poll.interval.ms")
 
     def started(self, event: Event) -> None:
@@ -261,6 +269,7 @@ class Membership:
             last_poll_s: when the application last polled (now, while it is inside poll).
         """
         self._leave_if_due(now_s)
+        self._come_back()
         if self.state in (State.IDLE, State.FATAL, State.EXPELLED, State.LOSING):
             return Wait(math.inf) if self.state is not State.EXPELLED or self._leave_sent else self._leave(now_s)
         if self.state is State.LEAVING:
@@ -584,7 +593,7 @@ class Membership:
         self._supersede()
         self._forget_generation(keep_member_id=True)
         self._move(State.EXPELLED)
-        self._leave_sent = False
+        self._leave_sent = self._polls_again = False
         self._rejoin_reason = None
         self._raise_event(EventKind.LOST, self.owned)
 

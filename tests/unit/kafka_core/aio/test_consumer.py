@@ -17,6 +17,7 @@ from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_END, OFFSET_INVALID, TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, settings
+from tests.faults.loop import until
 
 PATIENCE_S = 10.0
 
@@ -229,6 +230,86 @@ def test_polling_in_a_tight_loop_lets_other_tasks_run(cluster: EmbeddedCluster) 
                     pass
             assert ticks >= before + 3
             task.cancel()
+
+    run(work)
+
+
+@pytest.fixture
+def quick_groups() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(auto_create_topics=False, properties={"group.min.session.timeout.ms": "100"}) as cluster:
+        cluster.create_topic("t", 1)
+        fill(cluster, "t", 0, [b"first"])
+        yield cluster
+
+
+def test_one_poll_is_enough_to_come_back_after_not_polling(quick_groups: EmbeddedCluster) -> None:
+    async def on_revoke(*_: object) -> None:
+        await asyncio.sleep(0)
+
+    async def work() -> None:
+        conf = settings(quick_groups, max_poll_interval_ms=1000, session_timeout_ms=1000)
+        async with AIOConsumer({**conf, "auto.offset.reset": "earliest"}) as consumer:
+            await consumer.subscribe(["t"], on_revoke=on_revoke)
+            await read(consumer, 1)
+            await until(lambda: consumer.health().state == "expelled")
+            told = await consumer.poll(5)
+            assert told is not None
+            assert told.error() == KafkaError._MAX_POLL_EXCEEDED
+            await asyncio.to_thread(fill, quick_groups, "t", 0, [b"back"])
+            message = await consumer.poll(25)
+            assert message is not None
+
+    run(work)
+
+
+@pytest.mark.parametrize("turns", [*range(12), 20, 30, 50])
+def test_a_close_that_is_cancelled_leaves_no_member_and_no_task(quick_groups: EmbeddedCluster, turns: int) -> None:
+    async def work() -> None:
+        before = asyncio.all_tasks()
+        consumer = AIOConsumer(settings(quick_groups, heartbeat_interval_ms=50))
+        await consumer.subscribe(["t"])
+        await read(consumer, 1)
+        closing = asyncio.ensure_future(consumer.close())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.wait((closing,))
+        await consumer.close()
+        assert [task for task in asyncio.all_tasks() - before if not task.done()] == []
+        with pytest.raises(StateError):
+            await consumer.poll(0)
+        other = AIOConsumer(settings(quick_groups))  # joins at once: nobody beats for a member that is closed
+        await other.subscribe(["t"])
+        await poll_until(other, other.assignment)
+        await other.close()
+
+    run(work)
+
+
+def test_a_poll_that_is_cancelled_does_not_end_the_last_commit_of_what_is_given_up(
+    quick_groups: EmbeddedCluster,
+) -> None:
+    async def work() -> None:
+        conf = settings(quick_groups, auto_commit_interval_ms=60_000)
+        async with AIOConsumer(conf) as consumer:
+            await consumer.subscribe(["t"], on_revoke=lambda *_: None)
+            await read(consumer, 1)
+            commit = consumer._core.committer.commit_last
+            begun = asyncio.Event()
+
+            async def slow(*args: Any) -> None:
+                begun.set()
+                await asyncio.sleep(0.01)
+                await commit(*args)
+
+            consumer._core.committer.commit_last = slow  # type: ignore[method-assign, assignment]
+            await consumer.unsubscribe()
+            polling = asyncio.ensure_future(consumer.poll(5))
+            await begun.wait()
+            polling.cancel()
+            await asyncio.wait((polling,))
+            await poll_until(consumer, lambda: asyncio.sleep(0, consumer.health().state == "idle"))
+        assert quick_groups.committed("g", "t", 0) == 1
 
     run(work)
 

@@ -322,10 +322,30 @@ def test_not_polling_ends_the_membership_with_a_useful_text_until_the_next_poll(
     rig.answer(request, LeaveGroupResponse())
     rig.member.polled()
     assert rig.state() is State.EXPELLED  # the loss was not dealt with yet
-    assert rig.done(EventKind.LOST) == {T0, T1}
-    rig.member.polled()
     rig.poll_s = rig.now_s
+    assert rig.step() == Wait(math.inf)
+    assert rig.done(EventKind.LOST) == {T0, T1}  # in that same poll, which may be the last one for long
     assert rig.send(JoinGroupRequest).member_id == ""
+
+
+@pytest.mark.parametrize("polls_before", [True, False])
+def test_who_was_thrown_out_comes_back_when_it_has_polled_left_and_given_up(polls_before: bool) -> None:
+    rig = Rig().stable()
+    rig.poll_s = rig.now_s - 301
+    request = rig.send(LeaveGroupRequest)
+    if polls_before:
+        rig.member.polled()
+    rig.done(EventKind.LOST)
+    rig.answer(request, LeaveGroupResponse())
+    if not polls_before:
+        assert rig.step() == Wait(math.inf), "nobody polls"
+        rig.member.polled()
+    rig.poll_s = rig.now_s
+    rig.send(JoinGroupRequest)
+    rig.poll_s = rig.now_s - 301
+    rig.step()
+    assert rig.state() is State.EXPELLED
+    assert rig.step() == Wait(math.inf), "the poll from before does not count"
 
 
 def test_a_callback_that_takes_too_long_counts_as_not_polling() -> None:

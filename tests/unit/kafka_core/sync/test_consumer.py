@@ -325,6 +325,22 @@ def test_not_polling_is_told_and_mended_by_polling(cluster: EmbeddedCluster) -> 
         assert consumer.memberid() != first_id
 
 
+def test_one_poll_without_end_is_enough_to_come_back_after_not_polling(cluster: EmbeddedCluster) -> None:
+    conf = settings(cluster, max_poll_interval_ms=1000, session_timeout_ms=1000)
+    with Consumer(conf) as consumer:
+        consumer.subscribe(["t"], on_revoke=lambda *_: None)
+        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
+        deadline_s = time.monotonic() + 10
+        while consumer.health().state != "expelled":
+            assert time.monotonic() < deadline_s
+            time.sleep(0.02)
+        assert next_error(consumer).error() == KafkaError._MAX_POLL_EXCEEDED
+        fill(cluster, "t", 0, [b"back"])
+        message = consumer.poll(60)  # the callback runs in it, then the group is joined again
+        assert message is not None
+        assert message.value() == b"back"
+
+
 def test_unsubscribe_gives_the_partitions_back(cluster: EmbeddedCluster) -> None:
     with Consumer(settings(cluster)) as consumer:
         consumer.subscribe(["t"])

@@ -1,0 +1,42 @@
+"""Closing something once, whoever asks and however often, and to the end, though a caller is cancelled meanwhile.
+
+Must not know what is closed.
+Spec: none. A `close()` that is cancelled at one of its awaits would leave tasks and memberships that nobody ends.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Closing:
+    """The one run of a `close()`.
+
+    It is a task of its own: cancelling a caller cancels only its waiting, and the next caller waits for the same run.
+    Only a run that was itself cancelled (the loop is torn down) is begun anew.
+    """
+
+    __slots__ = ("_task",)
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Closes, or waits for the run that does; harmless afterwards and inside that run (in a callback of it).
+
+        Raises:
+            Exception: what the run raised, to the callers that waited for it.
+        """
+        task = self._task
+        if task is None or task.cancelled():
+            task = self._task = asyncio.get_running_loop().create_task(work(), name="kafka-core-close")
+            task.add_done_callback(_look_at)
+        elif task.done() or task is asyncio.current_task():
+            return
+        await asyncio.shield(task)
+
+
+def _look_at(task: "asyncio.Task[None]") -> None:
+    """Looks at the error, so that asyncio does not call it lost when every caller was cancelled."""
+    if not task.cancelled():
+        task.exception()
