@@ -1,6 +1,7 @@
 """`make faults`: plays the faults, prints the page, and writes docs/faults.md if all of them were played.
 
-Every round is kept in `build/faults/results.jsonl`, with the histories beside it. Exits 1 where a goal is missed.
+Every round is kept in `build/faults/results.jsonl` (where it ran in `about.txt`), with the histories beside it; `--from`
+makes the page of what is there, also of a run that was ended early. Exits 1 where a goal is missed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def about(command: str, started: str) -> str:
     load = ", ".join(f"{value:.0f}" for value in os.getloadavg())
     return (
         f"The figures: `{command}`, {started}, {os.cpu_count()} cores ({platform.machine()}, {memory_gb:.0f} GB; load "
-        f"averages at the end {load}), Apache Kafka {DEFAULT_VERSION}, Python {platform.python_version()}, "
+        f"averages at the beginning {load}), Apache Kafka {DEFAULT_VERSION}, Python {platform.python_version()}, "
         f"kserdes {VERSION} ({commit}, {IMPL} kernels), confluent-kafka {confluent_kafka.version()}."
     )
 
@@ -83,10 +84,13 @@ def main(argv: Sequence[str]) -> int:
     KEPT.mkdir(parents=True, exist_ok=True)
     if args.kept:
         results = [from_json(json.loads(line)) for line in args.kept.read_text().splitlines()]
+        where = args.kept.with_name("about.txt").read_text()
     else:
         (KEPT / "results.jsonl").unlink(missing_ok=True)
+        where = about(f"make faults ROUNDS={args.rounds}{selection}", started)
+        (KEPT / "about.txt").write_text(where)
         results = play(faults, args.rounds, KEPT)
-    made = report(faults, results, about(f"make faults ROUNDS={args.rounds}{selection}", started))
+    made = report(faults, results, where)
     print(made.page)
     page = PAGE if {result.fault for result in results} == {fault.name for fault in FAULTS} else KEPT / "faults.md"
     page.write_text(made.page)
