@@ -1,7 +1,7 @@
 """`make faults`: plays the faults, prints the page, and writes docs/faults.md if all of them were played.
 
-Every round is kept in `build/faults/results.jsonl` (where it ran in `about.txt`), with the histories beside it; `--from`
-makes the page of what is there, also of a run that was ended early. Exits 1 where a goal is missed.
+Every round is kept in `build/faults/results.jsonl` (where it ran in `about.txt`), with the histories beside it;
+`--from` makes the page of what is there, also of a run that was ended early. Exits 1 where a goal is missed.
 """
 
 from __future__ import annotations
