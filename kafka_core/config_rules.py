@@ -20,6 +20,8 @@ Say = Callable[[int, str], None]
 Values = dict[str, Any]
 
 FILES: Final = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.crl.location")
+SENT: Final = ("client.id", "client.rack", "group.id", "group.instance.id", "transactional.id")
+MAX_NAME_BYTES: Final = 2**15 - 1
 MAX_IDEMPOTENT_IN_FLIGHT: Final = 5
 CODEC_LEVELS: Final = {"gzip": 9, "lz4": 12, "zstd": 22}
 FETCH_OVERHEAD_BYTES: Final = 512
@@ -39,6 +41,7 @@ def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say
     """
     if values["bootstrap.servers"] is None:
         raise ConfigError("bootstrap.servers must be set: no broker to connect to", property="bootstrap.servers")
+    check_texts(values)
     check_back_off(values, given, "retry.backoff.ms", "retry.backoff.max.ms")
     check_back_off(values, given, "reconnect.backoff.ms", "reconnect.backoff.max.ms")
     check_tls(values, say)
@@ -54,6 +57,20 @@ def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say
 
 def refuse(text: str, name: str) -> ConfigError:
     return ConfigError(text, property=name)
+
+
+def check_texts(values: Values) -> None:
+    """A text must fit a request: UTF-8 (no lone surrogates), and names under 32 KiB."""
+    for name in SENT:
+        value = values.get(name)
+        if not isinstance(value, str):
+            continue
+        try:
+            size = len(value.encode())
+        except UnicodeEncodeError as error:
+            raise refuse(f"{name} is not valid text: {error.reason} at position {error.start}", name) from None
+        if size > MAX_NAME_BYTES:
+            raise refuse(f"{name} has {size} bytes, and a request can carry no more than {MAX_NAME_BYTES}", name)
 
 
 def check_back_off(values: Values, given: frozenset[str], base: str, highest: str) -> None:

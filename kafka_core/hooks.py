@@ -119,6 +119,15 @@ class Hooks:
             for event in EVENTS
         }
 
+    def replaced(self, by: Callable[[str, int, Callable[..., object]], Callable[..., object]]) -> Hooks:
+        """Other hooks of the same shape: each listener becomes `by(event, number, listener)`."""
+        other = Hooks()
+        other._listeners = {
+            event: tuple(by(event, number, listener) for number, listener in enumerate(listeners))
+            for event, listeners in self._listeners.items()
+        }
+        return other
+
     def wants(self, event: str) -> bool:
         """True if somebody listens to this event: lets a caller skip the work of gathering its facts."""
         return bool(self._listeners[event])

@@ -187,7 +187,8 @@ class ClusterClient:
         deadline_s = None if timeout_s is None else self._clock.monotonic() + timeout_s
         what = f"broker {node_id}"
         connection = await self._in_time(self.connection(node_id, lane), timeout_s, what, node_id)
-        await self._in_time(connection.drain(), self._left(deadline_s), what, node_id)
+        limit_s = self._request_timeout_s if deadline_s is None else self._left(deadline_s)
+        await self._in_time(connection.drain(), limit_s, f"{what}{_silence(connection)}", node_id)
         return await connection.send(request, timeout_s=self._left(deadline_s))
 
     async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> BrokerConnection:
@@ -222,7 +223,7 @@ class ClusterClient:
         limit_s = self._request_timeout_s if timeout_s is None else timeout_s
         deadline_s = self._clock.monotonic() + limit_s
         connection = await self._in_time(self.any_connection(), limit_s, "any broker")
-        await self._in_time(connection.drain(), self._left(deadline_s), connection.name)
+        await self._in_time(connection.drain(), self._left(deadline_s), f"{connection.name}{_silence(connection)}")
         return await connection.send(request, timeout_s=self._left(deadline_s))
 
     async def send_controller(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
@@ -314,6 +315,10 @@ class ClusterClient:
     def last_error(self) -> KafkaException | None:
         """The first failure among those that still stand; None while all is well."""
         return next(iter(self._causes()), None)
+
+    def throttled_s(self) -> dict[int, float]:
+        """Brokers that asked this client to be silent (KIP-219), with the seconds that are left."""
+        return self._pool.throttled_s()
 
     def on_error(self, listener: Callable[[KafkaError], None]) -> None:
         """Have `listener` called on the loop with connection and authentication errors, also _ALL_BROKERS_DOWN.
@@ -539,6 +544,12 @@ class ClusterClient:
             logger.debug("background metadata refresh failed: %s", error)
         finally:
             self._plan.finished(self._clock.monotonic(), ok=ok, topics=topics)
+
+
+def _silence(connection: BrokerConnection) -> str:
+    """For the text of a time-out: that the broker has asked for silence."""
+    left_s = connection.throttled_s
+    return f" (which asked for {left_s:.3g} s of silence, throttle_time_ms)" if left_s else ""
 
 
 def _cancelled_by_caller() -> bool:

@@ -16,11 +16,18 @@ from kafka_core.aio.tls import tls_error
 from kafka_core.aio.tokens import TokenSource
 from kafka_core.aio.transport import OpenTransport, TransportSettings, open_transport, write_buffers
 from kafka_core.clock import Clock
-from kafka_core.config import Config
+from kafka_core.config import Config, Role
 from kafka_core.errors import AuthError, KafkaError, KafkaException, NetworkError, ProtocolError
 from kafka_core.hooks import Hooks
 from kafka_core.protocol import ApiMessage, ApiRequest, BrokerVersions, negotiate
-from kafka_core.wire.connection import ConnectionPhase, ConnectionState, InFlight, Reply, expects_response
+from kafka_core.wire.connection import (
+    MAX_THROTTLE_S,
+    ConnectionPhase,
+    ConnectionState,
+    InFlight,
+    Reply,
+    expects_response,
+)
 from kafka_core.wire.framing import FrameReader
 from kafka_core.wire.handshake import HandshakeResult, HandshakeStep, handshake, reauthenticate
 
@@ -46,6 +53,7 @@ class ConnectionSettings:
     request_timeout_s: float
     max_frame_bytes: int
     idle_s: float
+    max_throttle_s: float = MAX_THROTTLE_S
 
     @classmethod
     def from_config(cls, config: Config) -> "ConnectionSettings":
@@ -57,7 +65,17 @@ class ConnectionSettings:
             request_timeout_s=config.seconds("socket.timeout.ms"),
             max_frame_bytes=config.integer("receive.message.max.bytes"),
             idle_s=config.seconds("connections.max.idle.ms"),
+            max_throttle_s=max_throttle_s(config),
         )
+
+
+def max_throttle_s(config: Config) -> float:
+    """The longest silence a broker may ask for: a request that waits for its end must still be answered within
+    socket.timeout.ms, and a member's heartbeat come within session.timeout.ms."""
+    limits_s = [MAX_THROTTLE_S, config.seconds("socket.timeout.ms") / 2]
+    if config.role is Role.CONSUMER:
+        limits_s.append(config.seconds("session.timeout.ms") / 3)
+    return min(limits_s)
 
 
 @dataclass(slots=True)
@@ -97,7 +115,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._clock = parts.clock
         self._hooks = parts.hooks
         self._loop = asyncio.get_running_loop()
-        self._state: ConnectionState[asyncio.Future[Any]] = ConnectionState(settings.client_id)
+        self._state: ConnectionState[asyncio.Future[Any]] = ConnectionState(settings.client_id, settings.max_throttle_s)
         self._reader = FrameReader(settings.max_frame_bytes)
         self._target: OpenTransport | None = None
         self._resume: asyncio.Future[None] | None = None
@@ -147,6 +165,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
         """For how long requests have waited without a byte from the broker; 0.0 when none waits."""
         sent_s = self._state.oldest_sent_s()
         return 0.0 if sent_s is None else max(0.0, self._clock.monotonic() - max(sent_s, self.heard_s))
+
+    @property
+    def throttled_s(self) -> float:
+        """Seconds for which the broker still wants silence (at most `max_throttle_s`); 0.0 when it does not."""
+        return max(0.0, self._state.throttled_until_s - self._clock.monotonic())
 
     def version_of(self, request: type[ApiRequest[Any]]) -> int:
         """The newest version of an API that both sides know; UnsupportedVersionError (naming the broker) if none."""

@@ -97,6 +97,10 @@ def problems(core: ConsumerCore, heartbeat_age_s: float | None, poll_age_s: floa
         found.append("the consumer is closed")
     if core.client.last_error is not None:
         found.append(str(core.client.last_error))
+    found += [
+        f"broker {node_id} throttles this client: nothing is sent to it for {left_s:.1f} s"
+        for node_id, left_s in core.client.throttled_s().items()
+    ]
     if state in (State.EXPELLED, State.FATAL, State.LOSING):
         found.append(f"the group membership is {state.value}")
     if heartbeat_age_s is not None and heartbeat_age_s > LATE_HEARTBEATS * settings.heartbeat_interval_s:

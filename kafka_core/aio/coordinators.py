@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.race import race
-from kafka_core.aio.refresh import STAGGER_S
+from kafka_core.aio.refresh import STAGGER_S, check_name
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import BrokerError, KafkaError, KafkaException
@@ -70,6 +70,7 @@ class CoordinatorFinder:
             BrokerError: not authorized, invalid key.
             AuthError, NetworkError, ProtocolError: no broker can be asked, and trying again will not help.
         """
+        check_name(key, kind.name.lower())
         known = self._known.get((kind, key))
         if known is not None:
             return known

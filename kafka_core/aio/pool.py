@@ -127,6 +127,15 @@ class ConnectionPool:
         slot = self._slots.get((node_id, lane))
         return max(0.0, slot.not_before_s - self._clock.monotonic()) if slot is not None else 0.0
 
+    def throttled_s(self) -> dict[int, float]:
+        """Brokers that want silence, with the seconds that are left."""
+        found: dict[int, float] = {}
+        for (node_id, _), slot in self._slots.items():
+            left_s = slot.connection.throttled_s if slot.connection is not None else 0.0
+            if left_s > 0:
+                found[node_id] = max(left_s, found.get(node_id, 0.0))
+        return found
+
     def adopt(self, broker: BrokerAddress, connection: BrokerConnection) -> bool:
         """Take a connection made elsewhere as the broker's MAIN one; False when there is one already."""
         slot = self._slot(broker, Lane.MAIN)

@@ -16,11 +16,12 @@ from kafka_core.aio.race import AllFailed, race
 from kafka_core.aio.transport import canonical_names
 from kafka_core.engine.metadata import BrokerAddress, metadata_request
 from kafka_core.engine.retry import Action, Backoff, classify
-from kafka_core.errors import AuthError, BrokerError, KafkaError, KafkaException, NetworkError
+from kafka_core.errors import AuthError, BrokerError, KafkaError, KafkaException, NetworkError, ProtocolError
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
+MAX_NAME_BYTES: Final = 2**15 - 1
 STAGGER_S: Final = 1.0
 """A broker that has not answered for so long gets company: the next one is asked too."""
 
@@ -118,6 +119,8 @@ class MetadataRefresher:
             AuthError, NetworkError, ProtocolError: trying again will not help, e.g. a wrong password.
         """
         wanted = None if topics is None else frozenset(topics)
+        for topic in wanted or ():
+            check_name(topic, "topic")
         batch = self._batch_for(wanted, allow_auto_create)
         assert batch.task is not None
         batch.waiters += 1
@@ -212,7 +215,7 @@ class MetadataRefresher:
             response = await self._ask(connection, batch)
         except BaseException as error:
             connection.abort()
-            if isinstance(error, KafkaException):
+            if isinstance(error, KafkaException) and error.code != KafkaError._INVALID_ARG:
                 self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         self._routes.bootstrapped(connection, response)
@@ -231,6 +234,23 @@ class MetadataRefresher:
         if not response.brokers:
             raise NetworkError(f"{connection.name}: this broker does not know its cluster yet")
         return response
+
+
+def check_name(name: object, what: str) -> None:
+    """Refuse a name that no request can carry before it spoils a request shared with others.
+
+    Raises:
+        ProtocolError: code _INVALID_ARG; it is no text, or over 32,767 bytes of UTF-8.
+    """
+    if not isinstance(name, str):
+        raise ProtocolError(f"a {what}'s name must be str, not {type(name).__name__}", KafkaError._INVALID_ARG)
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError as error:
+        raise ProtocolError(f"{what} {name!r:.80}: {error}", KafkaError._INVALID_ARG) from None
+    if size > MAX_NAME_BYTES:
+        text = f"{what} {name!r:.80} is named by {size} bytes, and a request can carry no more than {MAX_NAME_BYTES}"
+        raise ProtocolError(text, KafkaError._INVALID_ARG)
 
 
 def hopeless_error(failures: Sequence[Exception]) -> Exception | None:

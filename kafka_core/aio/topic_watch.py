@@ -101,6 +101,8 @@ class TopicWatch:
             except StateError as error:  # closed meanwhile: whoever closed it settles the records
                 return error.error
             except KafkaException as error:
+                if error.code == KafkaError._INVALID_ARG:  # no request can carry that name
+                    return error.error
                 logger.debug("no metadata for topic %r yet: %s", topic, error)
             else:
                 verdict = self._verdict(view, topic, self._clock.monotonic() - began_s)

@@ -24,9 +24,18 @@ def check_new_partitions(items: object) -> list[NewPartitions]:
     found = checked_list(items, NewPartitions, "NewPartitions objects")
     unique([item.topic for item in found], "topic")
     for item in found:
+        check_count(item.new_total_count, f"{item.topic}: new_total_count")
         if item.new_total_count < 1:
             raise ValueError(f"{item.topic}: new_total_count must be at least 1")
     return found
+
+
+def check_count(value: object, what: str) -> None:
+    """TypeError or ValueError when it is no number that a request can carry."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be a whole number, not {type(value).__name__}")
+    if not -(2**31) <= value < 2**31:
+        raise ValueError(f"{what} is out of range: {value}")
 
 
 def check_names(names: object, what: str) -> list[str]:

@@ -36,7 +36,26 @@ def check_resources(resources: object) -> list[ConfigResource]:
             raise ValueError(f"{resource}: only topics, brokers and groups have a configuration")
         if resource.restype is ResourceType.BROKER and resource.name and not resource.name.isdecimal():
             raise ValueError(f"{resource}: a broker is named by its id (or '' for the default of all brokers)")
+        for name, value in resource.set_config_dict.items():
+            config_text(resource, name, value)
     return found
+
+
+def config_text(resource: object, name: object, value: object) -> str | None:
+    """An entry's value as the text that is sent; confluent_kafka takes numbers, too.
+
+    Raises:
+        TypeError: the name is no text, or the value neither text, a number nor None.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{resource}: the name of an entry must be str, not {type(name).__name__}")
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    raise TypeError(f"{resource}: {name} must be text or a number, not {type(value).__name__}")
 
 
 def by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[ConfigResource]]:
@@ -60,7 +79,10 @@ def alter_request(resources: Iterable[ConfigResource], *, validate_only: bool) -
         [
             alter_configs.AlterConfigsResource(
                 *_wire_name(resource),
-                [alter_configs.AlterableConfig(name, value) for name, value in resource.set_config_dict.items()],
+                [
+                    alter_configs.AlterableConfig(name, config_text(resource, name, value))
+                    for name, value in resource.set_config_dict.items()
+                ],
             )
             for resource in resources
         ],
@@ -91,13 +113,14 @@ def check_increments(resources: Sequence[ConfigResource]) -> None:
         for entry in resource.incremental_configs:
             if entry.incremental_operation is None:
                 raise ValueError(f"{resource}: {entry.name} has no incremental_operation")
+            config_text(resource, entry.name, entry.value)
             if entry.value is None and entry.incremental_operation is not AlterConfigOpType.DELETE:
                 raise ValueError(f"{resource}: {entry.name} has no value")
 
 
 def _alterable(entry: ConfigEntry) -> incremental_alter_configs.AlterableConfig:
     operation = entry.incremental_operation or AlterConfigOpType.SET
-    value = None if operation is AlterConfigOpType.DELETE else entry.value
+    value = None if operation is AlterConfigOpType.DELETE else config_text("an entry", entry.name, entry.value)
     return incremental_alter_configs.AlterableConfig(entry.name, operation.value, value)
 
 

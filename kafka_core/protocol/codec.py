@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeVar
 
-from kafka_core.errors import ProtocolError, UnsupportedVersionError
+from kafka_core.errors import KafkaError, ProtocolError, UnsupportedVersionError
 from kafka_core.protocol.decode_compiler import DecodeCompiler
 from kafka_core.protocol.emit import FORMAT_NAMES, FORMAT_SIZES, Lines, Part, fill_indexes
 from kafka_core.protocol.encode_compiler import EncodeCompiler
@@ -157,9 +157,14 @@ def _encode_error(codec: Codec, error: Exception) -> ProtocolError:
     for part in parts:
         text = _refusal(codec.lines, part, frame)
         if text is not None:
-            return ProtocolError(f"{codec.title}: {fill_indexes(part.path, frame)}: {text}")
+            return _unsendable(f"{codec.title}: {fill_indexes(part.path, frame)}: {text}")
     path = fill_indexes(parts[0].path, frame) if parts else "message"
-    return ProtocolError(f"{codec.title}: {path}: {error}")
+    return _unsendable(f"{codec.title}: {path}: {error}")
+
+
+def _unsendable(text: str) -> ProtocolError:
+    """An error that is the caller's: unlike bad bytes of a broker, it does not go away when it is tried again."""
+    return ProtocolError(text, KafkaError._INVALID_ARG)
 
 
 def _refusal(lines: Lines, part: Part, frame: FrameType) -> str | None:

@@ -47,6 +47,7 @@ from kafka_core.model import (
     TopicCollection,
     TopicPartition,
 )
+from kafka_core.sync.handover import weakly
 from kafka_core.sync.loop_thread import LoopThread
 
 __all__ = ["AdminClient"]
@@ -82,8 +83,9 @@ class AdminClient:
         self._thread = LoopThread("kafka-core-admin")
         self._events: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._timeout_s = self._config.seconds("socket.timeout.ms")
-        self._core = make(self._config)
-        report, events = self._config.callback("error_cb"), self._events
+        weak_config, self._own_callbacks = weakly(self._config)
+        self._core = make(weak_config)
+        report, events = weak_config.callback("error_cb"), self._events
         if report is not None:  # the listener does not know self, which may be dropped
             self._core.client.on_error(lambda error: events.put(partial(report, error)))
 

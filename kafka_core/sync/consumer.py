@@ -23,6 +23,7 @@ from kafka_core.engine.offsets import ConsumerGroupMetadata
 from kafka_core.errors import StateError
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
+from kafka_core.sync.handover import Held, weakly
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.wakeup import Wakeup
 
@@ -64,7 +65,9 @@ class Consumer:
             if (alive := thread()) is not None and alive.running:
                 alive.post(call)
 
-        self._core = ConsumerCore(config, lock=threading.RLock(), wake=self._signal.set, post=post)
+        weak_config, self._own_callbacks = weakly(config)
+        self._group_callbacks = Held()
+        self._core = ConsumerCore(weak_config, lock=threading.RLock(), wake=self._signal.set, post=post)
         self._queue = self._core.queue
 
     # ---- records
@@ -285,7 +288,11 @@ class Consumer:
             TypeError, ConfigError: no list of names, or a wrong pattern.
             StateError: closed or forked.
         """
-        self._call(self._core.subscribe, topics, RebalanceCallbacks(on_assign, on_revoke, on_lost))
+        held, given = Held(), RebalanceCallbacks(on_assign, on_revoke, on_lost)
+        calls = {name: getattr(given, name) for name in ("on_assign", "on_revoke", "on_lost")}
+        weak = {name: held.weak(name, call) for name, call in calls.items() if call is not None}
+        self._call(self._core.subscribe, topics, RebalanceCallbacks(**weak))
+        self._group_callbacks = held
 
     def unsubscribe(self) -> None:
         """Ends the subscription: the partitions are given up (on_revoke, at the next poll) and the group is left."""

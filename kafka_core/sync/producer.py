@@ -20,6 +20,7 @@ from kafka_core.engine.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.sync.handover import weakly
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 
@@ -50,14 +51,15 @@ class _Listener:
     """What the loop tells, passed on to the report queue; knows no Producer, so that one can be dropped."""
 
     def __init__(self, config: Config) -> None:
-        self.reports: ReportQueue | None = None
+        self.reports: Callable[[], ReportQueue | None] = lambda: None  # a weak reference: it holds callbacks
         self._throttle_cb = config.callback("throttle_cb")
         self._stats_cb = config.callback("stats_cb")
         self._error_cb = config.callback("error_cb")
 
     def on_settled(self, verdicts: Sequence[Settled]) -> None:
-        assert self.reports is not None
-        self.reports.put_verdicts(verdicts)
+        reports = self.reports()
+        if reports is not None:
+            reports.put_verdicts(verdicts)
 
     def on_throttle(self, event: ThrottleEvent) -> None:
         self._put(self._throttle_cb, event)
@@ -69,8 +71,9 @@ class _Listener:
         self._put(self._error_cb, error)
 
     def _put(self, callback: Callable[[Any], object] | None, argument: object) -> None:
-        if callback is not None and self.reports is not None:
-            self.reports.put_call(callback, argument)
+        reports = self.reports()
+        if callback is not None and reports is not None:
+            reports.put_call(callback, argument)
 
 
 class Producer:
@@ -97,14 +100,15 @@ class Producer:
     def __init__(self, conf: Mapping[str, object] | None = None, /, **properties: object) -> None:
         config = parse({**(conf or {}), **properties}, Role.PRODUCER)
         self._thread = LoopThread("kafka-core-producer")
-        self._listener = _Listener(config)
-        self._core = self._make_core(config, _waker(self._thread, self))
+        weak_config, self._own_callbacks = weakly(config)
+        self._listener = _Listener(weak_config)
+        self._core = self._make_core(weak_config, _waker(self._thread, self))
         accumulator = self._core.accumulator
         self._accumulator: Accumulator = accumulator
         self._reports = ReportQueue(
             accumulator, config.callback("on_delivery"), only_errors=config.flag("delivery.report.only.error")
         )
-        self._listener.reports = self._reports
+        self._listener.reports = weakref.ref(self._reports)
         self._core.client.on_error(self._listener.on_error)
         self._max_block_s = config.seconds("max.block.ms")
         self._max_records = config.integer("queue.buffering.max.messages")

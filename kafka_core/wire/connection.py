@@ -14,6 +14,10 @@ from kafka_core.protocol import ApiKey, ApiMessage, ApiRequest, Buffer, api_name
 
 TokenT = TypeVar("TokenT")
 
+MAX_THROTTLE_S: Final = 30.0
+"""Bound of the silence a broker may ask for. Brokers mute the connection themselves for as long as they mean it, some
+ten seconds with their usual windows. librdkafka does not fall silent at all, Java obeys any number."""
+
 _MAX_CORRELATION_ID: Final = 2**31 - 1
 
 
@@ -107,11 +111,13 @@ class ConnectionState(Generic[TokenT]):
 
     Args:
         client_id: Sent in every request header; None sends a null.
+        max_throttle_s: Longest silence that a broker's throttle time leads to.
     """
 
-    __slots__ = ("_client_id", "_in_flight", "_next_correlation_id", "phase", "throttled_until_s")
+    __slots__ = ("_client_id", "_in_flight", "_max_throttle_s", "_next_correlation_id", "phase", "throttled_until_s")
 
-    def __init__(self, client_id: str | None) -> None:
+    def __init__(self, client_id: str | None, max_throttle_s: float = MAX_THROTTLE_S) -> None:
+        self._max_throttle_s = max_throttle_s
         self._client_id = client_id
         self._in_flight: deque[InFlight[TokenT]] = deque()
         self._next_correlation_id = 0
@@ -187,7 +193,8 @@ class ConnectionState(Generic[TokenT]):
         self._in_flight.popleft()
         reply = Reply(request, message, len(frame))
         if reply.throttle_s > 0:
-            self.throttled_until_s = max(self.throttled_until_s, now_s + reply.throttle_s)
+            silent_s = min(reply.throttle_s, self._max_throttle_s)
+            self.throttled_until_s = max(self.throttled_until_s, now_s + silent_s)
         return reply
 
     def oldest_sent_s(self) -> float | None:

@@ -1,0 +1,63 @@
+"""Callbacks and hooks as the loop's thread holds them: weakly, through the client they belong to.
+
+Must not know loops or Kafka. A thread that runs is never collected, nor is what it holds: if that were the callbacks,
+an owner whose method is its client's callback (`self.producer = Producer({"error_cb": self.failed})`) would live on.
+Spec: none.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from kafka_core.config import Config
+from kafka_core.hooks import Hooks
+
+CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_delivery", "oauth_cb")
+
+
+class Held:
+    """What a client's callbacks are, by any key; the client is the only one that holds it."""
+
+    __slots__ = ("__weakref__", "calls")
+
+    def __init__(self) -> None:
+        self.calls: dict[object, Callable[..., Any]] = {}
+
+    def weak(self, key: object, call: Callable[..., Any]) -> "WeakCall":
+        """Hold `call`, and give what stands for it elsewhere."""
+        self.calls[key] = call
+        return WeakCall(self, key)
+
+
+class WeakCall:
+    """Calls what is held under a key, as long as somebody holds it; then it does nothing."""
+
+    __slots__ = ("_held", "_key")
+
+    def __init__(self, held: Held, key: object) -> None:
+        self._held = weakref.ref(held)
+        self._key = key
+
+    def __call__(self, *arguments: Any) -> Any:
+        held = self._held()
+        return None if held is None else held.calls[self._key](*arguments)
+
+    def __repr__(self) -> str:
+        held = self._held()
+        return "<a callback that is gone>" if held is None else repr(held.calls[self._key])
+
+
+def weakly(config: Config) -> tuple[Config, Held]:
+    """The same configuration with callbacks and hooks that hold nothing, and what holds them."""
+    held = Held()
+    values: dict[str, object] = dict(config)
+    for name in CALLBACKS:
+        call = config.callback(name)
+        if call is not None:
+            values[name] = held.weak(name, call)
+    values["hooks"] = _weak_hooks(config.hooks(), held)
+    return Config(config.role, values, frozenset(name for name in config if config.is_set(name))), held
+
+
+def _weak_hooks(hooks: Hooks, held: Held) -> Hooks:
+    return hooks.replaced(lambda event, number, listener: held.weak((event, number), listener))
