@@ -16,7 +16,7 @@ from pipeline.resolver import Snapshot, SnapshotResolver
 from pipeline.schema import spark_arrow_type
 from registry import SchemaRegistryError
 from serdes import SerializationError
-from serdes.columnar import ColumnarDecoder, DecodeResult
+from serdes.columnar import ColumnarDecoder, DecodeResult, UnappliedRulesError
 
 __all__ = ["BatchDecoder", "Mode", "shared_decoder"]
 
@@ -75,6 +75,7 @@ class BatchDecoder:
         Raises:
             RowError: mode FAILFAST, and a row can't be decoded.
             LookupFailedError: a schema is not in the snapshot, and the registry can't be reached.
+            PlanError: such a schema has rules that run when values are read.
         """
         result = self._decoded(frames)
         if self._mode is Mode.FAILFAST and result.errors.null_count < len(result.errors):
@@ -88,6 +89,8 @@ class BatchDecoder:
     def _decoded(self, frames: pa.Array) -> DecodeResult:
         try:
             return self._decoder.decode(frames)
+        except UnappliedRulesError as error:
+            raise PlanError(f"a schema that was registered after the job was planned can't be used: {error}") from error
         except SchemaRegistryError as error:
             raise LookupFailedError(
                 f"a payload's schema is not among those the job was planned with, and can't be looked up: {error}"

@@ -6,13 +6,14 @@ not in it is looked up through the one client of the process. Must not know of S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.clients import shared_client
 from pipeline.errors import PlanError
-from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
+from registry import RegisteredSchema, Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
 from registry.references import resolve_all
+from serdes.columnar import reading_rules, rules_refused
 
 __all__ = ["Snapshot", "SnapshotResolver", "take_snapshot"]
 
@@ -43,19 +44,31 @@ def take_snapshot(registry: Mapping[str, object], subject: str, reader: Schema |
     """Reads all versions of the subject and the schemas they refer to; `reader` is the newest unless given.
 
     Raises:
-        PlanError: the registry can't be reached, has no such subject, or its configuration is wrong.
+        PlanError: the registry can't be reached, has no such subject, or its configuration is wrong; or a version has
+            rules that run when values are read, for columns are decoded without.
     """
     references: dict[ReferenceKey, Schema] = {}
     try:
         with SchemaRegistryClient(dict(registry)) as client:
             versions = sorted(client.get_versions(subject))
             found = [client.get_version(subject, version) for version in versions]
+            _refuse_rules(subject, found)
             for registered in found:
                 resolve_all(registered.schema, _remembering(client, references))
     except (SchemaRegistryError, ValueError) as error:
         raise PlanError(f"the schemas of subject {subject!r} can't be read from the registry: {error}") from error
     schemas = {registered.schema_id: registered.schema for registered in found}
     return Snapshot(dict(registry), subject, reader or found[-1].schema, schemas, references)
+
+
+def _refuse_rules(subject: str, versions: Sequence[RegisteredSchema]) -> None:
+    for registered in versions:
+        names = reading_rules(registered.schema)
+        if names:
+            place = f"subject {subject!r}, version {registered.version}"
+            raise PlanError(
+                f"{place} (schema id {registered.schema_id}): {rules_refused(names)}: in a UDF, for example"
+            )
 
 
 def _remembering(client: SchemaRegistryClient, kept: dict[ReferenceKey, Schema]) -> Callable[[SchemaReference], Schema]:

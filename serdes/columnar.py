@@ -12,20 +12,60 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from registry import InvalidSchemaError, Schema, SchemaRegistryError
+from registry import InvalidSchemaError, RuleMode, Schema, SchemaRegistryError
 from registry.references import Resolver
 from serdes.arrow_types import arrow_type, value_converter
 from serdes.avro_codec import AvroSchema, Decode, Tags, decoder, load
 from serdes.errors import SerializationError
 from serdes.framing import PREFIX_BYTES, schema_id_of
 
-__all__ = ["ColumnarDecoder", "DecodeResult", "SchemaResolver"]
+__all__ = [
+    "ColumnarDecoder",
+    "DecodeResult",
+    "SchemaResolver",
+    "UnappliedRulesError",
+    "reading_rules",
+    "rules_refused",
+]
 
 MAX_UNKNOWN_IDS = 1000
 """So many schema ids of one batch may be unknown; further ones are not looked up."""
 
 SchemaResolver: TypeAlias = Callable[[int], Schema]
 """Schema id → writer schema; raises `SchemaRegistryError` for an unknown id or if it can't tell."""
+
+
+ENCRYPTION = ("ENCRYPT", "ENCRYPT_PAYLOAD")
+READING = (None, RuleMode.READ, RuleMode.WRITEREAD)
+
+
+class UnappliedRulesError(SerializationError):
+    """A schema has rules that change what is read, and columns are decoded without running rules."""
+
+
+def reading_rules(schema: Schema) -> list[str]:
+    """The names of a schema's rules without which values do not come out as they are meant.
+
+    They are: what transforms or checks while reading, what was encrypted, and migrations between versions.
+    """
+    rules = schema.rule_set
+    if rules is None:
+        return []
+    found = [
+        rule
+        for rule in (*(rules.domain_rules or ()), *(rules.encoding_rules or ()))
+        if rule.mode in READING or rule.type in ENCRYPTION
+    ]
+    return [str(rule.name) for rule in (*(rules.migration_rules or ()), *found) if not rule.disabled]
+
+
+def rules_refused(names: Sequence[str]) -> str:
+    """Why values of a schema with such rules are not decoded, and what to do."""
+    listed = ", ".join(map(repr, names))
+    return (
+        f"the schema has rules ({listed}), and columns are decoded without rules: encrypted fields stay encrypted,"
+        " migrations are left out. Decode these values with AvroDeserializer, which runs the rules"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +97,15 @@ class ColumnarDecoder:
 
     Raises:
         SerializationError: the reader schema is not a valid Avro record, or is recursive.
+        UnappliedRulesError: it has rules that run when values are read.
     """
 
     def __init__(
         self, resolve: SchemaResolver, reader_schema: Schema, resolve_reference: Resolver | None = None
     ) -> None:
+        names = reading_rules(reader_schema)
+        if names:
+            raise UnappliedRulesError(rules_refused(names))
         self._resolve = resolve
         self._resolve_reference = resolve_reference
         self._reader: AvroSchema = load(reader_schema, resolve_reference)
@@ -84,6 +128,7 @@ class ColumnarDecoder:
         Raises:
             SchemaRegistryError: a writer schema could not be looked up (registry not reached, or something else answers
                 in its place): that is no row's fault.
+            UnappliedRulesError: a writer schema has rules that run when values are read: nulls would hide that.
             TypeError: `frames` is not a binary array.
         """
         if isinstance(frames, pa.ChunkedArray):
@@ -95,6 +140,8 @@ class ColumnarDecoder:
         for schema_id, positions in self._in_order(self._groups(payloads, errors)):
             try:
                 decode = self._decoder(schema_id, unknown)
+            except UnappliedRulesError:
+                raise
             except SerializationError as error:
                 unknown += isinstance(error.__cause__, SchemaRegistryError)
                 for at in positions:
@@ -155,13 +202,17 @@ class ColumnarDecoder:
                 reason = f"not looked up, for {unknown} schema ids of this batch are unknown: are these framed values?"
                 raise SerializationError(reason, schema_id=schema_id)
             try:
-                writer = load(self._resolve(schema_id), self._resolve_reference)
+                schema = self._resolve(schema_id)
+                writer = load(schema, self._resolve_reference)
             except SchemaRegistryError as error:
                 if not error.not_found and not isinstance(error, InvalidSchemaError):
                     raise
                 raise SerializationError(error.error_message, schema_id=schema_id) from error
             except SerializationError as error:
                 raise error.located(None, None, schema_id) from error
+            names = reading_rules(schema)
+            if names:
+                raise UnappliedRulesError(rules_refused(names), schema_id=schema_id)
             found = decoder(writer, self._reader, skip=PREFIX_BYTES, tags=Tags.PLACES)
             self._decoders[schema_id] = found
         return found

@@ -14,7 +14,7 @@ import pytest
 from kafka_core import Producer
 from kafka_core.broker import EmbeddedCluster
 from pipeline import OptionError, PlanError, from_registry, tune
-from registry import SchemaRegistryClient
+from registry import Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
 from registry.dev import RegistryServer
 from serdes import SerializingProducer
 from serdes.avro import AvroSerializer
@@ -131,6 +131,27 @@ def test_two_schema_ids_in_one_frame(spark: Any, cluster: EmbeddedCluster, regis
     decoded = from_registry("value", {"url": registry_server.url}, topic=topic)
     rows = load(spark, cluster, topic).select("offset", decoded.alias("o")).orderBy("offset").collect()
     assert [row["o"]["gift"] for row in rows] == [True] * 10 + [False]
+
+
+def test_a_subject_with_rules_is_no_plan_and_none_that_come_later_pass(
+    spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer
+) -> None:
+    topic = new_topic(cluster, 1)
+    produce_orders(cluster, registry_server.url, topic, range(3))
+    conf = {"url": registry_server.url}
+    planned = from_registry("value", conf, topic=topic)
+    rule = Rule("pii", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, type="ENCRYPT", tags=["PII"])
+    with SchemaRegistryClient(conf) as client:
+        ruled = Schema(ORDER, rule_set=RuleSet(domain_rules=[rule]))
+        later = client.register_schema(f"{topic}-value", ruled)
+    with pytest.raises(PlanError, match=f"subject '{topic}-value', version 2.*'pii'"):
+        from_registry("value", conf, topic=topic)
+    with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        producer.produce(topic, value=b"\x00" + later.to_bytes(4, "big") + b"ciphertext")
+        assert producer.flush(30) == 0
+    frame = load(spark, cluster, topic).select(planned.alias("o"))  # PERMISSIVE: a null would hide it
+    with pytest.raises(Exception, match=r"registered after the job was planned can't be used.*'pii'"):
+        frame.collect()
 
 
 def test_bad_rows(spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import re
@@ -15,7 +16,17 @@ import pytest
 from pipeline.decoding import BatchDecoder, Mode
 from pipeline.errors import PlanError
 from pipeline.resolver import Snapshot, SnapshotResolver, take_snapshot
-from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError, TransportError
+from registry import (
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleSet,
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    SchemaRegistryError,
+    TransportError,
+)
 from registry.steps import Reply, Send, Unreachable
 from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder
 
@@ -159,3 +170,22 @@ def test_references_travel_too(conf: dict[str, object], monkeypatch: pytest.Monk
     alone = SnapshotResolver(Snapshot(conf, "r2-value", snapshot.reader, {}))
     later = alone(later_id)
     assert json.loads(alone.reference(later.references[0]).schema_str)["name"] == "City"
+
+
+def test_a_subject_with_rules_is_no_plan(conf: dict[str, object]) -> None:
+    rule = Rule("mask", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, type="ENCRYPT", tags=["PII"])
+    plain = take_snapshot(conf, "t-value")
+    with SchemaRegistryClient(conf) as client:
+        ruled = dataclasses.replace(record("R", "a", "b", "c"), rule_set=RuleSet(domain_rules=[rule]))
+        client.register_schema("t-value", ruled)
+        newest = client.register_schema("t-value", dataclasses.replace(record("R", "a", "d"), rule_set=RuleSet()))
+    with pytest.raises(PlanError, match=r"subject 't-value', version 3 \(schema id 3\): .*'mask'.*AvroDeserializer"):
+        take_snapshot(conf, "t-value")
+    with pytest.raises(PlanError, match="version 3"):
+        take_snapshot(conf, "t-value", record("R", "a"))
+    # what comes while the job runs fails the task, in every mode, and travels to the driver as it is
+    frames = pa.array([b"\x00" + (newest - 1).to_bytes(4, "big") + b"\x02\x04\x06"])
+    for mode in Mode:
+        with pytest.raises(PlanError, match=r"registered after the job was planned.*'mask'") as caught:
+            BatchDecoder(plain, mode, "error").decode(frames)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import uuid
@@ -8,9 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from registry import ResponseError, Schema, SchemaReference, TransportError
+from registry import (
+    ResponseError,
+    Rule,
+    RuleKind,
+    RuleMode,
+    RuleSet,
+    Schema,
+    SchemaReference,
+    TransportError,
+)
 from serdes.avro_codec import encoder, load_texts
-from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder
+from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder, UnappliedRulesError
 from serdes.errors import SerializationError
 from serdes.framing import frame_prefix
 
@@ -211,3 +221,43 @@ def test_defaults_in_columns_are_values() -> None:
     )
     result = ColumnarDecoder(lambda _: record(), reader).decode(pa.array([frame_prefix(1)], pa.binary()))
     assert result.struct.to_pylist() == [{"b": b"\xff", "r": {"v": 3}, "u": {"member0": "x", "member1": None}}]
+
+
+# --- rules: columns are decoded without, so that is said instead of ciphertext and values of old versions
+
+
+def ruled(*domain: Rule, migration: tuple[Rule, ...] = (), encoding: tuple[Rule, ...] = ()) -> Schema:
+    rules = RuleSet(migration_rules=list(migration), domain_rules=list(domain), encoding_rules=list(encoding))
+    return Schema(V1.schema_str, rule_set=rules)
+
+
+ENCRYPT = Rule("encrypt pii", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, type="ENCRYPT", tags=["PII"])
+UPGRADE = Rule("to v2", kind=RuleKind.TRANSFORM, mode=RuleMode.UPGRADE, type="JSONATA", expr="$")
+CHECK = Rule("checked", kind=RuleKind.CONDITION, mode=RuleMode.READ, type="CEL", expr="true")
+PAYLOAD = Rule("whole", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITE, type="ENCRYPT_PAYLOAD")
+ON_WRITE = Rule("on write", kind=RuleKind.CONDITION, mode=RuleMode.WRITE, type="CEL", expr="true")
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [
+        (ruled(ON_WRITE, ENCRYPT), "encrypt pii"),
+        (ruled(CHECK), "checked"),
+        (ruled(migration=(UPGRADE,)), "to v2"),
+        (ruled(encoding=(PAYLOAD,)), "whole"),
+    ],
+)
+def test_a_schema_with_rules_is_refused_wherever_it_comes_from(schema: Schema, name: str) -> None:
+    with pytest.raises(UnappliedRulesError, match=f"rules \\('{name}'\\)"):
+        ColumnarDecoder(Resolver(), schema)
+    later = ColumnarDecoder(lambda schema_id: schema if schema_id == 9 else V1, V1)
+    assert later.decode(pa.array([ONE])).errors.to_pylist() == [None]
+    with pytest.raises(UnappliedRulesError, match=f"'{name}'.*AvroDeserializer") as caught:
+        later.decode(pa.array([ONE, frame_prefix(9) + ONE[5:]]))
+    assert caught.value.schema_id == 9
+
+
+@pytest.mark.parametrize("schema", [ruled(), ruled(ON_WRITE), ruled(dataclasses.replace(ENCRYPT, disabled=True))])
+def test_rules_that_do_not_run_when_values_are_read_are_no_trouble(schema: Schema) -> None:
+    decoder = ColumnarDecoder(lambda schema_id: schema, schema)
+    assert decoder.decode(pa.array([ONE])).struct.to_pylist() == [{"id": "a", "n": 1}]
