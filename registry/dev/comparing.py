@@ -1,23 +1,63 @@
 """Judges a schema against registered versions, by the settings that count for the subject.
 
-Must not know how formats are compared (`registry.compat`). Source: Confluent's
-`AbstractSchemaRegistry.isCompatibleWithPrevious` and the messages it answers.
+Must not know how formats are compared (`registry.compat`). A comparison of large schemas takes seconds, so it is a
+value that holds all it needs: whoever answers (`registry.dev.embedded`) may run it without the lock and ask again; what
+changed meanwhile makes another comparison. Source: Confluent's `AbstractSchemaRegistry.isCompatibleWithPrevious` and
+the messages it answers.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from registry.compat import CompatibilityResult, check
-from registry.dev.content import qualified, resolver
+from registry.dev.content import no_reference, qualified, resolver
 from registry.dev.names import Name
 from registry.dev.refusal import invalid_schema
 from registry.dev.settings import DEFAULT_LEVEL
 from registry.dev.state import State, Version
 from registry.errors import InvalidSchemaError
-from registry.models import Schema
+from registry.models import Schema, SchemaReference
+from registry.references import resolve_all
 
-__all__ = ["conflicts"]
+__all__ = ["Comparison", "conflicts"]
+
+LARGE = 16_384
+"""Characters of all texts together, from which on a comparison runs without the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A schema, what it is compared with, and how: equal ones have the same outcome, whenever they run."""
+
+    candidate: Schema
+    registered: tuple[Schema, ...]
+    level: str
+    policy: str
+    references: tuple[tuple[str, int, Schema], ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it may take so long that others should not wait for it."""
+        texts = (self.candidate, *self.registered, *(schema for _, _, schema in self.references))
+        return sum(len(schema.schema_str) for schema in texts) > LARGE
+
+    def outcome(self) -> CompatibilityResult | InvalidSchemaError:
+        """The differences, or why it can't be compared."""
+        known = {(subject, version): schema for subject, version, schema in self.references}
+
+        def resolve(reference: SchemaReference) -> Schema:
+            found = known.get((reference.subject, reference.version))
+            if found is None:
+                raise no_reference(reference)
+            return found
+
+        try:
+            return check(self.candidate, self.registered, self.level, self.policy, resolve=resolve)
+        except InvalidSchemaError as error:
+            return error
 
 
 def conflicts(state: State, subject: str, candidate: Schema, versions: Sequence[Version]) -> list[str]:
@@ -32,21 +72,35 @@ def conflicts(state: State, subject: str, candidate: Schema, versions: Sequence[
     if settings.group is not None:
         line = _line(candidate, settings.group)
         counted = [(version, schema) for version, schema in counted if _line(schema, settings.group) == line]
-    try:
-        result = check(
-            qualified(name, candidate),
-            [qualified(name, schema) for _, schema in counted],
-            level.value,
-            settings.policy or "STRICT",
-            resolve=resolver(state, deleted=True),
-        )
-    except InvalidSchemaError as error:
-        raise invalid_schema(error.error_message) from error
+    every = [qualified(name, schema) for schema in (candidate, *(schema for _, schema in counted))]
+    comparison = Comparison(
+        every[0], tuple(every[1:]), level.value, settings.policy or "STRICT", _references(state, every)
+    )
+    result = state.judge(comparison) if comparison.is_large else comparison.outcome()
+    if isinstance(result, InvalidSchemaError):
+        raise invalid_schema(result.error_message) from result
     found = messages(result, counted)
     return (
         [*found, f"{{validateFields: '{_said(settings.validate_fields)}', compatibility: '{level.value}'}}"]
         if found
         else []
+    )
+
+
+def _references(state: State, schemas: Sequence[Schema]) -> tuple[tuple[str, int, Schema], ...]:
+    """Everything that schemas refer to; a reference that leads nowhere is left to the comparison to say."""
+    found: dict[tuple[str, int], Schema] = {}
+    known = resolver(state, deleted=True)
+
+    def resolve(reference: SchemaReference) -> Schema:
+        schema = found[reference.subject, reference.version] = known(reference)
+        return schema
+
+    for schema in schemas:
+        with contextlib.suppress(InvalidSchemaError):
+            resolve_all(schema, resolve)
+    return tuple(
+        (subject, version, schema) for (subject, version), schema in sorted(found.items(), key=lambda item: item[0])
     )
 
 

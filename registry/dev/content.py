@@ -16,7 +16,7 @@ from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 from registry.references import Resolver, resolve_all
 
-__all__ = ["canonical", "is_empty", "qualified", "referenced", "resolver"]
+__all__ = ["canonical", "is_empty", "no_reference", "qualified", "referenced", "resolver"]
 
 
 def is_empty(schema: Schema) -> bool:
@@ -32,15 +32,20 @@ def qualified(name: Name, schema: Schema) -> Schema:
     return schema if found == schema.references else dataclasses.replace(schema, references=found)
 
 
+def no_reference(reference: SchemaReference) -> InvalidSchemaError:
+    """The error of a reference that leads nowhere."""
+    return InvalidSchemaError.local(
+        f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
+    )
+
+
 def resolver(state: State, deleted: bool) -> Resolver:
     """Finds qualified references; `deleted` is for schemas that are registered, new ones may not use what is gone."""
 
     def resolve(reference: SchemaReference) -> Schema:
         version = state.version(reference.subject, reference.version, deleted)
         if version is None:
-            raise InvalidSchemaError.local(
-                f'No schema reference found for subject "{reference.subject}" and version {reference.version}'
-            )
+            raise no_reference(reference)
         return qualified(Name.parse(reference.subject), state.schema(reference.subject, version))
 
     return resolve

@@ -1,4 +1,4 @@
-"""A registry in this process: state, storage and routes behind one lock.
+"""A registry in this process: state, storage and routes behind one lock, comparisons of large schemas beside it.
 
 Must not know of HTTP libraries. A change is answered only after it is stored; one that can't be stored is undone.
 """
@@ -6,11 +6,12 @@ Must not know of HTTP libraries. A change is answered only after it is stored; o
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from registry.dev.comparing import Comparison
 from registry.dev.handlers import PARTS
 from registry.dev.refusal import Refusal, store_failed, too_large
 from registry.dev.requests import MAX_BODY_BYTES, Request, Response, refused
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from registry.dev.mounts import InProcessTransport
 
 __all__ = ["EmbeddedRegistry"]
+
+
+OVERTAKEN = 5
+"""So many comparisons of one request run without the lock."""
+
+
+class _NotJudged(Exception):
+    """A handler needs the outcome of a comparison that has not run yet."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("a comparison has to run first")
+        self.comparison = comparison
 
 
 class EmbeddedRegistry:
@@ -57,16 +70,40 @@ class EmbeddedRegistry:
         self.close()
 
     def answer(self, request: Request) -> Response:
-        """Answers one request, one at a time."""
+        """Answers one request; requests change the state one at a time.
+
+        A comparison of large schemas takes seconds: it runs without the lock, and then the request is answered from its
+        beginning. What another request changed meanwhile makes another comparison, so no verdict is used for a state
+        that it is not about; who is overtaken again and again finishes with the lock held.
+        """
         if len(request.body) > MAX_BODY_BYTES:
             return refused(too_large(MAX_BODY_BYTES))
+        known: dict[Comparison, Any] = {}
+
+        def judge(comparison: Comparison) -> Any:
+            if comparison not in known:
+                if len(known) < OVERTAKEN:
+                    raise _NotJudged(comparison)
+                known[comparison] = comparison.outcome()
+            return known[comparison]
+
+        while True:
+            try:
+                return self._locked(request, judge)
+            except _NotJudged as pending:
+                comparison = pending.comparison
+            known[comparison] = comparison.outcome()
+
+    def _locked(self, request: Request, judge: Callable[[Comparison], Any]) -> Response:
         with self._lock:
             if self._closed:
                 return refused(store_failed("the registry is closed"))
+            self._state.judge = judge
             try:
                 return self._answer(request)
             except BaseException:
-                self._state.undo()
+                if self._state.journal:
+                    self._state.undo()
                 raise
 
     def _answer(self, request: Request) -> Response:

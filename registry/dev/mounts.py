@@ -6,6 +6,7 @@ loopback unless told otherwise.
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import threading
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from registry.dev.comparing import LARGE
 from registry.dev.embedded import EmbeddedRegistry
 from registry.dev.requests import MEDIA_TYPE
 
@@ -35,8 +37,11 @@ class InProcessTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._answer(request, request.read())
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answers in the caller's task; nothing in it waits."""
-        return self._answer(request, await request.aread())
+        """Answers in the caller's task, where nothing waits; large schemas, slow to compare, on a thread."""
+        body = await request.aread()
+        if len(body) > LARGE:
+            return await asyncio.to_thread(self._answer, request, body)
+        return self._answer(request, body)
 
     def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
         answer = self._registry.respond(request.method, request.url.raw_path.decode("ascii"), body)

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from registry.dev import EmbeddedRegistry, StorageError
+from registry.dev.comparing import LARGE, Comparison
+from registry.dev.state import Version
 from registry.dev.storage import SqliteStorage
 from registry.dev.tables import Row
-from tests.unit.registry.dev.asking import ONE, TWO, Asking
+from registry.models import Schema
+from tests.unit.registry.dev.asking import ONE, TWO, Asking, record
 
 
 def test_everything_is_there_again(tmp_path: Path) -> None:
@@ -73,3 +76,65 @@ def test_what_is_closed_is_said(tmp_path: Path) -> None:
 def test_bad_targets_are_answered() -> None:
     with EmbeddedRegistry() as made:
         assert made.respond("GET", "/%zz").status == 400
+
+
+# --- comparisons of large schemas
+
+
+def large(*names: str) -> dict[str, Any]:
+    return {"schema": json.dumps({**json.loads(record(**dict.fromkeys(names, "int"))["schema"]), "doc": "x" * LARGE})}
+
+
+def test_others_are_answered_while_large_schemas_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = Asking()
+    asking.register("a", large("a"))
+    asking.register("b", ONE)
+    compared: list[int] = []
+
+    def meanwhile(comparison: Comparison) -> Any:
+        compared.append(len(comparison.registered))
+        assert not asking.registry._lock.locked()
+        if len(compared) == 1:
+            assert asking.get("/subjects") == ["a", "b"]
+            asking.put("/config/b", {"compatibility": "FULL"})
+            asking.register("a", large())  # compared too, in between
+        return outcome(comparison)
+
+    outcome = Comparison.outcome
+    monkeypatch.setattr(Comparison, "outcome", meanwhile)
+    assert asking.refused("POST", "/subjects/a/versions", large("a", "b")) == 409
+    assert asking.get("/subjects/a/versions") == [1, 2]
+    assert [count for count in compared if count][:3] == [1, 1, 2]  # what came meanwhile was judged too
+
+
+def test_a_request_that_is_overtaken_all_the_time_is_answered_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = Asking()
+    asking.put("/config", {"compatibility": "NONE"})
+    asking.register("a", large("a"))
+    outcome, runs = Comparison.outcome, []
+
+    def overtaken(comparison: Comparison) -> Any:
+        runs.append(asking.registry._lock.locked())
+        if not runs[-1]:
+            asking.put("/config", {"compatibilityPolicy": "LENIENT" if len(runs) % 2 else "STRICT"})
+            asking.registry._state.put("a", Version(1 + len(runs), 100 + len(runs)), Schema(f'"x{len(runs)}"'))
+        return outcome(comparison)
+
+    monkeypatch.setattr(Comparison, "outcome", overtaken)
+    asking.ask("POST", "/compatibility/subjects/a/versions", large("a", "b"))
+    assert runs == [False] * 5 + [True]
+
+
+def test_a_crash_while_comparing_leaves_the_lock_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = Asking()
+    asking.register("a", large("a"))
+
+    def broken(comparison: Comparison) -> Any:
+        raise RuntimeError("inside")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Comparison, "outcome", broken)
+        with pytest.raises(RuntimeError):
+            asking.ask("POST", "/subjects/a/versions", large())
+    assert asking.get("/subjects/a/versions") == [1]
+    assert asking.register("a", large()) == 2
