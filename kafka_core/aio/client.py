@@ -213,6 +213,10 @@ class ClusterClient:
             )
         return await self._pool.get(broker, lane)
 
+    def connects_in_s(self, node_id: int, lane: Lane = Lane.MAIN) -> float | None:
+        """How long the reconnect back-off holds a new connection up; 0.0: not at all; None: there is a connection."""
+        return None if self._pool.ready(node_id, lane) is not None else self._pool.waits_s(node_id, lane)
+
     async def send_any(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
         """Send to the least loaded broker that can be reached, bootstrapping first if none is known.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 from kafka_core.aio.client import ClusterClient, Lane
+from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.consumer_rpc import ConsumerRpc
 from kafka_core.clock import Clock
 from kafka_core.engine import offsets
@@ -27,6 +28,9 @@ from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
 from kafka_core.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 logger: Final = logging.getLogger("kafka_core.consumer")
+
+LEADER_PATIENCE_S: Final = 0.25
+"""How long a connection to a leader may take before the metadata is asked again (which spaces its own requests)."""
 
 Report = Callable[[PartitionState, KafkaError], None]
 RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
@@ -120,13 +124,38 @@ class FetchLoop:
         self._pump()
 
     async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
-        connection = await self._client.connection(planned.node_id, lane)
+        connection = await self._connection(planned, lane)
         await connection.drain()
         version = connection.version_of(FetchRequest)
         if not planned.by_topic_id:
             version = min(version, LAST_VERSION_WITH_NAMES)
         timeout_s = self._timeout_s + planned.request.max_wait_ms / 1000
         return await connection.send(planned.request, timeout_s=timeout_s, version=version)
+
+    async def _connection(self, planned: PlannedFetch, lane: Lane) -> BrokerConnection:
+        """The connection to the leader; while it can't be had the metadata is asked: it may have found another one.
+
+        The wait may be long: reconnect.backoff.max.ms, or the time-out of a connection to a host that is gone.
+        """
+        wait_s = self._client.connects_in_s(planned.node_id, lane)
+        if wait_s is None:
+            return await self._client.connection(planned.node_id, lane)
+        attempt = asyncio.ensure_future(self._client.connection(planned.node_id, lane))
+        try:
+            if wait_s > 0:
+                self._ask_for_leaders(planned)
+            while not attempt.done():
+                await asyncio.wait((attempt,), timeout=LEADER_PATIENCE_S)
+                if not attempt.done():
+                    self._ask_for_leaders(planned)
+            return attempt.result()
+        finally:
+            if not attempt.cancel() and not attempt.cancelled():
+                attempt.exception()  # looked at, so that asyncio does not call it lost when we were cancelled
+
+    def _ask_for_leaders(self, planned: PlannedFetch) -> None:
+        for topic in planned.topics():
+            self._client.invalidate(topic)
 
     def _follow(self, node_id: int, outcome: Outcome) -> None:
         if outcome.leaders:

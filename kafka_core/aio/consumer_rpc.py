@@ -54,7 +54,14 @@ class ConsumerRpc:
         timeout_s: float | None = None,
         max_version: int | None = None,
     ) -> ResponseT:
-        """Sends a request whose form depends on the version that the broker knows."""
+        """Sends a request whose form depends on the version that the broker knows.
+
+        A broker whose reconnect back-off lasts is not waited for: meanwhile another one may have taken its place.
+        """
+        if wait_s := self._client.connects_in_s(node_id, lane):
+            text = f"broker {node_id} can't be reached, the next connection is tried in {wait_s:.3g} s"
+            cause = self._client.last_error
+            raise NetworkError(text if cause is None else f"{text}: {cause}", retriable=True) from cause
         connection = await self._client.connection(node_id, lane)
         await connection.drain()
         version = negotiate(request, connection.versions, max_version=max_version)
@@ -96,7 +103,7 @@ class ConsumerRpc:
         action = classify(error)
         if action is Action.FIND_COORDINATOR or isinstance(error, NetworkError):
             self._client.forget_coordinator(CoordinatorKind.GROUP, self._group_id)
-        if action is Action.REFRESH_AND_RETRY:
+        if action is Action.REFRESH_AND_RETRY or isinstance(error, NetworkError):
             self._client.invalidate()
         return action.tries_again
 

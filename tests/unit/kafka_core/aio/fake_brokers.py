@@ -68,6 +68,8 @@ class FakeBrokers:
         self.hinted: list[Any] = []
         self.tracked: set[str] = set()
         self.closed = False
+        self.unreachable: dict[int, asyncio.Event] = {}
+        self.backs_off_s: dict[int, float] = {}
         self.metadata_listeners: list[Callable[[ClusterView], None]] = []
         self.error_listeners: list[Callable[[KafkaError], None]] = []
 
@@ -100,8 +102,13 @@ class FakeBrokers:
     def track_topics(self, topics: Iterable[str]) -> None:
         self.tracked = set(topics)
 
+    def connects_in_s(self, node_id: int, lane: object = None) -> float | None:
+        return 0.0 if self.unreachable.get(node_id) else self.backs_off_s.get(node_id)
+
     async def connection(self, node_id: int, lane: object = None) -> FakeConnection:
         await asyncio.sleep(0)
+        if gate := self.unreachable.get(node_id):
+            await gate.wait()
         return FakeConnection(self, node_id, lane)
 
     async def coordinator(self, kind: object, key: str, *, timeout_s: float | None = None) -> int:

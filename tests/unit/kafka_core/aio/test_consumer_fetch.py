@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_core.aio import consumer_fetch
 from kafka_core.aio.client import Lane
 from kafka_core.aio.consumer_fetch import FetchLoop, PositionFinder
 from kafka_core.aio.consumer_rpc import ConsumerRpc
@@ -168,6 +169,24 @@ async def test_a_failed_fetch_is_tried_again_with_fresh_metadata() -> None:
     assert await rig.read(2) == [(0, 4), (0, 5)]
     assert rig.brokers.invalidated == ["t"]
     await rig.stop()
+
+
+@on_loop
+async def test_while_a_leader_cannot_be_reached_the_metadata_is_asked_who_leads_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumer_fetch, "LEADER_PATIENCE_S", 0.001)
+    rig = Rig(0)
+    rig.brokers.unreachable = {1: asyncio.Event()}
+    rig.fetches.poke()
+    await until(lambda: rig.brokers.invalidated.count("t") >= 3)
+    rig.brokers.leaders["t", 0] = 2
+    rig.brokers.epochs["t", 0] = 1
+    rig.brokers.learn()
+    assert await rig.read(END) == [(0, offset) for offset in range(END)]
+    assert {node for node, _ in rig.brokers.log} == {2}
+    await rig.stop()
+    assert len(asyncio.all_tasks()) == 1
 
 
 @on_loop

@@ -110,6 +110,18 @@ async def test_another_coordinator_is_looked_for_and_the_membership_asked_again(
 
 
 @on_loop
+async def test_a_coordinator_that_cannot_be_reached_is_not_waited_for_but_looked_for() -> None:
+    brokers = FakeBrokers()
+    brokers.coordinators = [9, 9, 2]
+    brokers.backs_off_s[9] = 10.0
+    brokers.in_turn(OffsetCommitRequest, commit_answer(0, 0))
+    errors = await make(brokers).commit(lambda: MEMBER, COMMITS)
+    assert set(errors.values()) == {0}
+    assert brokers.forgotten == ["g", "g"]
+    assert [node for node, _ in brokers.log] == [2]
+
+
+@on_loop
 async def test_an_offset_in_a_topic_that_was_made_anew_is_not_committed() -> None:
     brokers = FakeBrokers()
     brokers.learn()
