@@ -39,8 +39,15 @@ class Member:
         last: who was named last.
     """
 
-    def __init__(self, now: Callable[[], ConsumerGroupMetadata], commits: Commits, assignment: Assignment) -> None:
+    def __init__(
+        self,
+        now: Callable[[], ConsumerGroupMetadata],
+        commits: Commits,
+        assignment: Assignment,
+        membership: Membership,
+    ) -> None:
         self._now = now
+        self._membership = membership
         self._commits = commits
         self._assignment = assignment
         self._began = self.last = now()
@@ -49,9 +56,13 @@ class Member:
         """The membership now.
 
         Raises:
-            KafkaException: ILLEGAL_GENERATION, it is another one and partitions were given up meanwhile.
+            KafkaException: ILLEGAL_GENERATION, it is another one and partitions were given up meanwhile; or it is lost
+                and the partitions with it, though they are not given up yet: without a generation the coordinator
+                would take the commit as soon as the group is empty.
         """
         now = self._now()
+        if now.generation_id < 0 and self._membership.wants_membership and any(c.life for c in self._commits.values()):
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
         if now != self._began and offsets.given_up(self._commits, self._assignment):
             raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))  # says nothing about `now`
         self.last = now
@@ -97,7 +108,7 @@ class Committer:
         """
         if not commits:
             raise KafkaException(KafkaError(KafkaError._NO_OFFSET, "Commit failed: Local: No offset stored"))
-        member = Member(self._identity, commits, self._assignment)
+        member = Member(self._identity, commits, self._assignment, self._membership)
         async with self._turn:
             try:
                 errors = await self._rpc.commit(member.identity, commits, timeout_s)

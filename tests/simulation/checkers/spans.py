@@ -59,12 +59,13 @@ def new_span(since: int, starts: frozenset[int] | None, before: Span | None = No
 
 @dataclass(slots=True)
 class Reading:
-    """Of one process: its spans, and those it gave up (a call may hold their records)."""
+    """Of one process: its spans, those it gave up (a call may hold their records), and all it began by itself."""
 
     group: str
     latest: bool
     spans: dict[Key, Span] = field(default_factory=dict)
     given: dict[Key, tuple[int, Span]] = field(default_factory=dict)
+    begun: dict[Key, list[Span]] = field(default_factory=dict)
 
 
 class Spans:
@@ -127,7 +128,8 @@ class Spans:
             starts = frozenset({0})
         elif offset >= 0:
             starts = frozenset({offset, 0} if offset > end and not reading.latest else {offset})
-        reading.spans[key] = new_span(number, starts, before)
+        span = reading.spans[key] = new_span(number, starts, before)
+        reading.begun.setdefault(key, []).append(span)
 
     def _owns(self, number: int, event: Event) -> None:
         reading = self.reading(event.who)
@@ -166,13 +168,20 @@ class Spans:
         for new, old in span.states:
             if offset == new or (new is None and self._may_begin(span, reading, key, offset)):
                 states.add((offset + 1, old))
-            if new is None and old == offset and begun < span.since:
+            held = old == offset or offset in self._passed(reading, key, begun, span)
+            if new is None and held and begun < span.since:
                 states.add((None, offset + 1))
         if not states:
             expected = span.next if span.next is not None else self._expected(span, reading, key)
             self.violations.append(f"{where}, but {expected} comes next")
             states = {(offset + 1, None)}
         span.states = frozenset(states)
+
+    @staticmethod
+    def _passed(reading: Reading, key: Key, begun: int, last: Span) -> set[int]:
+        """Where spans began that came and went while a call ran: it may hold their records, too."""
+        spans = [span for span in reading.begun.get(key, ()) if begun < span.since < last.since]
+        return set().union(*(span.starts for span in spans if span.starts is not None))
 
     def _may_begin(self, span: Span, reading: Reading, key: Key, offset: int) -> bool:
         if span.starts is not None:

@@ -41,9 +41,11 @@ class FakeRpc:
 class FakeMembership:
     def __init__(self) -> None:
         self.rejected: list[int] = []
+        self.generation = 3
+        self.wants_membership = True
 
     def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
-        assert (member_id, generation) == ("m", 3)
+        assert (member_id, generation) == ("m", self.generation)
         self.rejected.append(code)
 
 
@@ -301,3 +303,18 @@ async def test_the_last_commit_comes_behind_those_that_wait() -> None:
     rig.rpc.gate.set()
     await asyncio.gather(*earlier, last)
     assert rig.rpc.taken == [{T0: 1}, {T0: 2}, {T0: 9}]
+
+
+@on_loop
+async def test_a_membership_that_is_lost_commits_nothing_of_its_partitions() -> None:
+    rig = Rig()
+    rig.generation = rig.membership.generation = -1
+    rig.store(p0=5)
+    commits = rig.committer.pick(None)
+    error = await outcome(rig.committer.commit(commits))
+    assert isinstance(error, KafkaException)
+    assert error.code == KafkaError.ILLEGAL_GENERATION
+    assert rig.rpc.taken == []
+    rig.membership.wants_membership = False  # assigned by hand, no group is joined
+    await rig.committer.commit(commits)
+    assert rig.rpc.taken == [{T0: 5}]
