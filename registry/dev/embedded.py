@@ -16,7 +16,7 @@ from registry.dev.handlers import PARTS
 from registry.dev.refusal import Refusal, store_failed, too_large
 from registry.dev.requests import MAX_BODY_BYTES, Request, Response, refused
 from registry.dev.routes import Router, Routes
-from registry.dev.state import State
+from registry.dev.state import LIST_LIMIT, State
 from registry.dev.storage import MemoryStorage, SqliteStorage, Storage, StorageError
 
 if TYPE_CHECKING:
@@ -45,18 +45,22 @@ class EmbeddedRegistry:
     Args:
         path: the file it is kept in, made if it is not there; None for a registry that ends with the process.
         parts: routes of further parts of the API.
+        list_limit: entries of a list that are given at once; Confluent's default is 20,000.
 
     Raises:
         StorageError: the file can't be used, or another process uses it.
     """
 
-    def __init__(self, path: str | Path | None = None, parts: Sequence[Routes] = ()) -> None:
+    def __init__(
+        self, path: str | Path | None = None, parts: Sequence[Routes] = (), *, list_limit: int = LIST_LIMIT
+    ) -> None:
         self._storage: Storage = MemoryStorage() if path is None else SqliteStorage(path)
         self._router = Router([*PARTS, *parts])
         self._lock = threading.Lock()
         self._closed = False
         try:
             self._state = State(self._storage.load())
+            self._state.list_limit = list_limit
         except BaseException:
             self._storage.close()
             raise
@@ -121,13 +125,20 @@ class EmbeddedRegistry:
         self._state.journal.clear()
         return response
 
-    def respond(self, method: str, target: str, body: bytes = b"") -> Response:
+    def respond(
+        self,
+        method: str,
+        target: str,
+        body: bytes = b"",
+        content_type: str | None = None,
+        accept: str | None = None,
+    ) -> Response:
         """Answers a request given as its parts; `target` is the path with its query, still quoted.
 
         HEAD is answered like GET: leaving the body out is the server's.
         """
         try:
-            request = Request.to("GET" if method == "HEAD" else method, target, body)
+            request = Request.to("GET" if method == "HEAD" else method, target, body, content_type, accept)
         except Refusal as refusal:
             return refused(refusal)
         return self.answer(request)

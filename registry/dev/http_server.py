@@ -86,7 +86,8 @@ class Application:
         path, query = request.scope["raw_path"], request.scope["query_string"]
         target = (path + b"?" + query if query else path).decode("latin-1")
         try:
-            return await asyncio.to_thread(self._registry.respond, request.method, target, body)
+            media = request.headers.get("Content-Type"), ",".join(request.headers.getlist("Accept")) or None
+            return await asyncio.to_thread(self._registry.respond, request.method, target, body, *media)
         except Exception as error:
             logger.exception("%s %s failed", request.method, target)
             return refused(Refusal(500, 500, f"{type(error).__name__}: {error}"))

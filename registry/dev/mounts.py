@@ -44,7 +44,8 @@ class InProcessTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._answer(request, body)
 
     def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
-        answer = self._registry.respond(request.method, request.url.raw_path.decode("ascii"), body)
+        media = request.headers.get("Content-Type"), request.headers.get("Accept")
+        answer = self._registry.respond(request.method, request.url.raw_path.decode("ascii"), body, *media)
         headers = [("Content-Type", MEDIA_TYPE), *answer.headers]
         return httpx.Response(answer.status, headers=headers, content=answer.body)
 

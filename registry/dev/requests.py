@@ -27,6 +27,25 @@ MAX_PARAMETERS = 1000
 BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
+MEDIA_TYPES = (MEDIA_TYPE, "application/vnd.schemaregistry+json", "application/json")
+TAKEN = (*MEDIA_TYPES, "application/octet-stream")
+"""Of bodies; the last one is what a body without a type is (Confluent's `Versions.GENERIC_REQUEST`)."""
+
+
+def _media(text: str) -> str:
+    """A media type without its parameters."""
+    name = text.partition(";")[0].strip().lower()
+    if name.count("/") != 1:
+        raise malformed(f"HTTP 400 Bad Request: {name!r} is no media type")
+    return name
+
+
+def _acceptable(item: str) -> bool:
+    if not item.strip() or re.search(r";\s*q\s*=\s*0(\.0*)?\s*(;|$)", item):
+        return not item.strip()
+    return _media(item) in (*MEDIA_TYPES, "*/*", "application/*")
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request.
@@ -36,15 +55,21 @@ class Request:
         path: its segments, unquoted, without the slashes between them.
         query: parameter → values, unquoted.
         body: at most `MAX_BODY_BYTES`; the mount sees to it.
+        content_type: the header's value, None where there is none.
+        accept: the same.
     """
 
     method: str
     path: tuple[str, ...]
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     body: bytes = b""
+    content_type: str | None = None
+    accept: str | None = None
 
     @classmethod
-    def to(cls, method: str, target: str, body: bytes = b"") -> Request:
+    def to(
+        cls, method: str, target: str, body: bytes = b"", content_type: str | None = None, accept: str | None = None
+    ) -> Request:
         """Reads a target as it stands in the request line, `/path?query`.
 
         Raises:
@@ -58,7 +83,18 @@ class Request:
             found = parse_qs(query, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
         except ValueError as error:
             raise malformed(f"The URL can't be read: {error}") from None
-        return cls(method, () if segments == ("",) else segments, found, body)
+        return cls(method, () if segments == ("",) else segments, found, body, content_type, accept)
+
+    def check_media(self) -> None:
+        """Whether the body is said to be JSON, and JSON may be answered; no header says nothing against either.
+
+        Raises:
+            Refusal: 415, 406, or 400 for a header that can't be read.
+        """
+        if self.body and self.content_type is not None and _media(self.content_type) not in TAKEN:
+            raise Refusal(415, 415, "HTTP 415 Unsupported Media Type")
+        if self.accept is not None and not any(_acceptable(item) for item in self.accept.split(",")):
+            raise Refusal(406, 406, "HTTP 406 Not Acceptable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +158,14 @@ class Call:
             raise no_route()
         return int(found)
 
-    def page(self, items: Sequence[T]) -> list[T]:
-        """The part of a list that `offset` and `limit` ask for; no limit, or a negative one, means all."""
+    def page(self, items: Sequence[T], bound: int | None = None) -> list[T]:
+        """The part of a list that `offset` and `limit` ask for.
+
+        No limit, one that is not above 0, or one above the bound is the bound (Confluent's `normalizeLimit`).
+        """
+        most = self.state.list_limit if bound is None else min(bound, self.state.list_limit)
         offset, limit = max(self.number("offset", 0), 0), self.number("limit", -1)
-        return list(items[offset:] if limit < 0 else items[offset : offset + limit])
+        return list(items[offset : offset + (limit if 0 < limit <= most else most)])
 
     # --- names in the path
 

@@ -61,6 +61,7 @@ class Router:
             if names is None:
                 continue
             if method == request.method:
+                request.check_media()
                 return handler(Call(state, request, names))
             allowed.append(method)
         raise wrong_method(sorted(set(allowed))) if allowed else no_route()

@@ -15,10 +15,12 @@ from registry.dev.settings import DEFAULT_LEVEL, Settings
 from registry.dev.tables import Journal, Row, Table
 from registry.models import Schema
 
-__all__ = ["Association", "State", "Version"]
+__all__ = ["LIST_LIMIT", "Association", "State", "Version"]
 
 GLOBAL = ""
 """The scope of settings that count where nothing nearer is set (the default context's)."""
+LIST_LIMIT = 20_000
+"""Confluent's `subject.search.max.limit`, `subject.version.search.max.limit` and `context.search.max.limit`."""
 GLOBAL_SCOPE = f":{GLOBAL_CONTEXT}:"
 
 
@@ -90,6 +92,7 @@ class State:
 
     Attributes:
         journal: what changed since it was last stored.
+        list_limit: entries of a list that are given at once.
         judge: gives the outcome of a comparison of large schemas; whoever answers may put one in its place that says
             "not yet" by raising.
         contents: (context, id) → schema.
@@ -101,6 +104,7 @@ class State:
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.journal = Journal()
+        self.list_limit = LIST_LIMIT
         self.judge: Callable[[Any], Any] = lambda comparison: comparison.outcome()
         self.contents: Table[Schema] = Table("content", self.journal, Schema.to_dict, Schema.from_dict)
         self._rows: Table[Version] = Table(

@@ -22,6 +22,8 @@ __all__ = ["ROUTES"]
 
 ROUTES = Routes()
 TYPES = ["AVRO", "JSON", "PROTOBUF"]
+SCHEMAS_AT_ONCE = 1000
+"""Confluent's `schema.search.max.limit`."""
 
 
 @ROUTES.on("GET", "/schemas/types")
@@ -135,7 +137,7 @@ def every(call: Call) -> Any:
         found += [(subject, version) for version in (versions[-1:] if latest else versions)]
     if wanted:
         found = [place for place in found if wanted & _rule_types(call.state, *place)]
-    return [_listed(call.state, subject, version, aliases) for subject, version in call.page(found)]
+    return [_listed(call.state, subject, version, aliases) for subject, version in call.page(found, SCHEMAS_AT_ONCE)]
 
 
 def _listed(state: State, subject: str, version: Version, aliases: dict[str, list[str]]) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from registry.client import SchemaRegistryClient
 from registry.dev import EmbeddedRegistry, StorageError
 from registry.dev.comparing import LARGE, Comparison
 from registry.dev.state import Version
@@ -138,3 +140,60 @@ def test_a_crash_while_comparing_leaves_the_lock_free(monkeypatch: pytest.Monkey
             asking.ask("POST", "/subjects/a/versions", large())
     assert asking.get("/subjects/a/versions") == [1]
     assert asking.register("a", large()) == 2
+
+
+# --- lists and media types, as Confluent's registry has them
+
+
+def test_lists_are_capped_and_the_client_reads_them_to_the_end() -> None:
+    with EmbeddedRegistry(list_limit=10) as made, httpx.Client(transport=made.transport(), base_url="http://x") as http:
+        for number in range(25):
+            Asking(made).register(f"s{number:02}", ONE)
+        assert len(http.get("/subjects").json()) == 10
+        assert len(http.get("/subjects?limit=11").json()) == 10
+        assert http.get("/subjects?offset=20&limit=3").json() == ["s20", "s21", "s22"]
+        with SchemaRegistryClient({"url": "http://x"}, transport=made.transport()) as client:
+            assert len(client.get_subjects()) == 25
+            assert client.get_subjects(offset=3, limit=15) == [f"s{number:02}" for number in range(3, 18)]
+            assert len(client.get_schema_versions(1)) == 25
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        (None, 200),
+        ("application/json; charset=utf-8", 200),
+        ("Application/VND.schemaregistry.v1+json", 200),
+        ("application/vnd.schemaregistry+json", 200),
+        ("application/octet-stream", 200),
+        ("application/x-www-form-urlencoded", 415),
+        ("text/plain", 415),
+        ("nonsense", 400),
+    ],
+)
+def test_content_types(content_type: str | None, status: int) -> None:
+    body = json.dumps(ONE).encode()
+    with EmbeddedRegistry() as made:
+        answer = made.respond("POST", "/subjects/a/versions", body, content_type)
+        assert answer.status == status
+        assert status == 200 or json.loads(answer.body)["error_code"] == status
+        assert made.respond("GET", "/subjects", b"", content_type).status == 200
+        assert made.respond("POST", "/nowhere", body, content_type).status == 404
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        (None, 200),
+        ("*/*", 200),
+        ("text/html, application/xhtml+xml, */*;q=0.8", 200),
+        ("application/*", 200),
+        ("application/json;q=0.5", 200),
+        ("text/html", 406),
+        ("text/html, application/json;q=0", 406),
+        ("nonsense", 400),
+    ],
+)
+def test_what_is_accepted(accept: str | None, status: int) -> None:
+    with EmbeddedRegistry() as made:
+        assert made.respond("GET", "/subjects", b"", None, accept).status == status
