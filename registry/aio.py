@@ -21,7 +21,7 @@ import httpx
 from registry import flows
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
-from registry.cache import SchemaCaches
+from registry.cache import Listener, SchemaCaches
 from registry.client import Body, closed, mock_transport, share_no_fork, tls_context, unreachable
 from registry.config import ClientConfig
 from registry.errors import SchemaRegistryError
@@ -94,7 +94,10 @@ class AsyncSchemaRegistryClient:
 
     def _after_fork(self) -> None:
         """Starts anew in a child, as the blocking client does."""
+        listeners = self._caches.listeners()
         self._open()
+        for listener in listeners:
+            self._caches.tell(listener)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
@@ -134,6 +137,21 @@ class AsyncSchemaRegistryClient:
     def clear_latest_caches(self) -> None:
         """Forgets which versions are the newest, nothing else."""
         self._caches.clear_latest()
+
+    def tell(self, listener: Listener) -> None:
+        """Tells a listener, as long as it lives, what this client forgets of the registry: by a change of its own, by
+        `clear_caches` and `clear_latest_caches`. Serializers keep plans, which end with it.
+        """
+        self._caches.tell(listener)
+
+    def latest_until_s(self, subject_name: str, metadata: Mapping[str, str] | None = None) -> float:
+        """Until when the cached newest version of a subject is believed, in monotonic seconds.
+
+        Args:
+            subject_name: the subject.
+            metadata: as for `get_latest_with_metadata` with deleted versions, None for `get_latest_version`.
+        """
+        return self._caches.latest_until_s(subject_name, metadata)
 
     # --- schemas
 

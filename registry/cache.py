@@ -6,18 +6,20 @@ change in a registry (until they are deleted); "latest" does, so it has a time t
 
 from __future__ import annotations
 
+import enum
 import math
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import cachetools
 
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema
 
-__all__ = ["MISSING_CAPACITY", "MISSING_TTL_S", "Cache", "SchemaCaches"]
+__all__ = ["MISSING_CAPACITY", "MISSING_TTL_S", "Cache", "Forgotten", "Listener", "SchemaCaches"]
 
 T = TypeVar("T")
 MISSING_CAPACITY = 10_000
@@ -81,6 +83,11 @@ class Cache(Generic[T]):
                 self._keys[key] = None
                 self._entries[key] = _Entry(value, ends_at_s)
 
+    def until_s(self, key: Hashable) -> float:
+        """Until when an entry is good, -inf if there is none."""
+        found = self._entries.get(key)
+        return -math.inf if found is None else found.ends_at_s
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -126,6 +133,24 @@ class _SecondChance(cachetools.Cache[Hashable, None]):
         return key, None
 
 
+class Forgotten(enum.IntEnum):
+    """How much was forgotten; each includes what is before it."""
+
+    LATEST = 1
+    """Which versions are the newest."""
+    REGISTRATIONS = 2
+    """What is registered where, and which subjects there are."""
+    EVERYTHING = 3
+    """Schemas by their ids too."""
+
+
+class Listener(Protocol):
+    """Whoever keeps something made of what is cached here."""
+
+    def _registry_forgot(self, what: Forgotten) -> None:
+        """Called after it was forgotten, on the thread that forgot it; must not wait."""
+
+
 class SchemaCaches:
     """All caches of one client.
 
@@ -154,6 +179,7 @@ class SchemaCaches:
         missing_ttl_s: float = MISSING_TTL_S,
     ) -> None:
         self._lock = lock
+        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
         self.epoch = 0
         self.forgotten = 0
         self.schemas: Cache[Schema] = Cache(capacity, lock, math.inf, clock)
@@ -164,6 +190,30 @@ class SchemaCaches:
         self.latest: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
         self.latest_with: Cache[RegisteredSchema] = Cache(capacity, lock, latest_ttl_s, clock)
         self.missing: Cache[ResponseError] = Cache(missing_capacity, lock, missing_ttl_s, clock)
+
+    def tell(self, listener: Listener) -> None:
+        """Tells a listener, as long as it lives, what is forgotten."""
+        with self._lock:
+            self._listeners.add(listener)
+
+    def listeners(self) -> list[Listener]:
+        """Those that are told and still live."""
+        with self._lock:
+            return list(self._listeners)
+
+    def latest_until_s(self, subject: str, metadata: Mapping[str, str] | None) -> float:
+        """Until when the newest version of a subject is believed, by the clock of the caches.
+
+        Args:
+            subject: the subject.
+            metadata: for `get_latest_with_metadata` (with deleted versions), None for `get_latest_version`.
+
+        Returns:
+            -inf if it is not known; inf if it is believed until something is forgotten.
+        """
+        if metadata is None:
+            return self.latest.until_s((subject, None))
+        return self.latest_with.until_s((subject, tuple(sorted(metadata.items())), True, None))
 
     def keep(self, cache: Cache[T], key: Hashable, value: T, epoch: int) -> None:
         """Remembers an answer, unless anything was forgotten since `epoch`: it may be of before that."""
@@ -177,37 +227,40 @@ class SchemaCaches:
 
     def forget_subject(self, subject: str) -> None:
         """Forgets what is known of a subject's versions (its schemas keep their ids)."""
-        self._begin(registrations=True)
-        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
-            cache.drop(lambda key: key[0] == subject)
+        self._forget(Forgotten.REGISTRATIONS, lambda key: bool(key[0] == subject))
 
     def forget_subjects(self) -> None:
         """Forgets everything but schemas that were found by their ids: these never change."""
-        self._begin(registrations=True)
-        self.missing.clear()
-        for cache in (self.registered, self.looked_up, self.versions, self.latest, self.latest_with):
-            cache.clear()
+        self._forget(Forgotten.REGISTRATIONS, lambda key: True, self.missing)
 
     def forget_latest(self, subject: str) -> None:
         """Forgets which version of a subject is the newest."""
-        self._begin()
-        for cache in (self.latest, self.latest_with):
-            cache.drop(lambda key: key[0] == subject)
+        self._forget(Forgotten.LATEST, lambda key: bool(key[0] == subject))
 
     def clear_latest(self) -> None:
         """Forgets what is the newest version of every subject."""
-        self._begin()
-        self.latest.clear()
-        self.latest_with.clear()
+        self._forget(Forgotten.LATEST, lambda key: True)
 
     def clear(self) -> None:
         """Forgets everything."""
-        self.forget_subjects()
-        self.schemas.clear()
-        self.guids.clear()
+        self._forget(Forgotten.EVERYTHING, lambda key: True, self.schemas, self.guids, self.missing)
 
-    def _begin(self, registrations: bool = False) -> None:
-        """A new epoch begins, before anything is dropped; under the lock, so that no two threads begin the same one."""
+    def _forget(self, what: Forgotten, matches: Callable[[Any], bool], *cleared: Cache[Any]) -> None:
+        """Begins a new epoch, drops entries, and tells the listeners, in this order.
+
+        Under the lock the epoch begins, so that no two threads begin the same one. Before anything is dropped, so that
+        an answer that is on its way is not kept afterwards. Listeners come last: what they made of an entry that was
+        not dropped yet would stay.
+        """
         with self._lock:
             self.epoch += 1
-            self.forgotten += registrations
+            self.forgotten += what >= Forgotten.REGISTRATIONS
+        caches: list[Cache[Any]] = [self.latest, self.latest_with]
+        if what >= Forgotten.REGISTRATIONS:
+            caches += [self.registered, self.looked_up, self.versions]
+        for cache in caches:
+            cache.drop(matches)
+        for cache in cleared:
+            cache.clear()
+        for listener in self.listeners():
+            listener._registry_forgot(what)

@@ -24,7 +24,7 @@ import httpx
 from registry import flows
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.auth import credentials
-from registry.cache import SchemaCaches
+from registry.cache import Listener, SchemaCaches
 from registry.config import ClientConfig
 from registry.dev import mounts
 from registry.errors import SchemaRegistryError, TransportError
@@ -212,8 +212,10 @@ class SchemaRegistryClient:
 
     def _after_fork(self) -> None:
         """Starts anew in a child (see `share_no_fork`); a closed client stays closed."""
-        was_closed = self._http.is_closed
+        was_closed, listeners = self._http.is_closed, list(self._caches._listeners)  # without the lock: see above
         self._open()
+        for listener in listeners:
+            self._caches.tell(listener)
         if was_closed:
             self._http.close()
 
@@ -253,6 +255,21 @@ class SchemaRegistryClient:
     def clear_latest_caches(self) -> None:
         """Forgets which versions are the newest, nothing else."""
         self._caches.clear_latest()
+
+    def tell(self, listener: Listener) -> None:
+        """Tells a listener, as long as it lives, what this client forgets of the registry: by a change of its own, by
+        `clear_caches` and `clear_latest_caches`. Serializers keep plans, which end with it.
+        """
+        self._caches.tell(listener)
+
+    def latest_until_s(self, subject_name: str, metadata: Mapping[str, str] | None = None) -> float:
+        """Until when the cached newest version of a subject is believed, in monotonic seconds.
+
+        Args:
+            subject_name: the subject.
+            metadata: as for `get_latest_with_metadata` with deleted versions, None for `get_latest_version`.
+        """
+        return self._caches.latest_until_s(subject_name, metadata)
 
     # --- schemas
 

@@ -38,6 +38,7 @@ class SchemaRegistryError(Exception):
         error_code: the registry's own code (five digits, or the status again), or -1.
         error_message: what the registry said.
         request: method and URL of the call, without credentials and query; None where there was none.
+        unsure: whether an earlier try of the same call had no answer, so that it may have been carried out.
     """
 
     UNKNOWN = -1
@@ -48,6 +49,7 @@ class SchemaRegistryError(Exception):
         self.http_status_code = http_status_code
         self.error_code = error_code
         self.error_message = error_message
+        self.unsure = False
 
     @property
     def retriable(self) -> bool:

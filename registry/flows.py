@@ -127,7 +127,13 @@ def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
 
 
 def _refused(error: BaseException) -> bool:
-    return isinstance(error, ResponseError) and 400 <= error.http_status_code < 500 and error.http_status_code != 408
+    """Whether an error says that nothing was changed, and that what is known is still true.
+
+    "Not found" is the answer to a deletion after that of somebody else: what is known of it is not true any more.
+    """
+    if not isinstance(error, ResponseError) or error.unsure or error.not_found:
+        return False
+    return 400 <= error.http_status_code < 500 and error.http_status_code != 408
 
 
 def _strings(source: Any) -> list[str]:

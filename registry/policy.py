@@ -97,6 +97,7 @@ class Policy:
             headers["Content-Type"] = CONTENT
         query = {name: _query_text(value) for name, value in call.query.items()}
         outcome: Reply | Unreachable = Unreachable("no URL was tried", sent=False)
+        unsure = False
         for round_number in range(self._config.max_retries + 1):
             if round_number:
                 pause_s = self._pause_s(round_number, outcome)
@@ -108,16 +109,17 @@ class Policy:
                     break
                 outcome = yield Send(call.method, url + call.path, query, headers, content)
                 if not _worth_repeating(outcome, call):
-                    return self._settled(call, url, outcome)
+                    return self._settled(call, url, outcome, unsure)
+                unsure = unsure or _maybe_done(outcome)
                 log.debug("%s %s%s: %s", call.method, url, call.path, _summary(outcome))
-        return self._settled(call, self._urls[0], outcome)
+        return self._settled(call, self._urls[0], outcome, unsure)
 
     def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
         bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))
         pause_s = self._rng.uniform(0, bound_ms / 1000)
         return max(pause_s, retry_after_s(outcome, self._wall_clock())) if isinstance(outcome, Reply) else pause_s
 
-    def _settled(self, call: Call, url: str, outcome: Reply | Unreachable) -> Reply:
+    def _settled(self, call: Call, url: str, outcome: Reply | Unreachable, unsure: bool) -> Reply:
         """The reply, if it is a good one; the URL that gave it is tried first from now on."""
         if isinstance(outcome, Unreachable):
             tried = ", ".join(self._config.urls)
@@ -127,7 +129,9 @@ class Policy:
         if self._urls[0] != url:
             self._urls = (url, *(other for other in self._urls if other != url))
         if outcome.status >= 300:
-            raise error_of(answered)
+            error = error_of(answered)
+            error.unsure = unsure
+            raise error
         return answered
 
     def _shown(self, url: str) -> str:
@@ -141,6 +145,11 @@ def _worth_repeating(outcome: Reply | Unreachable, call: Call) -> bool:
     if outcome.status in NOT_CARRIED_OUT:
         return True
     return call.repeatable and outcome.status in RETRIABLE_STATUSES
+
+
+def _maybe_done(outcome: Reply | Unreachable) -> bool:
+    """Whether a try after which the call is repeated may have been carried out all the same."""
+    return outcome.sent if isinstance(outcome, Unreachable) else outcome.status not in NOT_CARRIED_OUT
 
 
 def _summary(outcome: Reply | Unreachable) -> str:

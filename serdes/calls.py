@@ -12,13 +12,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry import Schema
+from registry.cache import Forgotten
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
 from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Format
 from serdes.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.options import ReadOptions, WriteOptions, check_callable
-from serdes.plan import ReadPlan, ReadPlanner, WritePlan, WritePlanner, default_strategy, latest_ttl_s
+from serdes.plan import (
+    ReadPlan,
+    ReadPlanner,
+    WritePlan,
+    WritePlanner,
+    default_strategy,
+    latest_ttl_s,
+    latest_until,
+    listen_to,
+)
 from serdes.rules.contracts import RuleContracts
 from serdes.rules.registry import RuleRegistry
 from serdes.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
@@ -52,7 +62,11 @@ class Writing:
         self._to_dict = to_dict
         self._plans: dict[tuple[str | None, str | None], WritePlan] = {}
         self._quick: dict[tuple[str | None, str | None], Encode] = {}  # of plans that do nothing but encode
-        self._planner = WritePlanner(form, schema, options, strategy, latest_ttl_s(client), time.monotonic, contracts)
+        self._planner = WritePlanner(
+            form, schema, options, strategy, latest_ttl_s(client), time.monotonic, contracts, latest_until(client)
+        )
+        self._moves = options.moves
+        listen_to(client, self)
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
@@ -70,16 +84,22 @@ class Writing:
             return None
         return plan
 
+    def _registry_forgot(self, what: Forgotten) -> None:
+        """Plans made of what was forgotten are made again. Those that are being made go into the old dictionaries."""
+        if self._moves or what >= Forgotten.REGISTRATIONS:
+            self._plans, self._quick = {}, {}
+
     def _prepare(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
+        plans, quick = self._plans, self._quick
         try:
             plan = yield from self._planner.plan(ctx)
         except Exception as error:
             blame("there is no schema to write with", error, None, ctx)
             raise
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)
-        self._plans[key] = plan
+        plans[key] = plan
         if not any((plan.before, plan.finish, self._to_dict)) and plan.stale_at_s is None:
-            self._quick[key] = plan.encode
+            quick[key] = plan.encode
         return plan
 
     def _write(self, plan: WritePlan, obj: Any, ctx: SerializationContext | None) -> bytes:
@@ -151,8 +171,12 @@ class Reading:
         self._plans: dict[Any, ReadPlan] = {}
         self._quick: dict[bytes, Decode] = {}  # of plans that do nothing but decode, by the frame's start
         self._planner = ReadPlanner(
-            form, schema, options, strategy, latest_ttl_s(client), time.monotonic, online, contracts
+            *(form, schema, options, strategy, latest_ttl_s(client), time.monotonic, online, contracts),
+            latest_until(client),
         )
+        self._moves = options.moves and schema is None
+        if online:
+            listen_to(client, self)
         self._schema_type = form.schema_type
         self._with_path = form.schema_type == "PROTOBUF"
         self._zigzag = not options.own.get("use.deprecated.format", False)
@@ -216,7 +240,13 @@ class Reading:
             return None
         return plan
 
+    def _registry_forgot(self, what: Forgotten) -> None:
+        """As for serializers; a schema that was found by its id is not what was forgotten, unless it is all."""
+        if self._moves or what >= Forgotten.EVERYTHING:
+            self._plans, self._quick = {}, {}
+
     def _prepare(self, key: Any, ctx: SerializationContext | None) -> Flow[ReadPlan]:
+        plans, quick = self._plans, self._quick
         schema_id = SchemaId(self._schema_type, zigzag=self._zigzag)
         try:
             if isinstance(key, tuple):
@@ -229,13 +259,13 @@ class Reading:
             blame("there is no schema to read with", error, None, ctx)
             raise
         if plan.anywhere:
-            self._plans[key] = plan
+            plans[key] = plan
             bare = self._open is None and self._from_dict is None and plan.stale_at_s is None
             if bare and len(key) == self._quick_size:
-                self._quick[key] = plan.decode
+                quick[key] = plan.decode
         else:
             self._placed = True
-            self._plans[(key, *place(ctx))] = plan
+            plans[(key, *place(ctx))] = plan
         return plan
 
     def _read(self, plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:

@@ -6,7 +6,8 @@ What comes out is a plan: everything the hot path needs, with no lock, look-up o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +28,20 @@ from serdes.subject import (
     topic_subject_name_strategy,
 )
 
-__all__ = ["Ask", "Flow", "ReadPlan", "ReadPlanner", "WritePlan", "WritePlanner", "as_schema", "latest_ttl_s"]
+__all__ = [
+    "Ask",
+    "Flow",
+    "ReadPlan",
+    "ReadPlanner",
+    "WritePlan",
+    "WritePlanner",
+    "as_schema",
+    "latest_ttl_s",
+    "latest_until",
+    "listen_to",
+]
 
+Until = Callable[[str, Mapping[str, str] | None], float]
 LATEST_TTL = "cache.latest.ttl.sec"
 Strategy = SubjectNameStrategy | AssociatedNameStrategy
 
@@ -79,6 +92,23 @@ def latest_ttl_s(client: Any) -> float | None:
     """How long a registry client believes in "latest": a plan must not believe longer. None: for ever."""
     value = client.config().get(LATEST_TTL) if hasattr(client, "config") else None
     return value if isinstance(value, (int, float)) else None
+
+
+def latest_until(client: Any) -> Until:
+    """How long a registry client believes what it holds to be the newest version of a subject: see `latest_until_s`."""
+    found: Until = getattr(client, "latest_until_s", _for_ever)
+    return found
+
+
+def _for_ever(subject: str, metadata: Mapping[str, str] | None) -> float:
+    return math.inf
+
+
+def listen_to(client: Any, listener: Any) -> None:
+    """Has a listener told what a registry client forgets; clients of others can't."""
+    tell = getattr(client, "tell", None)
+    if tell is not None:
+        tell(listener)
 
 
 def default_strategy(client: Any) -> Strategy:
@@ -147,6 +177,8 @@ class WritePlanner:
         latest_ttl_s: how long "latest" is believed, None for ever.
         clock: monotonic seconds.
         contracts: makes hooks of rules, None for no rules.
+        latest_until: (subject, metadata) → until when the client believes its newest version: a plan made of an answer
+            that was cached for a while lasts no longer than that one.
 
     Raises:
         SerializationError: the schema is not valid (with references this shows at first use).
@@ -161,6 +193,7 @@ class WritePlanner:
         latest_ttl_s: float | None,
         clock: Callable[[], float],
         contracts: Contracts | None = None,
+        latest_until: Until = _for_ever,
     ) -> None:
         self._form = form
         self._schema = schema
@@ -169,6 +202,7 @@ class WritePlanner:
         self._latest_ttl_s = latest_ttl_s if options.moves else None
         self._clock = clock
         self._contracts = contracts
+        self._latest_until = latest_until
         self._schemas = Schemas(form)
         if schema is not None and not schema.references:
             _run_dry(self._schemas.load(schema))
@@ -192,7 +226,10 @@ class WritePlanner:
         hooks = None
         if self._contracts is not None:
             hooks = yield from self._contracts.writing(subject, chosen.schema, parsed)
-        stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
+        stale_at_s = None
+        if self._latest_ttl_s is not None:
+            believed_s = self._latest_until(subject, self._options.metadata)
+            stale_at_s = min(self._clock() + self._latest_ttl_s, believed_s)
         return self._made(chosen, parsed, hooks or WriteHooks(), stale_at_s)
 
     def _made(self, chosen: RegisteredSchema, parsed: Any, hooks: WriteHooks, stale_at_s: float | None) -> WritePlan:
@@ -264,6 +301,8 @@ class ReadPlanner:
         clock: monotonic seconds.
         online: whether there is a registry.
         contracts: makes hooks of rules, None for no rules.
+        latest_until: (subject, metadata) → until when the client believes its newest version: a plan made of an answer
+            that was cached for a while lasts no longer than that one.
 
     Raises:
         SerializationError: the schema is not valid (with references this shows at first use).
@@ -279,6 +318,7 @@ class ReadPlanner:
         clock: Callable[[], float],
         online: bool = True,
         contracts: Contracts | None = None,
+        latest_until: Until = _for_ever,
     ) -> None:
         self._form = form
         self._schema = schema
@@ -289,6 +329,7 @@ class ReadPlanner:
         self._clock = clock
         self._online = online
         self._contracts = contracts
+        self._latest_until = latest_until
         self._schemas = Schemas(form)
         if schema is not None and not schema.references:
             _run_dry(self._schemas.load(schema))
@@ -329,7 +370,10 @@ class ReadPlanner:
             raise made.located(None, None, schema_id.id) from error
         except SerializationError as error:
             raise error.located(None, None, schema_id.id) from error.__cause__
-        stale_at_s = None if self._latest_ttl_s is None else self._clock() + self._latest_ttl_s
+        stale_at_s = None
+        if self._latest_ttl_s is not None and subject is not None:
+            believed_s = self._latest_until(subject, self._options.metadata)
+            stale_at_s = min(self._clock() + self._latest_ttl_s, believed_s)
         anywhere = not self._latest and hooks is None and place is None
         return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip, anywhere)
 

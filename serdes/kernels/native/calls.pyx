@@ -13,7 +13,7 @@ cdef class WriteCall:
     """Serializes with the encoder known for topic and field."""
 
     cdef public dict _quick
-    cdef tuple _last  # topic, field, encoder
+    cdef tuple _last  # topic, field, encoder, the dictionary it is from
 
     def __call__(self, obj, ctx=None):
         """Serializes one value; None stays None.
@@ -28,11 +28,12 @@ cdef class WriteCall:
             topic = ctx.topic
             field = ctx.field
         last = self._last
-        if last is None or <object>last[0] is not topic or <object>last[1] is not field:
-            encode = self._quick.get((topic, field))
+        quick = self._quick
+        if last is None or <object>last[0] is not topic or <object>last[1] is not field or <object>last[3] is not quick:
+            encode = quick.get((topic, field))
             if encode is None:
                 return self._long_way(obj, ctx)
-            last = (topic, field, encode)
+            last = (topic, field, encode, quick)
             self._last = last
         encode = last[2]
         try:
@@ -49,7 +50,7 @@ cdef class ReadCall:
 
     cdef public dict _quick
     cdef public Py_ssize_t _quick_size
-    cdef tuple _last  # the start of a frame, decoder
+    cdef tuple _last  # the start of a frame, decoder, the dictionary it is from
 
     def __call__(self, value, ctx=None):
         """Deserializes one frame; None stays None.
@@ -75,13 +76,15 @@ cdef class ReadCall:
     cdef decoder_of(self, bytes frame):
         cdef Py_ssize_t size = self._quick_size
         last = self._last
-        if last is not None and PyBytes_GET_SIZE(frame) >= size and PyBytes_GET_SIZE(<bytes>last[0]) == size:
+        quick = self._quick
+        if (last is not None and <object>last[2] is quick and PyBytes_GET_SIZE(frame) >= size
+                and PyBytes_GET_SIZE(<bytes>last[0]) == size):
             if memcmp(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(<bytes>last[0]), size) == 0:
                 return last[1]
         start = frame[:max(size, 0)]
-        decode = self._quick.get(start)
+        decode = quick.get(start)
         if decode is not None:
-            self._last = (start, decode)
+            self._last = (start, decode, quick)
         return decode
 
 

@@ -17,7 +17,8 @@ class WriteCall:
     """Serializes with the encoder known for topic and field.
 
     Attributes:
-        _quick: (topic, field) → encoder; entries are added, never changed. Without a context both are None.
+        _quick: (topic, field) → encoder; entries are added, never changed: where plans end it is replaced as a whole.
+            Without a context both are None.
     """
 
     _quick: dict[tuple[str | None, str | None], Callable[[Any], bytes]]
@@ -52,7 +53,8 @@ class ReadCall:
     """Deserializes with the decoder known for the start of a frame, if no header may say otherwise.
 
     Attributes:
-        _quick: the first bytes of a frame → decoder of such frames; entries are added, never changed.
+        _quick: the first bytes of a frame → decoder of such frames; entries are added, never changed: where plans end
+            it is replaced as a whole.
         _quick_size: how many bytes those are.
     """
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 URL = "http://registry.test"
 QUICK = {"url": URL, "max.retries": 0}
 NOT_ALIKE = {"close", "aclose", "new_client"}
-NOT_AWAITED = {"config", "clear_caches", "clear_latest_caches"}
+NOT_AWAITED = {"config", "clear_caches", "clear_latest_caches", "tell", "latest_until_s"}
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -440,3 +440,21 @@ def test_what_was_asked_for_before_everything_was_forgotten_is_not_kept() -> Non
         with pytest.raises(StopIteration):
             inner.send(Reply(200, json.dumps(BODY).encode()))
     assert len(world.caches.schemas) == len(world.caches.guids) == 0
+
+
+def test_a_registration_that_was_refused_after_a_lost_answer_may_have_been_carried_out() -> None:
+    world = World(PLACE, Reply(500, b""), refusal(404, 404), {**PLACE, "version": 3})
+    world.run(flows.get_latest_version(world.caches, "s", None))
+    with pytest.raises(ResponseError, match="no 404"):
+        world.run(flows.register_schema(world.caches, "s", Schema('"long"'), False))
+    assert world.run(flows.get_latest_version(world.caches, "s", None)).version == 3
+
+
+def test_a_deletion_that_finds_nothing_shows_that_what_is_known_is_not_true() -> None:
+    world = World({"id": 7}, refusal(404, 40401), {"id": 7})
+    for _ in range(2):
+        world.run(flows.register_schema(world.caches, "s", SCHEMA, False))
+    with pytest.raises(ResponseError, match="no 40401"):
+        world.run(flows.delete_subject(world.caches, "s", False))
+    world.run(flows.register_schema(world.caches, "s", SCHEMA, False))
+    assert [call[0] for call in world.calls] == ["POST", "DELETE", "POST"]

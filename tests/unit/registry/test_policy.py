@@ -260,3 +260,16 @@ def test_lists_are_repeated_parameters() -> None:
     driver = Driver([GOOD])
     run(driver, Call("GET", "/x", {"key": ["a", 1], "deleted": False}))
     assert driver.sent[0].query == {"key": ["a", "1"], "deleted": "false"}
+
+
+@pytest.mark.parametrize(
+    ("before", "unsure"),
+    [([], False), ([GONE], False), ([BUSY], False), ([LOST], True), ([Reply(500, b"")], True), ([LOST, GONE], True)],
+)
+def test_a_refusal_after_a_try_without_an_answer_says_nothing_about_that_try(
+    before: list[Outcome], unsure: bool
+) -> None:
+    driver = Driver([*before, Reply(404, b"<html>")])
+    with pytest.raises(ResponseError) as caught:
+        run(driver, Call("POST", "/subjects/s/versions"))
+    assert caught.value.unsure is unsure

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,10 +92,11 @@ def test_latest_is_asked_again_after_its_time(request: pytest.FixtureRequest, mo
     with Counting(f"mock://{request.node.nodeid}", **{"cache.latest.ttl.sec": 10}) as client:
         client.register_schema("orders-value", Schema(ORDER))
         serialize = AvroSerializer(client, conf=conf)
-        deserialize = AvroDeserializer(client, conf={"use.latest.version": True})
+        deserialize = AvroDeserializer(client, conf=NEWEST)
         frame = serialize({"id": "x", "n": 1}, VALUE)
         assert deserialize(frame, VALUE) == {"id": "x", "n": 1}
-        client.register_schema("orders-value", Schema(WIDER))
+        with SchemaRegistryClient({"url": f"mock://{request.node.nodeid}"}) as somebody_else:
+            somebody_else.register_schema("orders-value", Schema(WIDER))
         now[0] = 9.0
         assert serialize({"id": "x", "n": 1}, VALUE) == frame
         assert deserialize(frame, VALUE) == {"id": "x", "n": 1}
@@ -180,3 +183,100 @@ def test_return_record_name(client: Counting) -> None:
     frame = AvroSerializer(client, schema)(("B", {"x": 1}), VALUE)
     assert AvroDeserializer(client, return_record_name=True)(frame, VALUE) == ("B", {"x": 1})
     assert AvroDeserializer(client)(frame, VALUE) == {"x": 1}
+
+
+NEWEST = {"use.latest.version": True}
+LATEST = {"auto.register.schemas": False, "use.latest.version": True}
+
+
+def id_of(frame: bytes | None) -> int:
+    assert frame is not None
+    return int.from_bytes(frame[1:5], "big")
+
+
+def test_a_plan_lasts_no_longer_than_the_answer_it_was_made_of(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("serdes.calls.time.monotonic", lambda: now[0])
+    url = f"mock://{request.node.nodeid}"
+    with Counting(url, **{"cache.latest.ttl.sec": 10}) as client, SchemaRegistryClient({"url": url}) as other:
+        other.register_schema("orders-value", Schema(ORDER))
+        client.get_latest_version("orders-value")
+        now[0] = 9.0
+        serialize, read = (
+            AvroSerializer(client, conf=LATEST),
+            AvroDeserializer(client, conf=NEWEST),
+        )
+        frame = serialize({"id": "x", "n": 1}, VALUE)
+        assert read(frame, VALUE) == {"id": "x", "n": 1}
+        other.register_schema("orders-value", Schema(WIDER))
+        now[0] = 10.0
+        assert id_of(serialize({"id": "x", "n": 1}, VALUE)) == 2
+        assert read(frame, VALUE) == {"id": "x", "n": 1, "note": None}
+
+
+@pytest.mark.parametrize("change", ["register", "delete", "clear", "clear latest"])
+def test_a_change_by_the_same_client_ends_plans_that_use_the_newest_version(change: str, client: Counting) -> None:
+    client.register_schema("orders-value", Schema(ORDER))
+    if change == "delete":
+        client.register_schema("orders-value", Schema(WIDER))
+    serialize, read = AvroSerializer(client, conf=LATEST), AvroDeserializer(client, conf=NEWEST)
+    before = serialize({"id": "x", "n": 1}, VALUE)
+    for _ in range(2):
+        assert serialize({"id": "x", "n": 1}, VALUE) == before
+        read(before, VALUE)
+    calls = len(client.calls)
+    if change == "register":
+        client.register_schema("orders-value", Schema(WIDER))
+    elif change == "delete":
+        client.delete_version("orders-value", 2)
+    elif change == "clear":
+        client.clear_caches()
+    else:
+        client.clear_latest_caches()
+    after = serialize({"id": "x", "n": 1}, VALUE)
+    if change != "delete":  # what the newer version wrote can't be read with the older one
+        wide = {"id": "x", "n": 1, "note": None}
+        assert read(before, VALUE) == (wide if change == "register" else {"id": "x", "n": 1})
+    assert id_of(after) == {"register": 2, "delete": 1}.get(change, 1)
+    assert len(client.calls) > calls
+
+
+def test_a_deletion_by_the_same_client_has_the_schema_registered_again(client: Counting) -> None:
+    serialize = AvroSerializer(client, ORDER)
+    serialize({"id": "x", "n": 1}, VALUE)
+    client.delete_subject("orders-value")
+    assert client.get_subjects() == []
+    serialize({"id": "x", "n": 1}, VALUE)
+    assert client.get_subjects() == ["orders-value"]
+
+
+def test_registrations_of_others_cost_a_serializer_nothing(client: Counting) -> None:
+    serialize, read = AvroSerializer(client, ORDER), AvroDeserializer(client)
+    frame = serialize({"id": "x", "n": 1}, VALUE)
+    read(frame, VALUE)
+    calls = list(client.calls)
+    for number in range(3):
+        client.register_schema(f"other-{number}", Schema(ORDER))
+    del client.calls[len(calls) :]
+    assert (serialize({"id": "x", "n": 1}, VALUE), read(frame, VALUE)) == (frame, {"id": "x", "n": 1})
+    assert client.calls == calls
+
+
+def test_a_plan_that_was_on_its_way_during_a_change_is_not_kept(client: Counting) -> None:
+    client.register_schema("orders-value", Schema(ORDER))
+    serialize = AvroSerializer(client, conf={**LATEST, "subject.name.strategy.type": "TOPIC"})
+    flow = serialize._prepare(VALUE)
+    next(flow)
+    old = client.get_latest_version("orders-value")
+    client.register_schema("orders-value", Schema(WIDER))
+    with pytest.raises(StopIteration):
+        flow.send(old)
+    assert id_of(serialize({"id": "x", "n": 1}, VALUE)) == 2
+
+
+def test_a_client_holds_no_serializer(client: Counting) -> None:
+    serialize = weakref.ref(AvroSerializer(client, ORDER))
+    gc.collect()
+    assert serialize() is None

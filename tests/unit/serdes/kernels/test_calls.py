@@ -206,3 +206,18 @@ def test_messages_are_read_behind_what_is_skipped(kernels: ModuleType, skip: int
 def test_a_frame_that_is_shorter_than_what_is_skipped_is_an_empty_message(kernels: ModuleType) -> None:
     decode = kernels.MessageDecoder(duration_pb2.Duration.FromString, 6, lambda frame: "broken")
     assert decode(b"\x00\x00") == duration_pb2.Duration()
+
+
+def test_what_was_known_is_not_used_after_all_was_replaced(kernels: ModuleType) -> None:
+    write = writer(kernels, t_value=lambda obj: b"old")
+    assert write(1, VALUE) == b"old"
+    write._quick = {("t", "value"): lambda obj: b"new"}
+    assert write(1, VALUE) == b"new"
+    write._quick = {}
+    assert write(1, VALUE) == b"long:1"
+    read = reader(kernels, 1, {b"a": lambda frame: "old"})
+    assert read(b"ab") == "old"
+    read._quick = {b"a": lambda frame: "new"}
+    assert read(b"ab") == "new"
+    read._quick = {}
+    assert read(b"ab") == ("long", b"ab")

@@ -1,0 +1,144 @@
+"""Clients and serializers as callers use them, over the virtual network, and with clocks and chance of the world.
+
+Must not know how callers take turns: both shells use these.
+"""
+
+from __future__ import annotations
+
+import random
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import registry.aio
+import registry.client
+import serdes.calls
+from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
+from registry.dev import mounts
+from serdes.aio import AsyncDeserializer, AsyncSerializer
+from serdes.asks import Flow
+from serdes.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.context import MessageField, SerializationContext
+from serdes.formats import Decode, Encode
+from serdes.framing import frame_prefix
+from serdes.options import ReadOptions, WriteOptions
+from serdes.subject import topic_subject_name_strategy
+from tests.simulation_flows.world import TEXTS, World
+
+SERIALIZERS = ("write latest", "write registering", "read", "read latest")
+OWN_TEXT = TEXTS[2]
+"""What the registering serializer writes."""
+TRANSPORT = mounts.shared("simulation").transport()
+"""Never used: requests go through the world. It spares a client the TLS set-up."""
+
+
+class TextFormat:
+    """A format whose payload is the text of its schema, so that a frame shows what it was made with."""
+
+    schema_type = "AVRO"
+    needs_writer = True
+
+    def parse(self, schema: Schema, referenced: object) -> str:
+        return schema.schema_str
+
+    def name(self, parsed: Any) -> str | None:
+        return "R"
+
+    def indexes(self, parsed: Any) -> list[int] | None:
+        return None
+
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+        yield from ()
+        return schema
+
+    def encoder(self, parsed: Any, prefix: bytes) -> Encode:
+        return lambda value: prefix + str(parsed).encode()
+
+    def decoder(self, writer: Any, reader: Any, skip: int, indexes: Any, hooks: Any = None) -> Decode:
+        return lambda frame: (writer, reader)
+
+    def check(self, parsed: Any) -> Callable[[Any], None] | None:
+        return None
+
+
+def _set_up(kind: str, made: Any, client: Any) -> Any:
+    strategy = topic_subject_name_strategy
+    own = Schema(OWN_TEXT)
+    if kind == "write latest":
+        options: Any = WriteOptions(auto_register=False, use_latest=True, strategy=strategy)
+        made._set_up(client, TextFormat(), None, options)
+    elif kind == "write registering":
+        made._set_up(client, TextFormat(), own, WriteOptions(strategy=strategy))
+    else:
+        made._set_up(client, TextFormat(), None, ReadOptions(use_latest=kind == "read latest", strategy=strategy))
+    return made
+
+
+def serializers(client: Any, asyncio: bool) -> dict[str, Any]:
+    """Kind of operation → the one serializer that all callers share."""
+    writes, reads = (AsyncSerializer, AsyncDeserializer) if asyncio else (BlockingSerializer, BlockingDeserializer)
+    return {kind: _set_up(kind, (writes if kind.startswith("write") else reads)(), client) for kind in SERIALIZERS}
+
+
+def call_of(client: Any, made: dict[str, Any], world: World, kind: str, args: tuple[Any, ...]) -> Callable[[], Any]:
+    """What an operation calls; with asyncio the result may have to be awaited."""
+    if kind.startswith("outside"):
+        return lambda: _outside(world, kind, args)
+    if kind in made:
+        subject = args[0]
+        ctx = SerializationContext(subject.removesuffix("-value"), MessageField.VALUE)
+        if kind.startswith("write"):
+            return lambda: made[kind]({}, ctx)
+        return lambda: made[kind](frame_prefix(args[1]), ctx)
+    if kind in ("register_schema", "lookup_schema"):
+        return lambda: getattr(client, kind)(args[0], Schema(args[1]))
+    return lambda: getattr(client, kind)(*args)
+
+
+def _outside(world: World, kind: str, args: tuple[Any, ...]) -> None:
+    if kind == "outside registers":
+        world.registry.register(args[0], args[1])
+    else:
+        world.registry.delete(args[0], None)
+
+
+class _Current:
+    """The world whose time and chance the patched modules show."""
+
+    world: World
+
+
+def _monotonic() -> float:
+    return _Current.world.now_s
+
+
+def _random(*seed: Any) -> random.Random:
+    return random.Random(_Current.world.rng.random())
+
+
+@contextmanager
+def virtual(world: World, **blocking: Any) -> Iterator[None]:
+    """Time and chance of the world in place of the real ones.
+
+    Args:
+        world: the run.
+        blocking: what the blocking shell takes of other modules (`threading`, `Future`, `sleep`).
+    """
+    _Current.world = world
+    clock = types.SimpleNamespace(monotonic=_monotonic, time=_monotonic, sleep=blocking.pop("sleep", None))
+    chance = types.SimpleNamespace(Random=_random)
+    with (
+        patch.object(registry.client, "time", clock),
+        patch.object(registry.aio, "time", clock),
+        patch.object(serdes.calls, "time", clock),
+        patch.object(registry.client, "random", chance),
+        patch.object(registry.aio, "random", chance),
+        patch.multiple(registry.client, **(blocking or {"Future": registry.client.Future})),
+    ):
+        yield
+
+
+def client_class(asyncio: bool) -> Any:
+    return AsyncSchemaRegistryClient if asyncio else SchemaRegistryClient
