@@ -59,6 +59,9 @@ class TextFormat:
     def decoder(self, writer: Any, reader: Any, skip: int, indexes: Any, hooks: Any = None) -> Decode:
         return lambda frame: (writer, reader)
 
+    def accept(self, written: Schema, indexes: list[int] | None) -> None:
+        return None
+
     def check(self, parsed: Any) -> Callable[[Any], None] | None:
         return None
 
