@@ -42,7 +42,7 @@ from serdes.avro_misfit import (
     whole_of,
 )
 
-__all__ = ["Chooser", "quick_branches", "takes_null"]
+__all__ = ["Chooser", "fits", "quick_branches", "takes_null"]
 
 Memo = dict[Any, Any]
 EXACT: Final = 0
@@ -171,6 +171,11 @@ class Chooser:
             what = ", ".join(described(branch) for branch in branches)
             refuse(value, f"any branch of the union [{what}]")
         return likely[0]
+
+
+def fits(avro: AvroType, value: Any) -> bool:
+    """Whether a type can hold a value."""
+    return _fits(avro, value, {}) is not None
 
 
 def _names(union: UnionType) -> dict[str, int]:

@@ -70,7 +70,11 @@ CLIENT = (
         "yes",
         "tested against stand-ins (moto, a server with Vault's API, doubles), not against the services",
     ),
-    ("Spark: `from_registry`, batch source `kserdes`", "yes", "Avro; fastavro decodes, a compiled decoder comes later"),
+    (
+        "Spark: `from_registry`, batch source `kserdes`",
+        "yes",
+        "Avro; rows are decoded as objects for now",
+    ),
     ("Spark: streaming source, sink, encoding", "no", "comes with the pipeline issue"),
 )
 

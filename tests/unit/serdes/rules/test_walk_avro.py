@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import datetime
 import json
+import types
 from decimal import Decimal
 from typing import Any
 
@@ -160,3 +163,35 @@ def test_of_two_records_the_one_with_more_of_the_fields_is_taken() -> None:
 def test_a_pair_that_names_no_branch_is_a_list() -> None:
     made, _ = walked(record(("u", ["null", {"type": "array", "items": "string"}])), {"u": ("a", "b")})
     assert list(made["u"]) == ["A", "B"]
+
+
+@dataclasses.dataclass
+class Person:
+    city: str
+
+
+def test_whatever_the_encoder_takes_is_walked() -> None:
+    schema = record(
+        ("one", ADDRESS),
+        ("maybe", ["null", "Address"]),
+        ("list", {"type": "array", "items": "t.Address"}),
+        ("map", {"type": "map", "values": "string"}),
+    )
+    schema["fields"][0]["type"] = {**ADDRESS, "namespace": "t"}
+    schema["fields"][1]["type"] = ["null", "t.Address"]
+    value = {
+        "one": Person("a"),
+        "maybe": types.MappingProxyType({"city": "b"}),
+        "list": collections.deque([Person("c")]),
+        "map": types.MappingProxyType({"k": "d"}),
+    }
+    made, _ = walked(schema, types.MappingProxyType(value))
+    assert made == {"one": {"city": "A"}, "maybe": {"city": "B"}, "list": [{"city": "C"}], "map": {"k": "D"}}
+
+
+def test_the_branch_is_the_one_that_is_written() -> None:
+    schema = record(("u", [{"type": "int", "logicalType": "date"}, ADDRESS, PHONE, "double", "long"]))
+    made, seen = walked(schema, {"u": 5})
+    assert (made, [kind for _, kind, _ in seen]) == ({"u": 5}, ["LONG"])
+    made, seen = walked(schema, {"u": ("Phone", Person("a"))})
+    assert (made, [name for name, _, _ in seen]) == ({"u": ("Phone", {"city": "A"})}, ["t.Phone.city"])

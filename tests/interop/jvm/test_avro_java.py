@@ -1,0 +1,121 @@
+"""50,000 values between our Avro and Java's: written here and read there and back, and resolved by both.
+
+Where both differ on purpose (docs/guide/avro.md): Java takes a number of one unit of time or scale for one of another,
+which these cases don't have, and puts U+FFFD for bytes that are no text. All else must be the same, refusals included.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from registry.compat.avro_model import NamedType, parse
+from serdes.avro_codec import Decode, Tags, decoder, encoder, load_texts
+from serdes.errors import SerializationError
+from tests.parts import missing
+from tests.strategies.avro_cases import AvroPair, pairs, spoiled, text_of
+from tools.real_kafka import java
+
+pytestmark = pytest.mark.interop
+
+PROGRAM = Path(__file__).with_name("AvroCases.java")
+SEED, PAIRS, VALUES = 20261122, 2500, 20
+
+
+def class_path() -> str:
+    """The jars of Avro, as Spark brings them."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        missing("spark", "PySpark is not installed: its jars hold Avro in Java")
+    folder = Path(spec.origin).parent / "jars"
+    names = ("avro-[0-9]*", "jackson-core-[0-9]*", "jackson-databind-*", "jackson-annotations-*", "slf4j-api-*")
+    return ":".join(str(jar) for name in (*names, "commons-compress-*") for jar in folder.glob(f"{name}.jar"))
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[tuple[AvroPair, list[bytes]]]:
+    """The pairs of schemas, with our payloads."""
+    found = []
+    for pair in pairs(SEED, PAIRS, VALUES):
+        encode = encoder(load_texts(pair.texts[0]))
+        found.append((pair, [encode(drawn.value) for drawn in pair.values]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def answers(cases: list[tuple[AvroPair, list[bytes]]]) -> list[list[str]]:
+    """What Java says of each value."""
+    lines = []
+    for pair, payloads in cases:
+        lines.append("\t".join(["S", *pair.texts]))
+        lines += [f"V\t{payload.hex()}" for payload in payloads]
+    command = [java(), "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", class_path(), str(PROGRAM)]
+    done = subprocess.run(
+        command, input="\n".join(lines) + "\n", capture_output=True, encoding="utf-8", timeout=500, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    made = [line.split("\t") for line in done.stdout.split("\n") if line]
+    assert len(made) == PAIRS * VALUES
+    return made
+
+
+def outcome(decode: Decode, model: object, payload: bytes) -> str:
+    try:
+        return text_of(model, decode(payload))  # type: ignore[arg-type]
+    except SerializationError as error:
+        return f"!{error}"
+
+
+def test_java_reads_what_we_write_and_we_read_what_java_writes(
+    cases: list[tuple[AvroPair, list[bytes]]], answers: list[list[str]]
+) -> None:
+    rows = iter(answers)
+    for pair, payloads in cases:
+        schema = load_texts(pair.texts[0])
+        decode = decoder(schema, tags=Tags.PLACES)
+        for drawn, payload in zip(pair.values, payloads, strict=True):
+            written, _, again = next(rows)
+            shown = (pair.texts[0], drawn)
+            assert written == drawn.text, shown
+            assert outcome(decode, schema.model, payload) == drawn.text, shown
+            assert outcome(decode, schema.model, bytes.fromhex(again)) == drawn.text, shown
+
+
+def test_both_resolve_to_the_reader_alike(cases: list[tuple[AvroPair, list[bytes]]], answers: list[list[str]]) -> None:
+    rows = iter(answers)
+    ends = {"changed": 0, "refused": 0}
+    for pair, payloads in cases:
+        writer, reader = map(load_texts, pair.texts)
+        decode = decoder(writer, reader, tags=Tags.PLACES)
+        for drawn, payload in zip(pair.values, payloads, strict=True):
+            _, resolved, _ = next(rows)
+            ours = outcome(decode, reader.model, payload)
+            if "efbfbd" in resolved:  # Java puts U+FFFD for bytes that are no text
+                assert "not UTF-8" in ours, (pair.texts, drawn, ours)
+                continue
+            same = ours[:1] == "!" if resolved[:1] == "!" else ours == resolved
+            assert same, (pair.texts, drawn, ours, resolved)
+            ends["refused" if resolved[:1] == "!" else "changed"] += resolved != drawn.text
+    assert min(ends.values()) > 2000, ends
+
+
+def test_what_does_not_fit_is_refused_at_its_place(cases: list[tuple[AvroPair, list[bytes]]]) -> None:
+    rng = random.Random(SEED)
+    refused = 0
+    for pair, _ in cases:
+        model = parse(pair.texts[0])
+        encode = encoder(load_texts(pair.texts[0]))
+        root = model.short_name if isinstance(model, NamedType) else ""
+        for drawn in pair.values[::4]:
+            found = spoiled(rng, model, drawn.value, root)
+            if found is None:
+                continue
+            with pytest.raises(SerializationError) as caught:
+                encode(found[0])
+            assert caught.value.path == found[1], (pair.texts[0], found)
+            refused += 1
+    assert refused > 4000
