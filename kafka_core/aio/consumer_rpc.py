@@ -17,7 +17,7 @@ from kafka_core.engine.offsets import Commits, Committed, ConsumerGroupMetadata
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.engine.subscription import Key
 from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError
-from kafka_core.protocol import ApiMessage, ApiRequest, negotiate
+from kafka_core.protocol import ZERO_UUID, ApiMessage, ApiRequest, negotiate
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest
 from kafka_core.protocol.messages.list_offsets import ListOffsetsRequest
 from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
@@ -133,15 +133,15 @@ class ConsumerRpc:
             wanted = {key: item for key, item in commits.items() if key not in errors}
             if not wanted:
                 return errors, 0
-            topics = {topic for topic, _ in wanted}
-            by_id = offsets.all_have_ids(topics, view.topic_id)
+            ids = offsets.ids_of(wanted, view.topic_id)
+            by_id = ZERO_UUID not in ids.values()
             response = await self.call(
                 node_id,
                 OffsetCommitRequest,
                 lambda _: offsets.commit_request(identity(), wanted, view.topic_id),
                 max_version=None if by_id else offsets.NAMES_ONLY_VERSION,
             )
-            names = {view.topic_id(topic): topic for topic in topics}
+            names = {topic_id: topic for topic, topic_id in ids.items()}
             errors |= offsets.commit_errors(response, names)
             return errors, next((code for code in errors.values() if concerns_all(code)), 0)
 

@@ -180,6 +180,17 @@ def to_partitions(commits: Mapping[Key, Committed]) -> list[TopicPartition]:
     return found
 
 
+def ids_of(commits: Commits, topic_ids: TopicIds) -> dict[str, UUID]:
+    """The topics of these commits with their ids: the one that the offsets belong to, else the one known now.
+
+    The first also while the topic is not known at all: it was deleted, and by its name alone the commit would be taken
+    by the topic that is created in its place.
+    """
+    return {
+        name: item.topic_id if item.topic_id != ZERO_UUID else topic_ids(name) for (name, _), item in commits.items()
+    }
+
+
 def commit_request(
     member: ConsumerGroupMetadata, commits: Mapping[Key, Committed], topic_ids: TopicIds
 ) -> OffsetCommitRequest:

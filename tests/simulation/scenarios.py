@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from tests.simulation.plan import Action, Client, Plan
@@ -318,8 +319,41 @@ def draft_member(draft: Draft, name: str, strategy: str) -> None:
                 draft.at(at_s, "call", name, other, *((rng.random() < 0.5,) if other == "commit" else ()))
 
 
-SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {"produce": produce, "read": read, "group": group}
-WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4}
+def topics(rng: random.Random, seed: int) -> Plan:
+    """Topics get more partitions, are deleted and made anew, while a reader and a group read them."""
+    draft = Draft(rng, seed, "topics", rng.choice((3.0, 5.0)))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(2, 5), 40)
+    if rng.random() < 0.5:
+        start = [(TOPIC, partition, 0) for partition in range(draft.topics[TOPIC])]
+        conf = {**draft.consumer_conf(), "group.id": "g-r0"}
+        draft.clients.append(Client("r0", "reader", conf, {**draft.consumer_traits(), "start": start}))
+        draft.at(0.0, "start", "r0")
+    for number in range(rng.choice((1, 2))):
+        draft_member(draft, f"m{number}", "cooperative-sticky")
+    clients = [
+        replace(client, conf={**client.conf, "topic.metadata.refresh.interval.ms": 1000}) for client in draft.clients
+    ]
+    draft.clients[:] = clients
+    for _ in range(rng.choice((1, 1, 2))):
+        at_s = draft.moment(0.2)
+        if rng.random() < 0.3:
+            draft.at(at_s, "extend", TOPIC, draft.topics[TOPIC] + rng.randint(1, 2))
+        else:
+            draft.at(at_s, "delete", TOPIC)
+            draft.at(at_s + rng.choice((0.0, 0.05, 1.5)) * rng.random(), "create", TOPIC, draft.topics[TOPIC])
+    draft.troubles(rng.randint(0, 2), MEMBER_APIS)
+    return draft.plan()
+
+
+SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
+    "produce": produce,
+    "read": read,
+    "group": group,
+    "topics": topics,
+}
+WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
 
 
 def plan_for(seed: int, scenario: str | None = None) -> Plan:

@@ -43,9 +43,13 @@ def committed(run: Run) -> Iterator[str]:
     got: dict[tuple[str, Key], set[int]] = defaultdict(set)
     frontier: dict[tuple[str, Key], int] = defaultdict(int)
     group_by_name = {client.name: client.conf.get("group.id", "") for client in run.plan.clients}
+    life_of = {text: life for (life, _), records in run.truth.items() for _, text in records}
+    life, lives = {}, 0
     for event in run.history.events:
         if event.what == "deliver":
-            topic, partition, offset = event.data[:3]
+            topic, partition, offset, text = event.data[:4]
+            if life_of.get(text, life.get(topic)) != life.get(topic):
+                continue  # of a topic that is gone
             place = (group_by_name[name_of(event.who)], (topic, partition))
             got[place].add(offset)
             if place[0] in contiguous:
@@ -54,6 +58,8 @@ def committed(run: Run) -> Iterator[str]:
             else:
                 frontier[place] = max(frontier[place], offset + 1)
         elif event.what == "topic":
+            life[event.data[0]] = lives
+            lives += 1
             for place in [place for place in got if place[1][0] == event.data[0]]:
                 got[place].clear()
                 frontier[place] = 0

@@ -33,11 +33,13 @@ class Span:
         starts: where it may begin; None: at the group's committed offset, or where auto.offset.reset says.
         states: the possibilities, each (next offset of this span, None before its first record; next offset of the
             span before, or None).
+        anew: the topic was made anew meanwhile: the span may begin again, at 0.
     """
 
     since: int
     starts: frozenset[int] | None
     states: frozenset[State]
+    anew: bool = False
 
     @property
     def next(self) -> int | None:
@@ -97,7 +99,7 @@ class Spans:
         """Whether a consumer has nothing more to read: it stands at `end`, or begins there."""
         reading = self.reading(who)
         span = reading.spans[key]
-        if any(new == end for new, _ in span.states):
+        if any(new == end for new, _ in span.states) or (span.anew and end == 0):
             return True
         return span.next is None and end in (
             span.starts if span.starts is not None else self._group_starts(span, reading, key)
@@ -151,6 +153,17 @@ class Spans:
         group, topic, partition, offset = event.data
         self._commits.setdefault((group, topic, partition), []).append((number, offset))
 
+    def _topic(self, number: int, event: Event) -> None:
+        """A topic is made, maybe anew: whoever reads it may have to begin again, and nothing is committed in it."""
+        name = event.data[0]
+        for reading in self._readings.values():
+            for key, span in reading.spans.items():
+                if key[0] == name:
+                    span.anew = True
+        for (_, topic, _), commits in self._commits.items():
+            if topic == name:
+                commits.append((number, -1))
+
     def _delivered(self, number: int, event: Event) -> None:
         topic, partition, offset, value, begun = event.data
         reading = self.reading(event.who)
@@ -171,6 +184,9 @@ class Spans:
             held = old == offset or offset in self._passed(reading, key, begun, span)
             if new is None and held and begun < span.since:
                 states.add((None, offset + 1))
+        if not states and span.anew and offset == 0:
+            states.add((1, None))
+            span.anew = False
         if not states:
             expected = span.next if span.next is not None else self._expected(span, reading, key)
             self.violations.append(f"{where}, but {expected} comes next")
@@ -215,6 +231,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "gives": Spans._gives,
     "loses": Spans._gives,
     "committed": Spans._committed,
+    "topic": Spans._topic,
     "deliver": Spans._delivered,
 }
 

@@ -133,6 +133,17 @@ async def test_an_offset_in_a_topic_that_was_made_anew_is_not_committed() -> Non
     assert brokers.asked(OffsetCommitRequest) == []
 
 
+@on_loop
+async def test_an_offset_in_a_topic_that_is_gone_names_its_id_lest_the_next_one_of_that_name_takes_it() -> None:
+    brokers = FakeBrokers()
+    brokers.in_turn(OffsetCommitRequest, commit_answer(E.UNKNOWN_TOPIC_ID, E.UNKNOWN_TOPIC_ID))
+    former = {key: replace(item, topic_id=UUID(int=7)) for key, item in COMMITS.items()}
+    await make(brokers).commit(lambda: MEMBER, former)
+    (request,) = brokers.asked(OffsetCommitRequest)
+    assert [topic.topic_id for topic in request.topics] == [UUID(int=7)]
+    assert brokers.sent_versions == [10]
+
+
 @pytest.mark.parametrize("code", [E.ILLEGAL_GENERATION, E.UNKNOWN_MEMBER_ID, E.REBALANCE_IN_PROGRESS])
 @on_loop
 async def test_an_error_about_the_membership_is_raised(code: int) -> None:
