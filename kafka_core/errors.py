@@ -92,8 +92,14 @@ class KafkaError(ErrorCodes):
 
     @classmethod
     def from_code(cls, code: int, reason: Text | None = None) -> KafkaError:
-        """The error of this code, retriable as the table says. A code we do not know is not retriable."""
+        """The error of this code, retriable as the table says.
+
+        A code that does not exist (from a newer broker, or damaged on its way) is UNKNOWN, as in the Java client.
+        """
         facts = FACTS.get(code)
+        if facts is None and code:
+            text = f"the broker answered with the error code {code}, which this client does not know"
+            return KafkaError(cls.UNKNOWN, text if reason is None else f"{text}: {reason}")
         retriable = code in LOCAL_RETRIABLE or (facts is not None and facts.retriable)
         return KafkaError(code, reason, retriable=retriable, txn_requires_abort=code == cls.TRANSACTION_ABORTABLE)
 

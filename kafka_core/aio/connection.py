@@ -268,16 +268,21 @@ class BrokerConnection(asyncio.BufferedProtocol):
         token = await self._parts.tokens.get() if self._parts.tokens is not None else None
         self.stage = "connecting"
         self._target = await open_transport(self._settings.transport, self.host, self.port, lambda: self)
-        if self._error is not None:  # lost between connecting and here
-            raise self._gone_error(self._error)
+        self._check_alive()  # it may have been lost between connecting and here
         self._state.move(ConnectionPhase.HANDSHAKING)
         self.stage = "waiting for the broker in the handshake (does a Kafka broker listen there?)"
         result = await self._drive(handshake(config, self._parts.rng, token=token))
+        self._check_alive()  # the answer was there, and behind it the end
         self.versions = result.versions
         self._state.move(ConnectionPhase.READY)
         self.connected_at_s = self.last_used_s = self.heard_s = self._clock.monotonic()
         self._plan_reauthentication(result.session_lifetime_s)
         self._arm_timer(self.connected_at_s + self._settings.idle_s if self._settings.idle_s else None)
+
+    def _check_alive(self) -> None:
+        """Raise why the connection has ended, if it has."""
+        if self._error is not None:
+            raise self._gone_error(self._error)
 
     async def _drive(self, flow: Flow) -> HandshakeResult:
         """Send what the flow yields, give it the answers; its errors get the broker's name."""
@@ -314,6 +319,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             self._state.move(ConnectionPhase.REAUTHENTICATING)
             flow = reauthenticate(self._parts.settings.config, self._parts.rng, token=token, versions=self.versions)
             result = await self._drive(flow)
+            self._check_alive()
         except KafkaException as error:
             logger.warning("re-authentication failed, the connection is closed: %s", error)
             self.abort(error)

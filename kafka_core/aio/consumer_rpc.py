@@ -16,7 +16,7 @@ from kafka_core.engine import offsets
 from kafka_core.engine.offsets import Commits, Committed, ConsumerGroupMetadata
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.engine.subscription import Key
-from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError
+from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError, ProtocolError
 from kafka_core.protocol import ZERO_UUID, ApiMessage, ApiRequest, negotiate
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest
 from kafka_core.protocol.messages.list_offsets import ListOffsetsRequest
@@ -248,7 +248,11 @@ class ConsumerRpc:
                 wanted, epochs, read_committed=read_committed, version=version, timeout_ms=timeout_ms
             ),
         )
-        return offsets.listed_offsets(response)
+        answers = offsets.listed_offsets(response)
+        for topic, partition in wanted:
+            if (topic, partition) not in answers:
+                raise ProtocolError(f"broker {node}: the answer about offsets lacks {topic}[{partition}]")
+        return {key: answers[key] for key in wanted}
 
     async def know(self, topics: Iterable[str]) -> None:
         """Makes sure that metadata has these topics, or has been asked for them."""

@@ -16,6 +16,9 @@ _HEAD_BYTES: Final = 4096
 """A read starts in a small fixed buffer: most answers come whole in one read. Of a larger one only what arrived here
 (at most this many bytes) is copied; the rest is received straight into the frame's own buffer."""
 
+_STEP_BYTES: Final = 1 << 24
+"""What is allocated for a frame on its word; for more, memory grows (by copying) with the bytes that have come."""
+
 _TEXT_GREETINGS: Final = {
     b"HTTP": "HTTP",
     b"SSH-": "SSH",
@@ -39,7 +42,16 @@ class FrameReader:
         max_frame_bytes: `receive.message.max.bytes`; a larger size is refused before anything is allocated.
     """
 
-    __slots__ = ("_filled", "_frame", "_frame_filled", "_head", "_head_view", "_max_frame_bytes", "received_bytes")
+    __slots__ = (
+        "_filled",
+        "_frame",
+        "_frame_filled",
+        "_head",
+        "_head_view",
+        "_max_frame_bytes",
+        "_size",
+        "received_bytes",
+    )
 
     def __init__(self, max_frame_bytes: int) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -48,6 +60,7 @@ class FrameReader:
         self._filled = 0  # bytes in the head that belong to no frame yet
         self._frame: bytearray | None = None  # a frame that did not fit into what has arrived
         self._frame_filled = 0
+        self._size = 0  # of that frame as announced
         self.received_bytes = 0
 
     def get_buffer(self) -> memoryview:
@@ -68,6 +81,11 @@ class FrameReader:
             self._frame_filled += size_bytes
             if self._frame_filled < len(self._frame):
                 return []
+            if self._frame_filled < self._size:
+                grown = bytearray(min(self._size, 2 * len(self._frame)))
+                grown[: self._frame_filled] = self._frame
+                self._frame = grown
+                return []
             frame, self._frame = self._frame, None
             return [frame]
         self._filled += size_bytes
@@ -83,7 +101,7 @@ class FrameReader:
     def describe_position(self) -> str:
         """Where the stream stands, for an error text: `between responses` or `after 12 of 400 bytes of a response`."""
         if self._frame is not None:
-            return f"after {self._frame_filled} of {len(self._frame)} bytes of a response"
+            return f"after {self._frame_filled} of {self._size} bytes of a response"
         if self._filled:
             return f"after {self._filled} bytes of a response's size"
         return "between responses"
@@ -95,8 +113,9 @@ class FrameReader:
             size: int = _SIZE.unpack_from(self._head, position)[0]
             self._check_size(size, position)
             start, available = position + _SIZE_BYTES, self._filled - position - _SIZE_BYTES
-            frame = bytearray(size)
+            frame = bytearray(min(size, _STEP_BYTES))
             if available < size:
+                self._size = size
                 frame[:available] = self._head_view[start : start + available]
                 self._frame, self._frame_filled = frame, available
                 self._filled = 0

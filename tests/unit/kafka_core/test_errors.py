@@ -100,11 +100,19 @@ def test_errors_compare_by_code_and_with_numbers() -> None:
     assert {KafkaError(3): "x"}[KafkaError(3, "other reason")] == "x"
 
 
-def test_unknown_code_has_a_name_and_is_not_retriable() -> None:
-    error = KafkaError.from_code(12345)
+def test_an_unknown_code_has_a_name() -> None:
+    error = KafkaError(12345)
     assert error.name() == "ERR_12345?"
     assert error.str() == "Err-12345?"
     assert not error.retriable()
+
+
+def test_a_code_of_a_broker_that_does_not_exist_is_an_unknown_error_with_a_sentence() -> None:
+    error = KafkaError.from_code(12345)
+    assert error.code() == KafkaError.UNKNOWN
+    assert "the error code 12345, which this client does not know" in error.str()
+    assert not error.retriable()
+    assert "does not know: their words" in KafkaError.from_code(-4000, "their words").str()
 
 
 def test_from_code_knows_what_may_be_tried_again() -> None:

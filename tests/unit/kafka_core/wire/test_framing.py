@@ -103,3 +103,22 @@ class TestRefusal:
         assert feed(reader, frame(b"HTTP")) == [b"HTTP"]
         with pytest.raises(ProtocolError, match="larger than receive"):  # a size like any other now
             feed(reader, b"HTTP")
+
+
+def test_a_large_size_is_believed_only_as_its_bytes_come() -> None:
+    reader = FrameReader(100_000_000)
+    size = 40_000_000
+    reader.get_buffer()[:4] = size.to_bytes(4, "big")
+    assert reader.buffer_updated(4) == []
+    assert len(reader.get_buffer()) < 20_000_000
+    frames: list[bytearray] = []
+    sent = 0
+    while not frames:
+        room = reader.get_buffer()
+        count = len(room)
+        room[0], room[count - 1] = sent % 251, (sent + count - 1) % 251
+        del room
+        frames = reader.buffer_updated(count)
+        sent += count
+    assert sent == size == len(frames[0])
+    assert (frames[0][0], frames[0][-1]) == (0, (size - 1) % 251)
