@@ -34,12 +34,15 @@ kernels: $(VENV)/.kernels ## build the compiled kernels in place
 demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a real cluster)
 	@$(BIN)/python -m tools.demo $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(REGISTRY),--registry $(REGISTRY))
 
+# All parts run, whatever failed before: the first failure must not hide the second.
 # What imports no kernels need not be tested on both sets.
 NO_KERNELS := $(addprefix --ignore=tests/unit/,registry serdes/rules serdes/encryption)
 
 test: kernels ## the fast tests on the pure kernels, then all but the slow ones on the compiled kernels
-	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS)
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS)
+	@failed=0; \
+	KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS) || failed=$$?; \
+	KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS) || failed=$$?; \
+	exit $$failed
 
 test-fast: kernels ## the tests that need neither network nor Java
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS)
@@ -66,13 +69,15 @@ contract: kernels ## the behavioural suite on the embedded broker and registry a
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)
 
 check: kernels ## format, lint, types, import rules, generated files
-	@$(BIN)/ruff format --check $(SOURCES)
-	@$(BIN)/ruff check $(SOURCES)
-	@$(BIN)/mypy
-	@$(BIN)/mypy --config-file tests/mypy.ini tests benchmarks
-	@$(PYTEST) -q -m slow tests/typing
-	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m tools.generate --check
+	@failed=0; \
+	$(BIN)/ruff format --check $(SOURCES) || failed=$$?; \
+	$(BIN)/ruff check $(SOURCES) || failed=$$?; \
+	$(BIN)/mypy || failed=$$?; \
+	$(BIN)/mypy --config-file tests/mypy.ini tests benchmarks || failed=$$?; \
+	$(PYTEST) -q -m slow tests/typing || failed=$$?; \
+	$(BIN)/lint-imports --no-cache || failed=$$?; \
+	$(BIN)/python -m tools.generate --check || failed=$$?; \
+	exit $$failed
 
 fmt: env ## format and mend what can be mended
 	@$(BIN)/ruff format $(SOURCES)

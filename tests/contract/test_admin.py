@@ -11,6 +11,7 @@ from kafka_core import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaEr
 from kafka_core.admin import (
     AdminClient,
     AlterConfigOpType,
+    ClusterMetadata,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -57,7 +58,15 @@ def test_a_topic_is_created_described_and_deleted(cluster: Cluster) -> None:
     admin, name = cluster.admin, unique("made")
     made = admin.create_topics([NewTopic(name, 3, 1, config={"retention.ms": "3600000"})])
     assert made[name].result(LIMIT_S) is None
-    seen = admin.list_topics(timeout=LIMIT_S)
+    # The controller answers when the topic is decided; a broker's metadata has it a moment later. Neither Java nor
+    # librdkafka waits for that, nor do we: there is no moment at which every broker is known to have heard.
+
+    def told() -> ClusterMetadata | None:
+        found = admin.list_topics(timeout=LIMIT_S)
+        return found if name in found.topics and found.topics[name].error is None else None
+
+    seen = wait_for(told, "the topic is in the metadata")
+    assert seen is not None
     assert sorted(seen.topics[name].partitions) == [0, 1, 2]
     assert seen.topics[name].error is None
     described = admin.describe_topics([name])[name].result(LIMIT_S)

@@ -80,7 +80,10 @@ BLOCKED = {
     "poll with a long time": """
         client = consumer(); client.assign([TopicPartition('empty', 0)]); blocked = lambda: client.poll(60)""",
     "consume": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume(10, 60)",
-    "consume_arrow": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume_arrow(10, 60)",
+    "consume_arrow": """
+        client = consumer(); client.subscribe(['empty'])
+        client.consume_arrow(10, 0.01)  # imports pyarrow and numpy, where an interrupt is not the client's
+        blocked = lambda: client.consume_arrow(10, 60)""",
     "committed without a broker": """
         servers = "127.0.0.1:1"
         client = consumer(); blocked = lambda: client.committed([TopicPartition(topic, 0)])""",
