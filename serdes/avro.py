@@ -14,11 +14,12 @@ from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.avro_format import AvroFormat
 from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.calls import Reading, Writing
-from serdes.context import Deserializer, SerializationContext, Serializer, place
-from serdes.errors import SerializationError
+from serdes.context import Deserializer, SerializationContext, Serializer
+from serdes.errors import foreign
 from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
 from serdes.plan import as_schema
-from serdes.typed import avro_builder, avro_schema, checked_avro_schema
+from serdes.typed import avro_schema, checked_avro_schema
+from serdes.typed_objects import avro_builder, avro_dumper, names_needed
 
 if TYPE_CHECKING:
     from serdes.rules.registry import RuleRegistry
@@ -112,7 +113,7 @@ class AvroSerializer(_AvroWriting, BlockingSerializer):
             TypeError: a field has no Avro type.
             SerializationError: the given schema can't hold the class.
         """
-        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), None, conf)
+        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
 
 
 class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
@@ -127,7 +128,7 @@ class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
         conf: Mapping[str, Any] | None = None,
     ) -> Callable[[T | None, SerializationContext | None], Awaitable[bytes | None]]:
         """See `AvroSerializer.for_type`."""
-        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), None, conf)
+        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
 
 
 class AvroDeserializer(_AvroReading, BlockingDeserializer):
@@ -168,7 +169,7 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         Raises:
             TypeError: a field has no Avro type.
         """
-        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), False, conf)
+        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), names_needed(kind), conf)
 
 
 class AsyncAvroDeserializer(_AvroReading, AsyncDeserializer):
@@ -183,7 +184,7 @@ class AsyncAvroDeserializer(_AvroReading, AsyncDeserializer):
         conf: Mapping[str, Any] | None = None,
     ) -> Callable[[bytes | None, SerializationContext | None], Awaitable[T | None]]:
         """See `AvroDeserializer.for_type`."""
-        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), False, conf)
+        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), names_needed(kind), conf)
 
 
 def _built(kind: Any) -> Callable[[Any, SerializationContext], Any]:
@@ -192,9 +193,16 @@ def _built(kind: Any) -> Callable[[Any, SerializationContext], Any]:
     def from_dict(value: Any, ctx: SerializationContext) -> Any:
         try:
             return build(value)
-        except (TypeError, ValueError, KeyError) as error:
-            raise SerializationError(f"no {kind.__name__} can be made of the value: {error}").located(
-                *place(ctx)
-            ) from error
+        except (TypeError, ValueError, KeyError) as error:  # its text may quote the value
+            raise foreign(f"no {kind.__name__} can be made of the value", error) from error
 
     return from_dict
+
+
+def _dumped(kind: Any, schema_str: Any) -> Callable[[Any, SerializationContext], Any]:
+    dump = avro_dumper(kind, schema_str is None)  # in a schema that is given, records may have other names
+
+    def to_dict(value: Any, ctx: SerializationContext) -> Any:
+        return dump(value)
+
+    return to_dict

@@ -1,21 +1,19 @@
-"""Schemas and conversions from Python types: dataclasses, attrs classes, pydantic models, TypedDicts.
+"""Avro schemas of Python types: dataclasses, attrs classes, pydantic models, named tuples, TypedDicts.
 
-Must not know of registries or frames. Avro schemas are derived here; JSON Schemas come from pydantic, whose rules for
-types they follow. Source: Avro specification 1.12; PEP 593 for `Annotated`.
+Must not know of registries or frames. The same class gives the same schema in every process; what Avro can't tell apart
+is refused while the schema is made. Source: Avro specification 1.12; PEP 593 for `Annotated`.
 """
 
 from __future__ import annotations
 
-import collections.abc
-import dataclasses
 import datetime
 import enum
 import json
+import math
 import re
-import types
 import typing
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
@@ -23,8 +21,19 @@ from registry.compat.verdict import check
 from serdes.avro_logical import Duration
 from serdes.errors import SerializationError
 from serdes.plan import as_schema
+from serdes.typed_json import json_adapter
+from serdes.typed_members import MISSING, Member, full_name, is_typed_dict, members, name_of, union_parts, unwrapped
+from serdes.typed_objects import ARRAYS, MAPS, avro_builder, avro_dumper, length_of, symbols
 
-__all__ = ["AvroType", "Precision", "avro_builder", "avro_schema", "checked_avro_schema", "json_adapter"]
+__all__ = [
+    "AvroType",
+    "Precision",
+    "avro_builder",
+    "avro_dumper",
+    "avro_schema",
+    "checked_avro_schema",
+    "json_adapter",
+]
 
 PRIMITIVES: Final[Mapping[Any, Any]] = {
     bool: "boolean",
@@ -38,10 +47,8 @@ PRIMITIVES: Final[Mapping[Any, Any]] = {
     datetime.time: {"type": "long", "logicalType": "time-micros"},
     uuid.UUID: {"type": "string", "logicalType": "uuid"},
 }
-ARRAYS: Final = (list, tuple, collections.abc.Sequence)
-MAPS: Final = (dict, collections.abc.Mapping)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-MISSING: Final = object()
+UNNAMED: Final = ("boolean", "int", "long", "float", "double", "string", "bytes", "null", "array", "map")
 
 
 class AvroType(NamedTuple):
@@ -57,83 +64,20 @@ class Precision(NamedTuple):
     scale: int = 0
 
 
-class Member(NamedTuple):
-    """A field of a class: name, annotation, and default (`MISSING` for none)."""
-
-    name: str
-    kind: Any
-    default: Any
-
-
-def members(kind: Any) -> list[Member] | None:
-    """The fields of a class that has some; None for other types."""
-    if not isinstance(kind, type):
-        return None
-    if hasattr(kind, "model_fields"):
-        return [
-            Member(
-                name,
-                _annotated(found),
-                MISSING if found.is_required() else found.get_default(call_default_factory=True),
-            )
-            for name, found in kind.model_fields.items()
-        ]
-    if not (dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__") or typing.is_typeddict(kind)):
-        return None
-    hints = typing.get_type_hints(kind, include_extras=True)
-    if dataclasses.is_dataclass(kind):
-        return [
-            Member(found.name, hints[found.name], _default(found)) for found in dataclasses.fields(kind) if found.init
-        ]
-    if hasattr(kind, "__attrs_attrs__"):
-        return [Member(found.name, hints[found.name], _attrs_default(found)) for found in kind.__attrs_attrs__]
-    optional: Any = getattr(kind, "__optional_keys__", frozenset())
-    return [
-        Member(name, hint, None if name in optional or typing.get_origin(hint) is typing.NotRequired else MISSING)
-        for name, hint in hints.items()
-    ]
-
-
-def _annotated(found: Any) -> Any:
-    """pydantic keeps what stood in `Annotated` beside the type."""
-    kind = found.annotation
-    for extra in found.metadata:
-        kind = typing.Annotated[kind, extra]
-    return kind
-
-
-def _model_default(found: Any) -> Any:
-    return MISSING if found.is_required() else found.get_default(call_default_factory=True)
-
-
-def _default(found: dataclasses.Field[Any]) -> Any:
-    if found.default is not dataclasses.MISSING:
-        return found.default
-    return MISSING if found.default_factory is dataclasses.MISSING else found.default_factory()
-
-
-def _attrs_default(found: Any) -> Any:
-    if type(found.default).__name__ == "Factory":
-        return found.default.factory() if not found.default.takes_self else MISSING
-    return MISSING if repr(found.default) == "NOTHING" else found.default
-
-
-# --- Avro
-
-
 def avro_schema(kind: Any, namespace: str = "") -> str:
     """The Avro schema of a class; its name is the record's.
 
     Args:
-        kind: a dataclass, attrs class, pydantic model or TypedDict.
+        kind: a dataclass, attrs class, pydantic model, named tuple or TypedDict.
         namespace: of all names in the schema.
 
     Raises:
-        TypeError: a type has no Avro type; `Annotated` with `AvroType` or `Precision` can say which.
+        TypeError: a type has no Avro type (`Annotated` with `AvroType` or `Precision` can say which), two classes have
+            one name (`__avro_name__` in a class gives it another), or alternatives of a union can't be told apart.
     """
     if members(kind) is None:
-        raise TypeError(f"{kind!r} is no dataclass, attrs class, pydantic model or TypedDict")
-    made = _Deriving().of(kind, kind.__name__)
+        raise TypeError(f"{kind!r} is no dataclass, attrs class, pydantic model, named tuple or TypedDict")
+    made = _Deriving().of(kind, name_of(kind))
     return json.dumps({**made, "namespace": namespace} if namespace else made)
 
 
@@ -141,76 +85,142 @@ class _Deriving:
     """Derives one schema; a class is defined where it stands first, and named after that."""
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self._known: dict[str, Any] = {}
 
-    def of(self, kind: Any, where: str) -> Any:
-        if typing.get_origin(kind) is typing.Annotated:
-            return self._annotated(kind, where)
+    def of(self, given: Any, where: str) -> Any:
+        kind = given
+        while typing.get_origin(kind) is typing.Annotated:
+            for extra in kind.__metadata__:
+                if isinstance(extra, AvroType):
+                    return extra.schema
+                if isinstance(extra, Precision):
+                    return {"type": "bytes", "logicalType": "decimal", **extra._asdict()}
+            kind = kind.__origin__
+        if kind is not (inner := unwrapped(kind)):
+            return self.of(inner, where)
         if kind in PRIMITIVES:
             return PRIMITIVES[kind]
         if kind is Duration:
-            return self._once("Duration", {"type": "fixed", "name": "Duration", "size": 12, "logicalType": "duration"})
+            return self._once(kind, {"type": "fixed", "name": "Duration", "size": 12, "logicalType": "duration"})
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-        if origin in (typing.Union, types.UnionType):
-            return [self.of(part, where) for part in arguments]
+        parts = union_parts(kind)
+        if parts is not None:
+            return self._union(parts, where)
         if origin in ARRAYS:
+            if origin is tuple and length_of(arguments) is not None and len(set(arguments)) != 1:
+                raise TypeError(f"{where}: {kind} has no Avro type: its items are of several types, use a class")
             return {"type": "array", "items": self.of(arguments[0], where)}
         if origin in MAPS and arguments[0] is str:
             return {"type": "map", "values": self.of(arguments[1], where)}
-        if origin in (typing.Required, typing.NotRequired):
-            return self.of(arguments[0], where)
         if origin is typing.Literal and all(isinstance(value, str) for value in arguments):
             return "string"
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
-            return self._once(kind.__name__, {"type": "enum", "name": kind.__name__, "symbols": _symbols(kind)})
+            return self._enum(kind, where)
         found = members(kind)
         if found is None:
             raise TypeError(f"{where}: {kind!r} has no Avro type; Annotated[…, AvroType(…)] can say which")
-        if kind.__name__ in self._known:
-            return kind.__name__
-        self._known.add(kind.__name__)
-        fields = [self._field(member, f"{where}.{member.name}") for member in found]
-        return {"type": "record", "name": kind.__name__, "fields": fields}
+        record = self._once(kind, {"type": "record", "name": name_of(kind)})
+        if isinstance(record, dict):
+            record["fields"] = [self._field(member, f"{where}.{member.name}") for member in found]
+        return record
 
-    def _annotated(self, kind: Any, where: str) -> Any:
-        for extra in kind.__metadata__:
-            if isinstance(extra, AvroType):
-                return extra.schema
-            if isinstance(extra, Precision):
-                return {"type": "bytes", "logicalType": "decimal", **extra._asdict()}
-        return self.of(kind.__origin__, where)
+    def _once(self, kind: Any, schema: dict[str, Any]) -> Any:
+        """The definition where a class stands first, its name after that."""
+        name = str(schema["name"])
+        if not all(NAME.fullmatch(part) for part in name.split(".")):
+            raise TypeError(f"{full_name(kind)}: {name!r} is no name in Avro; __avro_name__ in the class can give one")
+        if name not in self._known:
+            self._known[name] = kind
+            return schema
+        if self._known[name] is not kind:
+            both = f"{full_name(self._known[name])} and {full_name(kind)}"
+            raise TypeError(f"{name!r} is the name of two classes, {both}: __avro_name__ in one can give it another")
+        return name
 
-    def _once(self, name: str, schema: Any) -> Any:
-        if name in self._known:
-            return name
-        self._known.add(name)
-        return schema
+    def _enum(self, kind: type[enum.Enum], where: str) -> Any:
+        found = symbols(kind)
+        wrong = [symbol for symbol in found if not NAME.fullmatch(symbol)]
+        if wrong or len(set(found)) != len(found) or issubclass(kind, enum.Flag):
+            why = f"{wrong[0]!r} is no symbol of Avro" if wrong else "its members can't be told apart by symbols"
+            raise TypeError(f"{where}: enum {full_name(kind)} has no Avro type: {why}")
+        return self._once(kind, {"type": "enum", "name": name_of(kind), "symbols": found})
+
+    def _union(self, parts: tuple[Any, ...], where: str) -> list[Any]:
+        branches: list[Any] = []
+        forms: dict[str, Any] = {}
+        for part in parts:
+            branch = self.of(part, where)
+            branches += branch if isinstance(branch, list) else [branch]
+            for form in _forms(unwrapped(part), branch):
+                if form in forms:
+                    both = f"{_shown(forms[form])} and {_shown(part)}"
+                    raise TypeError(f"{where}: {both} can't be told apart in a union: both are {form} in Avro")
+                forms[form] = part
+        return branches
 
     def _field(self, member: Member, where: str) -> dict[str, Any]:
         schema = self.of(member.kind, where)
+        nullable = isinstance(schema, list) and "null" in schema
+        if member.optional and nullable:
+            raise TypeError(f"{where}: a key that may be missing can't be None too: Avro has null for both")
         if member.default is MISSING:
             return {"name": member.name, "type": schema}
+        if member.default is None and schema != "null":
+            others = [branch for branch in schema if branch != "null"] if isinstance(schema, list) else [schema]
+            return {"name": member.name, "type": ["null", *others], "default": None}
         default = _avro_default(member.default)
-        if isinstance(schema, list) and "null" in schema:
-            others = [branch for branch in schema if branch != "null"]
-            schema = ["null", *others] if default is None else [*others, "null"]
-        elif default is None:  # a key that may be missing
-            schema = ["null", schema]
-        if default is MISSING:
+        if isinstance(schema, list):
+            first = next((branch for branch in schema if _is_default(branch, default)), MISSING)
+            if first is MISSING:
+                return {"name": member.name, "type": schema}
+            schema = [first, *(branch for branch in schema if branch is not first)]
+            if nullable:  # as it always was: null stands behind
+                schema = [*(branch for branch in schema if branch != "null"), "null"]
+        elif not _is_default(schema, default):
             return {"name": member.name, "type": schema}
         return {"name": member.name, "type": schema, "default": default}
 
 
-def _symbols(kind: type[enum.Enum]) -> list[str]:
-    return [item.value if isinstance(item.value, str) else item.name for item in kind]
+def _shown(kind: Any) -> str:
+    return full_name(kind) if isinstance(kind, type) else str(kind)
+
+
+def _forms(kind: Any, branch: Any) -> list[str]:
+    """What else in a union a branch could be taken for: its own type in Avro, and what its Python values look like."""
+    if isinstance(branch, list):
+        return [form for part in branch for form in _forms(None, part)]
+    avro = branch["type"] if isinstance(branch, dict) else branch
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return ["string"]  # two enums, or an enum and text: a symbol is text when it is read
+    if is_typed_dict(kind):
+        return ["map"]  # its values are dicts, as those of maps and of other TypedDicts
+    return [str(avro)] if avro in UNNAMED else []
 
 
 def _avro_default(value: Any) -> Any:
     """A default as schemas have it; `MISSING` if they have no form for it."""
     if isinstance(value, enum.Enum):
         return value.value if isinstance(value.value, str) else value.name
-    simple = value is None or isinstance(value, (bool, int, float, str)) or value in ([], {})
-    return value if simple else MISSING
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        return MISSING if value else {} if isinstance(value, dict) else []
+    return value if value is None or isinstance(value, (bool, int, float, str)) else MISSING
+
+
+def _is_default(schema: Any, default: Any) -> bool:
+    """Whether a default is one of a type."""
+    kind = schema["type"] if isinstance(schema, dict) else schema
+    if kind in ("int", "long"):
+        bits = 31 if kind == "int" else 63
+        return isinstance(default, int) and not isinstance(default, bool) and -(2**bits) <= default < 2**bits
+    if kind in ("float", "double"):
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        return number and math.isfinite(default)
+    if kind in ("string", "bytes", "enum"):
+        return isinstance(default, str)
+    wanted: dict[str, Any] = {"boolean": bool, "null": type(None), "array": list, "map": dict}
+    return kind in wanted and isinstance(default, wanted[kind])
 
 
 def checked_avro_schema(kind: Any, given: str | Schema | RegisteredSchema | None) -> Schema:
@@ -231,124 +241,3 @@ def checked_avro_schema(kind: Any, given: str | Schema | RegisteredSchema | None
         reasons = "; ".join(str(difference) for difference in verdict.differences)
         raise SerializationError(f"the schema can't hold a {kind.__name__}: {reasons}")
     return wanted
-
-
-# --- objects
-
-
-def avro_builder(kind: Any) -> Callable[[Any], Any]:
-    """A function that makes an object of a decoded value."""
-    return _Building().of(kind) or _same
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-class _Building:
-    """Compiles one builder; recursive classes refer to the function of their class."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Callable[[Any], Any]] = {}
-
-    def of(self, kind: Any) -> Callable[[Any], Any] | None:
-        """None where values are what they should be."""
-        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-        if origin is typing.Annotated or origin in (typing.Required, typing.NotRequired):
-            return self.of(arguments[0])
-        if origin in (typing.Union, types.UnionType):
-            return self._union(arguments)
-        if origin in ARRAYS:
-            item = self.of(arguments[0])
-            make: Any = tuple if origin is tuple else list
-            if item is None:
-                return None if make is list else tuple
-            return lambda value: make(map(item, value))
-        if origin in MAPS:
-            part = self.of(arguments[1])
-            return None if part is None else lambda value: {key: part(item) for key, item in value.items()}
-        if isinstance(kind, type) and issubclass(kind, enum.Enum):
-            table = dict(zip(_symbols(kind), kind, strict=True))
-            return table.__getitem__
-        return self._class(kind)
-
-    def _class(self, kind: Any) -> Callable[[Any], Any] | None:
-        if hasattr(kind, "model_validate"):
-            validate: Callable[[Any], Any] = kind.model_validate
-            return validate
-        found = members(kind)
-        if found is None:
-            return None
-        if kind in self._known:
-            return self._known[kind]
-        parts: list[tuple[str, Callable[[Any], Any]]] = []
-
-        def build(value: Any) -> Any:
-            for name, part in parts:
-                if name in value:
-                    value[name] = part(value[name])
-            return kind(**value)
-
-        self._known[kind] = build
-        converts = [(member.name, self.of(member.kind)) for member in found]
-        parts += [(name, part) for name, part in converts if part is not None]
-        return build
-
-    def _union(self, arguments: tuple[Any, ...]) -> Callable[[Any], Any] | None:
-        options = [(part, self.of(part)) for part in arguments if part is not type(None)]
-        if all(build is None for _, build in options):
-            return None
-
-        def convert(value: Any) -> Any:
-            if value is None:
-                return None
-            for part, build in options:
-                if len(options) == 1 or _is_of(part, value):
-                    return value if build is None else build(value)
-            return value
-
-        return convert
-
-
-def _is_of(kind: Any, value: Any) -> bool:
-    """Whether a decoded value is one of a type, judging by its outermost form."""
-    origin = typing.get_origin(kind)
-    if origin is typing.Annotated:
-        return _is_of(typing.get_args(kind)[0], value)
-    if origin in ARRAYS:
-        return isinstance(value, list)
-    found = members(kind)
-    if found is not None:
-        return isinstance(value, dict) and value.keys() == {member.name for member in found}
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return isinstance(value, str) and value in _symbols(kind)
-    return isinstance(value, dict) if origin in MAPS else isinstance(value, kind)
-
-
-# --- JSON
-
-
-def json_adapter(kind: Any) -> tuple[str, Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    """The JSON Schema of a type, and functions from objects to JSON values and back, for `to_dict` and `from_dict`.
-
-    Raises:
-        TypeError: pydantic is not installed, or knows no schema for the type.
-    """
-    try:
-        import pydantic
-    except ImportError as missing:
-        raise TypeError("JSON Schemas of types need pydantic: pip install pydantic") from missing
-    try:
-        adapter: Any = pydantic.TypeAdapter(kind)
-        schema = adapter.json_schema(mode="serialization")
-    except pydantic.errors.PydanticUserError as error:
-        raise TypeError(f"there is no JSON Schema for {kind!r}: {error}") from error
-
-    def from_value(value: Any, ctx: Any) -> Any:
-        try:
-            return adapter.validate_python(value)
-        except pydantic.ValidationError as error:
-            raise SerializationError(f"the value is no {getattr(kind, '__name__', kind)}: {error}") from error
-
-    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
-    return text, lambda value, ctx: adapter.dump_python(value, mode="json"), from_value

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema.validators import validator_for
 
@@ -120,6 +120,7 @@ SCHEMAS = {draft: _schemas(number) for draft, number in zip(DRAFTS, (4, 6, 7, 20
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
+@settings(max_examples=max(60, settings.default.max_examples // 2))  # five times
 @given(data=st.data())
 def test_both_validators_agree(draft: str, data: st.DataObject) -> None:
     part = data.draw(SCHEMAS[draft])
