@@ -249,6 +249,16 @@ class Positions(RuleBasedStateMachine):
             self.settle(ready[pick % len(ready)])
             self.plans()
 
+    @rule(number=partitions, start=st.sampled_from([0, 1, 3]), anew=st.booleans())
+    def an_old_answer_comes_first(self, number: int, start: int, anew: bool) -> None:
+        """What was asked for before a seek or a new assignment is answered before what is asked for after it."""
+        self.records_come(number, 2)
+        (self.assigns if anew else self.seeks)(number, start)
+        for item in [item for item in self.sent if item.response is None][:1]:
+            self.broker_answers(0)
+            self.settle(item)
+        self.takes(2)
+
     @rule(pick=picks)
     def connection_breaks(self, pick: int) -> None:
         if self.sent:
