@@ -41,10 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def first_seed(name: str, limit: int, workers: int) -> tuple[int | None, str]:
     """The first seed that shows the defect, and the checker that found it."""
-    work = functools.partial(simulate_seed, None, name)
+    work = functools.partial(simulate_seed, name)
     with multiprocessing.get_context("fork").Pool(workers) as pool:
-        for verdict in pool.imap(work, range(limit), chunksize=2):
-            if verdict.violations and not simulate_seed(None, None, verdict.seed).violations:
+        for verdict in pool.imap(work, [(seed, None) for seed in range(limit)], chunksize=2):
+            if verdict.violations and not simulate_seed(None, (verdict.seed, None)).violations:
                 return verdict.seed, verdict.violations[0].checker
     return None, ""
 

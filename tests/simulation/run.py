@@ -31,7 +31,10 @@ from tests.simulation.shrink import shrink
 from tests.simulation.world import run
 
 SEEDS_FILE: Final = Path(__file__).with_name("seeds")
-"""Seeds (and scenario, if any) that once showed a defect; they run first."""
+"""Scenarios and seeds that once showed a defect; they run first."""
+
+Ticket = tuple[int, str | None]
+"""A seed, and the scenario if it is not the one that the seed would draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,10 @@ def simulate(plan: Plan) -> Verdict:
     )
 
 
-def simulate_seed(scenario: str | None, mutation: str | None, seed: int) -> Verdict:
+def simulate_seed(mutation: str | None, ticket: Ticket) -> Verdict:
     """Run one seed; for worker processes."""
     with mutated(mutation):
-        return simulate(plan_for(seed, scenario))
+        return simulate(plan_for(*ticket))
 
 
 @contextlib.contextmanager
@@ -76,16 +79,16 @@ def mutated(name: str | None) -> Iterator[None]:
             yield
 
 
-def known_seeds() -> list[int]:
-    """The seeds of the seeds file."""
-    rows = SEEDS_FILE.read_text().splitlines() if SEEDS_FILE.exists() else []
-    return [int(row.split()[0]) for row in rows if row.strip() and not row.startswith("#")]
+def known_seeds() -> list[Ticket]:
+    """The seeds of the seeds file, each with its scenario."""
+    rows = [row.split() for row in SEEDS_FILE.read_text().splitlines() if row.strip() and not row.startswith("#")]
+    return [(int(row[1]), row[0]) for row in rows]
 
 
-def explain(verdict: Verdict, scenario: str | None, mutation: str | None, *, shrunk: bool = True) -> None:
+def explain(verdict: Verdict, mutation: str | None, *, shrunk: bool = True) -> None:
     """Print a violation with its seed, the shrunk schedule, and the history."""
     checkers = {violation.checker for violation in verdict.violations[:1]}
-    plan = plan_for(verdict.seed, scenario)
+    plan = plan_for(verdict.seed, verdict.scenario)
     print(f"\n=== seed {verdict.seed}: {verdict.violations[0]}")
     with mutated(mutation):
         if shrunk:
@@ -139,15 +142,15 @@ def _one(options: argparse.Namespace) -> int:
 
 
 def _many(options: argparse.Namespace) -> int:
-    seeds = list(range(options.first, options.first + options.seeds))
-    seeds = [seed for seed in known_seeds() if seed not in set(seeds)] + seeds
+    tickets: list[Ticket] = [] if options.scenario else known_seeds()
+    tickets += [(seed, options.scenario) for seed in range(options.first, options.first + options.seeds)]
     started = time.perf_counter()
     bad: list[Verdict] = []
     counts: Counter[str] = Counter()
     cpu_s = virtual_s = 0.0
-    work = functools.partial(simulate_seed, options.scenario, options.mutation)
+    work = functools.partial(simulate_seed, options.mutation)
     with _workers(options.workers) as results:
-        for verdict in results(work, seeds):
+        for verdict in results(work, tickets):
             counts[verdict.scenario] += 1
             cpu_s += verdict.cpu_s
             virtual_s += verdict.virtual_s
@@ -167,7 +170,7 @@ def _many(options: argparse.Namespace) -> int:
         f"{1000 * cpu_s / max(done, 1):.0f} ms of CPU a seed: {len(bad)} with violations"
     )
     if bad:
-        explain(min(bad, key=lambda one: one.seed), options.scenario, options.mutation, shrunk=not options.no_shrink)
+        explain(min(bad, key=lambda one: one.seed), options.mutation, shrunk=not options.no_shrink)
     return 1 if bad else 0
 
 
@@ -179,7 +182,7 @@ def _workers(count: int) -> Iterator[Any]:
         return
     gc.freeze()
     with multiprocessing.get_context("fork").Pool(count, initializer=gc.freeze) as pool:
-        yield lambda work, seeds: pool.imap_unordered(work, seeds, chunksize=4)
+        yield lambda work, tickets: pool.imap_unordered(work, tickets, chunksize=4)
 
 
 if __name__ == "__main__":

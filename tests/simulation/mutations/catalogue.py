@@ -15,25 +15,24 @@ from kafka_core.engine.fetcher import Fetcher
 from kafka_core.engine.group_classic import Membership
 from kafka_core.engine.lane import Lane
 from kafka_core.engine.sequences import PartitionSequence
-from kafka_core.engine.subscription import Assignment
 from tests.simulation.mutations import Mutation
 
 _ALL: Final = (
     Mutation(
         "version-again",
-        "a new assignment of a partition begins with version 1 again (defect A1 of issue 9)",
-        Assignment,
-        "add",
-        "state.restart(item.offset)",
-        "state.restart(item.offset); state.version = 1",
+        "requests for a new assignment have the number of those for the old one (defect A1 in today's form)",
+        Fetcher,
+        "_planned",
+        "number = new_version()",
+        "number = 1",
     ),
     Mutation(
         "epoch-unchecked",
         "an answer to a fetch is taken whatever happened to the partition since",
         Fetcher,
         "_partitions",
-        "planned.versions.get(key) == state.version",
-        "key in planned.versions",
+        "state.request == planned.number and ",
+        "",
     ),
     Mutation(
         "sequence-kept",
@@ -64,7 +63,7 @@ _ALL: Final = (
         "a fetch that got no answer leaves its session as it was",
         Fetcher,
         "failed",
-        "self._sessions[planned.node_id].reset(keep_id=True)",
+        "self._session(planned.node_id).reset(keep_id=True)",
         "pass",
     ),
     Mutation(
