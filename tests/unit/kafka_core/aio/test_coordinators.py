@@ -94,7 +94,7 @@ async def test_a_broker_that_does_not_answer_gets_company(monkeypatch: pytest.Mo
         async def any_connection() -> BrokerConnection:
             return left.pop(0)
 
-        cluster.any_connection = any_connection
+        monkeypatch.setattr(cluster, "any_connection", any_connection)
         assert await finder.find(GROUP, "g") == 4
         assert len(dead.asked(FindCoordinatorRequest)) == 2
         for connection in ways:
