@@ -40,6 +40,8 @@ kserdes schema diff old/order.avsc new/order.avsc
 kserdes schema diff main:schemas/order.avsc schemas/order.avsc
 # two versions in a registry
 kserdes schema diff orders-value:3 orders-value:latest --registry http://localhost:8081
+# whether data that was written earlier can be read with a schema
+kserdes schema diff archive/orders.avro schemas/order.avsc
 """
 
 
@@ -74,7 +76,8 @@ def diff(
 ) -> None:
     """Show two schemas side by side, and who can read whose data.
 
-    OLD and NEW are files, files of a git revision (REVISION:PATH), or versions of a subject (SUBJECT:VERSION).
+    OLD and NEW are schema files, Avro data files (the schema they were written with), files of a git revision
+    (REVISION:PATH), or versions of a subject (SUBJECT:VERSION).
     """
     from registry.cli.comparing import compare
     from registry.cli.sides import side

@@ -1,7 +1,7 @@
 """One schema named on the command line: a file, a file in a git revision, or a version of a subject.
 
 Must not compare anything. `file.avsc`; `REVISION:path/file.avsc` as git writes it (from the repository's top, or from
-here with `./`); `SUBJECT:3` or `SUBJECT:latest` for a registry.
+here with `./`); `SUBJECT:3` or `SUBJECT:latest` for a registry; `data.avro`, the schema that the data was written with.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from registry.cli import data_file
 from registry.cli.files import shown
 from registry.cli.findings import Unusable
 from registry.cli.git import GitTree, Repository
@@ -89,9 +90,20 @@ def _in_collection(label: str, collection: Collection, path: str) -> Side:
 def _file(text: str, settings: Settings, root: str | None) -> Side:
     if Path(text).is_dir():
         raise Unusable(f"{text} is a folder; name a schema file")
+    if text.lower().endswith(data_file.SUFFIX):
+        return _alone(shown(Path(text)), data_file.written_schema(Path(text)))
     (found,) = find_inputs([text], settings, root).roots
     found.collection.label = f"{HERE}/{text}"
     return _in_collection(shown(Path(text)), found.collection, found.paths[0])
+
+
+def _alone(label: str, schema: Schema) -> Side:
+    """A schema without references."""
+
+    def resolve(reference: SchemaReference) -> Schema:
+        raise InvalidSchemaError.local(f"{label} refers to nothing, and {reference.name} is asked for")
+
+    return Side(label, schema, lambda reference: False, resolve)
 
 
 def _revision(text: str, settings: Settings, root: str | None) -> Side:
