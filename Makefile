@@ -34,15 +34,25 @@ kernels: $(VENV)/.kernels ## build the compiled kernels in place
 demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a real cluster)
 	@$(BIN)/python -m tools.demo $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(REGISTRY),--registry $(REGISTRY))
 
-# All parts run, whatever failed before: the first failure must not hide the second.
-# What imports no kernels need not be tested on both sets.
-NO_KERNELS := $(addprefix --ignore=tests/unit/,registry serdes/rules serdes/encryption)
+# What runs the same code on both kernel sets need not be tested on both.
+NO_KERNELS := $(addprefix --ignore=tests/,unit/registry unit/tools unit/serdes/rules unit/serdes/encryption meta \
+	simulation simulation_flows faults/test_registry_kill.py faults/test_registry_input.py \
+	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
+	property/test_json_verdicts.py)
 
-test: kernels ## the fast tests on the pure kernels, then all but the slow ones on the compiled kernels
-	@failed=0; \
-	KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS) || failed=$$?; \
-	KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS) || failed=$$?; \
-	exit $$failed
+# Both sets at the same time, and all parts run, whatever failed before: the first failure must not hide the second.
+test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
+	@$(MAKE) -k -j2 --no-print-directory test-native-set test-pure-set
+
+.PHONY: test-native-set test-pure-set
+test-native-set:
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS)
+
+# Its output comes in one piece, when it ends.
+test-pure-set:
+	@log=$$(mktemp); status=0; \
+	KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS) >$$log 2>&1 || status=$$?; \
+	echo; echo "== the fast tests on the pure kernels"; cat $$log; rm -f $$log; exit $$status
 
 test-fast: kernels ## the tests that need neither network nor Java
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS)
@@ -53,8 +63,13 @@ test-pure: env ## the fast tests on the pure-Python kernels
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow $(PYTEST_ARGS)
 
+# What does not depend on the interpreter: the rules of compatibility, the bytes of messages, the simulators.
+NO_PYTHON := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry/compat unit/tools \
+	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
+	property/test_json_verdicts.py property/test_protocol_roundtrip.py property/test_protocol_hostile.py)
+
 test-pythons: ## the fast tests on every other supported Python that pyenv has
-	@tools/test_pythons.sh arrow,$(FEATURES),test
+	@PYTEST_ARGS="$(NO_PYTHON) $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
 
 # SEEDS=200000 FROM=0 WORKERS=2; it stops by itself, with status 1 if a promise was broken.
 SEEDS ?= 2000

@@ -14,7 +14,7 @@ for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4]*/bin/python; do
   mkdir "$work/$version"
   git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -t "$work/$version")
   make -s -C "$work/$version" test-fast PYTHON="$python" VENV="$work/$version/.venv" \
-    EXTRAS="$1" >"$work/$version.log" 2>&1 &
+    EXTRAS="$1" PYTEST_ARGS="${PYTEST_ARGS:-}" >"$work/$version.log" 2>&1 &
   running[$version]=$!
 done
 failed=0
