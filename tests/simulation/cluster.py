@@ -49,8 +49,8 @@ class VirtualCluster(EmbeddedCluster):
     # ---- what the plan does to it
 
     def make_topic(self, name: str, partitions: int, configs: dict[str, str] | None = None) -> None:
-        """Create a topic, or do nothing if it is there."""
-        if name not in self.state.topics:
+        """Create a topic; does nothing if it is there, or while no broker runs."""
+        if name not in self.state.topics and self.state.alive_nodes():
             factor = min(len(self.state.alive_nodes()), len(self.state.nodes), 3)
             self.state.create_topic(name, partitions, max(1, factor), configs or {})
         self.note_topics()
