@@ -153,10 +153,21 @@ class World:
             app.finish()
         if not await self._until(lambda: not any(app.alive for app in producers), limit_s):
             self.late += [f"{app.process}: not closed" for app in producers if app.alive]
+        await self._see_to_readers(limit_s)
         spans = Spans(self.plan)
         consumers = [app for app in self.apps.values() if isinstance(app, ConsumerApp) and app.alive]
         if consumers and not await self._until(lambda: not missing(self, spans), limit_s):
             self.late += missing(self, spans)
+
+    async def _see_to_readers(self, limit_s: float) -> None:
+        """Members that were about to end are started again, and what a late command has paused is resumed."""
+        leaving = [app for app in self.apps.values() if isinstance(app, ConsumerApp) and app.finishing]
+        await self._until(lambda: not any(app.alive for app in leaving), limit_s)
+        for name in [app.client.name for app in leaving if isinstance(app, MemberApp)]:
+            self.start(name)
+        for app in self.apps.values():
+            if isinstance(app, ConsumerApp):
+                app.resume()
 
     async def _probe(self, producers: list[ProducerApp]) -> None:
         """Twice a few records: the first ones find out which connections are dead, the others must get through."""
