@@ -33,13 +33,14 @@ class Span:
         starts: where it may begin; None: at the group's committed offset, or where auto.offset.reset says.
         states: the possibilities, each (next offset of this span, None before its first record; next offset of the
             span before, or None).
-        anew: the topic was made anew meanwhile: the span may begin again, at 0.
+        anew: the topic was made anew meanwhile: the span may begin again, at 0. `owed`: it has not done so yet.
     """
 
     since: int
     starts: frozenset[int] | None
     states: frozenset[State]
     anew: bool = False
+    owed: bool = False
 
     @property
     def next(self) -> int | None:
@@ -99,7 +100,9 @@ class Spans:
         """Whether a consumer has nothing more to read: it stands at `end`, or begins there."""
         reading = self.reading(who)
         span = reading.spans[key]
-        if any(new == end for new, _ in span.states) or (span.anew and end == 0):
+        if span.owed or (span.anew and end == 0):
+            return end == 0
+        if any(new == end for new, _ in span.states):
             return True
         return span.next is None and end in (
             span.starts if span.starts is not None else self._group_starts(span, reading, key)
@@ -159,7 +162,7 @@ class Spans:
         for reading in self._readings.values():
             for key, span in reading.spans.items():
                 if key[0] == name:
-                    span.anew = True
+                    span.anew, span.owed = True, span.next is not None
         for (_, topic, _), commits in self._commits.items():
             if topic == name:
                 commits.append((number, -1))
@@ -184,6 +187,7 @@ class Spans:
             held = old == offset or offset in self._passed(reading, key, begun, span)
             if new is None and held and begun < span.since:
                 states.add((None, offset + 1))
+        span.owed = span.owed and offset != 0
         if not states and span.anew and offset == 0:
             states.add((1, None))
             span.anew = False
