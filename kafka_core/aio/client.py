@@ -274,7 +274,7 @@ class ClusterClient:
         """A leader (of that topic; None: anything) is not what the view says: refresh soon, in the background.
 
         May be called as often as one likes: requests are spaced (topic.metadata.refresh.fast.interval.ms, doubling
-        up to retry.backoff.max.ms).
+        up to 250 ms, and when the trouble lasts longer than an election up to retry.backoff.max.ms).
         """
         self._plan.invalidate(topic, self._clock.monotonic())
         self._wake.set()

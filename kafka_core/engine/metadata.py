@@ -24,6 +24,11 @@ from kafka_core.protocol.messages.metadata import (
 _TRANSIENT_TOPIC_ERRORS: Final = frozenset({KafkaError.LEADER_NOT_AVAILABLE, KafkaError.COORDINATOR_NOT_AVAILABLE})
 """Topic errors under which the partitions known from before are still the best guess."""
 
+HURRY_MS: Final = 250.0
+HURRY_FOR_S: Final = 30.0
+"""How far apart refreshes are while leaders are wrong, and for how long: about what electing one takes at most. What is
+wrong for longer is asked for at the spacing that doubles up to retry.backoff.max.ms."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
@@ -249,13 +254,16 @@ class RefreshPlan:
     """Decides when the next background refresh is due and what it asks for.
 
     A stale leader (`invalidate`) makes it due at once, then, while refreshes keep being asked for, with exponential
-    back-off between them; otherwise it is due every interval as long as topics are tracked. One background refresh at
-    a time: between `started` and `finished` nothing is due.
+    back-off between them (for the first `HURRY_FOR_S` no longer than `HURRY_MS`: a new leader is to be found soon after
+    its election); otherwise it is due every interval as long as topics are tracked. One background refresh at a time:
+    between `started` and `finished` nothing is due.
     """
 
     def __init__(self, rules: RefreshRules, rng: random.Random) -> None:
         self._rules = rules
         self._backoff = Backoff(rules.fast_interval_ms, rules.fast_max_ms, rng)
+        self._hurried_backoff = Backoff(rules.fast_interval_ms, min(HURRY_MS, rules.fast_max_ms), rng)
+        self._trouble_since_s = -HURRY_FOR_S
         self._attempt = 0
         self._not_before_s = 0.0
         self._stale: set[str] = set()
@@ -271,8 +279,9 @@ class RefreshPlan:
 
     def invalidate(self, topic: str | None, now_s: float) -> None:
         """A topic's leaders (None: the brokers, all tracked topics) turned out to be wrong."""
-        if self._last_quiet(now_s):
+        if not self._attempt or self._last_quiet(now_s):
             self._attempt = 0
+            self._trouble_since_s = now_s
         if topic is None:
             self._brokers_stale = True
         else:
@@ -280,7 +289,11 @@ class RefreshPlan:
 
     def _last_quiet(self, now_s: float) -> bool:
         """Whether the last hurried refresh is so long ago that the next trouble is a new one."""
-        return now_s - self._not_before_s > 10 * self._rules.fast_max_ms / 1000
+        return now_s - self._not_before_s > 3 * self._rules.fast_max_ms / 1000
+
+    def _delay_s(self, now_s: float) -> float:
+        hurried = now_s - self._trouble_since_s < HURRY_FOR_S
+        return (self._hurried_backoff if hurried else self._backoff).delay_s(self._attempt)
 
     def track(self, topics: Iterable[str]) -> None:
         """The topics that the periodic refresh keeps up to date; replaces the earlier ones."""
@@ -305,7 +318,7 @@ class RefreshPlan:
         self._stale.clear()
         self._brokers_stale = False
         if hurried:
-            self._not_before_s = now_s + self._backoff.delay_s(self._attempt)
+            self._not_before_s = now_s + self._delay_s(now_s)
             self._attempt += 1
         return topics
 
@@ -317,7 +330,7 @@ class RefreshPlan:
         else:
             self._stale.update(topics)
             self._brokers_stale = True
-            self._not_before_s = max(self._not_before_s, now_s + self._backoff.delay_s(self._attempt))
+            self._not_before_s = max(self._not_before_s, now_s + self._delay_s(now_s))
 
     def observed(self, now_s: float, topics: Iterable[str] | None) -> None:
         """Somebody else's refresh was answered: what it covered is fresh."""

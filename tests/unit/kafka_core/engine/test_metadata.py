@@ -1,5 +1,6 @@
 """kafka_core.engine.metadata: merging answers, old epochs, topic ids; when the next refresh is due."""
 
+import itertools
 import random
 from uuid import UUID
 
@@ -209,20 +210,53 @@ class TestPlan:
         assert due_s <= clock.monotonic()
         assert plan.started(clock.monotonic()) == {"t", "stale"}
 
-    def test_repeated_trouble_is_spaced_and_doubles(self):
-        plan, clock = self.plan()
-        gaps: list[float] = []
-        for _ in range(6):
+    def refreshes(self, plan: RefreshPlan, clock: ManualClock, until_s: float) -> list[float]:
+        """When they begin, while somebody asks for one all the time."""
+        begun: list[float] = []
+        while True:
             plan.invalidate("a", clock.monotonic())
             due_s = plan.due_at_s()
             assert due_s is not None
-            gaps.append(max(0.0, due_s - clock.monotonic()))
-            clock.advance(gaps[-1])
+            clock.advance(max(0.0, due_s - clock.monotonic()))
+            if clock.monotonic() > until_s:
+                return begun
+            begun.append(clock.monotonic())
             plan.started(clock.monotonic())
             plan.finished(clock.monotonic(), ok=True)
-        assert gaps[0] == 0.0
-        for gap_s, middle_s in zip(gaps[1:], [0.1, 0.2, 0.4, 0.8, 1.0], strict=True):
-            assert middle_s * 0.8 <= gap_s <= middle_s * 1.2
+
+    @pytest.mark.parametrize(
+        ("interval_ms", "max_ms", "soon", "later_s"),
+        [
+            (100, 1000, [0.1, 0.2, 0.25, 0.25], 1.0),
+            (500, 1000, [0.5, 0.5], 1.0),
+            (20, 100, [0.02, 0.04, 0.08, 0.1, 0.1], 0.1),
+        ],
+    )
+    def test_repeated_trouble_is_spaced_closely_for_as_long_as_an_election_takes(
+        self, interval_ms: int, max_ms: int, soon: list[float], later_s: float
+    ):
+        plan, clock = self.plan(RefreshRules(fast_interval_ms=interval_ms, fast_max_ms=max_ms))
+        start_s = clock.monotonic()
+        begun = self.refreshes(plan, clock, start_s + 60)
+        assert begun[0] == start_s
+        gaps_s = [after - before for before, after in itertools.pairwise(begun)]
+        for gap_s, middle_s in zip(gaps_s, soon, strict=False):
+            assert middle_s * 0.79 <= gap_s <= middle_s * 1.21
+        for before_s, gap_s in zip(begun[len(soon) :], gaps_s[len(soon) :], strict=False):
+            middle_s = soon[-1] if before_s < start_s + 30 else later_s
+            assert middle_s * 0.79 <= gap_s <= middle_s * 1.01
+
+    def test_no_second_has_more_than_six_refreshes_however_often_they_are_asked_for(self):
+        plan, clock = self.plan()
+        begun = self.refreshes(plan, clock, clock.monotonic() + 60)
+        assert max(sum(first <= one < first + 1 for one in begun) for first in begun) <= 6
+
+    def test_the_next_leader_s_trouble_is_asked_about_as_closely_as_the_last_one_s(self):
+        plan, clock = self.plan()
+        self.refreshes(plan, clock, clock.monotonic() + 40)
+        clock.advance(5)
+        start_s = clock.monotonic()
+        assert len(self.refreshes(plan, clock, start_s + 10)) >= 40
 
     def test_trouble_after_a_quiet_time_is_due_at_once_again(self):
         plan, clock = self.plan()
