@@ -98,9 +98,12 @@ class UnexpectedAnswerError(ResponseError):
 
     Attributes:
         page: whether it is a web page: then no registry has answered, not even one that lacks the call.
+        lacks_call: whether a registry says, in its own form, that it has no such call (older ones lack newer calls).
+            A page, an empty answer and another service's JSON do not say that.
     """
 
     page: bool = False
+    lacks_call: bool = False
 
 
 class IncompatibleSchemaError(ResponseError):

@@ -36,6 +36,8 @@ ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry
 CONTENT = "application/vnd.schemaregistry.v1+json"
 REDIRECTS = range(300, 400)
 NO_SUCH_CALL = (404, 405)
+NO_PATH = {"message": "Not found"}
+"""With the status as `code`: what Redpanda's registry answers for a path it does not have."""
 NOT_CARRIED_OUT = frozenset({429, 503})
 """Statuses that say the request was refused at the door: even a call that must not be doubled may be repeated."""
 
@@ -188,10 +190,14 @@ def error_of(reply: Reply) -> ResponseError:
         body = None
     code = body.get("error_code") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(code, int) or isinstance(code, bool):
-        return reply.unexpected(_foreign(reply), reply.status)
+        foreign = reply.unexpected(_foreign(reply), reply.status)
+        foreign.lacks_call = reply.status in NO_SUCH_CALL and body == {**NO_PATH, "code": reply.status}
+        return foreign
     message = str(body.get("message") or f"HTTP {reply.status}")
     if code == reply.status and code in NO_SUCH_CALL:
-        return reply.unexpected(f"{message}: the URL is wrong, or this registry has no such call", code)
+        unknown = reply.unexpected(f"{message}: the URL is wrong, or this registry has no such call", code)
+        unknown.lacks_call = True
+        return unknown
     error: ResponseError
     if reply.status == 409 and code in (409, 40901):
         error = IncompatibleSchemaError(reply.status, code, message, _reasons(message))

@@ -32,6 +32,7 @@ __all__ = [
 KAFKA_CLUSTER_ID: Final = "subject.name.strategy.kafka.cluster.id"
 FALLBACK_TYPE: Final = "subject.name.strategy.fallback.type"
 ANY_CLUSTER: Final = "-"
+OWN_NOT_FOUND: Final = range(40400, 40500)
 SubjectNameStrategy: TypeAlias = Callable[[SerializationContext | None, str | None], str | None]
 """Context and full name of the record (None if the schema has no name) → subject."""
 
@@ -122,8 +123,9 @@ class AssociatedNameStrategy:
 
         Raises:
             SerializationError: several subjects, or none and no fallback, or the cluster's id can't be found.
-            SchemaRegistryError: the registry refuses, or a web page answers; another 404 is the same as no association:
-                older registries do not know the call.
+            SchemaRegistryError: the registry refuses, or something else answers: a proxy's 404 says nothing about the
+                topic, and the fallback would be the wrong subject. Only a registry's own code (also that of one which
+                lacks the call) means that there is no association.
         """
         place = _context(ctx)
         _topic(ctx)
@@ -137,7 +139,7 @@ class AssociatedNameStrategy:
                 "get_associations_by_resource_name", (place.topic, cluster or ANY_CLUSTER, "topic", [kind])
             )
         except SchemaRegistryError as error:
-            if error.http_status_code != 404 or getattr(error, "page", False):
+            if not _none_associated(error):
                 raise
             found = []
         if len(found) > 1:
@@ -147,6 +149,12 @@ class AssociatedNameStrategy:
         if self._fallback is None:
             raise SerializationError(f"topic {place.topic!r} has no associated subject")
         return self._fallback(ctx, record_name) or ""
+
+
+def _none_associated(error: SchemaRegistryError) -> bool:
+    """Whether a registry itself says that it has no association, or has no such call."""
+    told = error.error_code in OWN_NOT_FOUND or getattr(error, "lacks_call", False)
+    return error.http_status_code == 404 and told
 
 
 def subject_of(

@@ -44,11 +44,13 @@ def registry_url() -> Iterator[str]:
 @pytest.fixture
 def both(registry_url: str) -> Iterator[Both]:
     """A topic of the test's own, with data contracts of both projects."""
-    from tests.interop.contract_peers import Both, peer_local, peer_rules
+    from tests.interop.contract_peers import Both, peer_forget_key, peer_local, peer_rules
 
+    peer_forget_key()
     peer_local.LocalKmsDriver.register()
     with SchemaRegistryClient({"url": registry_url}) as client:
         made = Both(client, registry_url)
         yield made
         made.close()
+    peer_forget_key()
     peer_rules.RuleRegistry.get_global_instance().clear()

@@ -28,6 +28,7 @@ with warnings.catch_warnings():
     peer_protobuf = pytest.importorskip("confluent_kafka.schema_registry.protobuf", exc_type=ImportError)
     peer_serialization = pytest.importorskip("confluent_kafka.serialization")
     peer_serde = pytest.importorskip("confluent_kafka.schema_registry.serde", exc_type=ImportError)
+    peer_serde_state = pytest.importorskip("confluent_kafka.schema_registry.common.serde", exc_type=ImportError)
     peer_rules = pytest.importorskip("confluent_kafka.schema_registry.rule_registry")
     base = "confluent_kafka.schema_registry.rules"
     peer_encryption = pytest.importorskip(f"{base}.encryption.encrypt_executor", exc_type=ImportError)
@@ -83,6 +84,11 @@ PERSON = {**ADA, "raw": b"\x00\xff"}
 VALUES = {"AVRO": PERSON, "JSON": ADA, "PROTOBUF": PERSON}
 KINDS = pytest.mark.parametrize("kind", TEXTS)
 FAILED = (SerializationError, peer_serialization.SerializationError, peer_serde.RuleError)
+
+
+def peer_forget_key() -> None:
+    """The peer puts the key it saw last on this thread, of any topic and test, into the next value's dead letter."""
+    peer_serde_state.clear_original_key()
 
 
 def copy(value: dict[str, Any]) -> dict[str, Any]:

@@ -268,9 +268,11 @@ class Outbox:
 
     def __init__(self) -> None:
         self.sent: list[tuple[Any, ...]] = []
+        self.raw: list[tuple[bytes | None, bytes | None]] = []
 
     def produce(self, topic: str, value: Any = None, key: Any = None, headers: Any = None, **_: Any) -> None:
         self.sent.append((topic, key, value if value is None else _loaded(value), sorted(headers)))
+        self.raw.append((key, value))
 
     def poll(self, timeout: float) -> None:
         return
@@ -306,3 +308,27 @@ def test_dead_letters_are_the_same(both: Both, kind: str, mode: RuleMode, field:
             side.write(copy(VALUES[kind])) if frame is None else side.read(frame)
     assert len(boxes[0].sent) == 1
     assert boxes[0].sent == boxes[1].sent
+    if frame is not None:
+        assert boxes[0].raw == [(frame, None) if field is MessageField.KEY else (None, frame)]
+
+
+@KINDS
+def test_a_dead_letter_never_has_the_key_of_an_earlier_record(both: Both, kind: str) -> None:
+    """The peer's has: what it saw last on this thread, even of another topic. Such a letter names a wrong record."""
+    both.register(kind, domain_rules=[fails(RuleMode.READ, on_failure="DLQ", params={"dlq.topic": "dead"})])
+    both.client.register_schema(f"{both.topic}-key", both.client.get_latest_version(f"{both.topic}-value").schema)
+    boxes = Outbox(), Outbox()
+    ours, theirs = RuleRegistry(), peer_registry(encrypts=False)
+    ours.register_action(DlqAction({"producer": boxes[0]}))
+    theirs.register_action(peer_dlq.DlqAction({"producer": boxes[1]}))
+    frames = {}
+    for field in (MessageField.KEY, MessageField.VALUE):
+        setup = Setup(ours=ours, theirs=theirs, field=field)
+        sides = both.ours(kind, setup), both.theirs(kind, setup)
+        frames[field] = sides[0].write(VALUES[kind])
+        for side in sides:
+            with pytest.raises(FAILED):
+                side.read(frames[field])
+    key, value = frames[MessageField.KEY], frames[MessageField.VALUE]
+    assert boxes[0].raw == [(key, None), (None, value)]
+    assert boxes[1].raw == [(key, None), (key, value)]

@@ -3,9 +3,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
-from registry import ResponseError, SchemaRegistryError
+from registry import ResponseError, SchemaRegistryClient, SchemaRegistryError
 from serdes import (
     AssociatedNameStrategy,
     MessageField,
@@ -18,6 +19,7 @@ from serdes import (
 )
 from serdes.asks import Flow
 from serdes.blocking import drive
+from serdes.plan import default_strategy
 from serdes.subject import subject_of
 from tests.unit.serdes.fake import FakeRegistry
 
@@ -98,6 +100,45 @@ def test_the_clusters_id_is_the_namespace() -> None:
 def test_a_refusal_is_an_error() -> None:
     with pytest.raises(SchemaRegistryError, match="forbidden"):
         ask(Asked(), AssociatedNameStrategy({CLUSTER: "refused"}))
+
+
+def answered(status: int, body: bytes, kind: str) -> str | None:
+    """The subject without a strategy of one's own, from a registry (or what stands in its place) that answers this."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=body, headers={"Content-Type": kind}))
+    with SchemaRegistryClient({"url": "http://r", "max.retries": 0}, transport=transport) as client:
+        return ask(client, default_strategy(client))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error_code": 40401, "message": "not found"}',
+        b'{"error_code": 404, "message": "HTTP 404 Not Found"}',
+        b'{"message": "Not found", "code": 404}',
+    ],
+    ids=["no association", "no such call", "no such path on Redpanda"],
+)
+def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fallback(body: bytes) -> None:
+    assert answered(404, body, "application/vnd.schemaregistry.v1+json") == "orders-key"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, b"<html><title>nginx</title></html>", "text/html"),
+        (404, b"default backend - 404", "text/plain"),
+        (404, b"", "text/plain"),
+        (404, b'{"message": "no Route matched with those values"}', "application/json"),
+        (404, b'{"status": 404, "error": "Not Found", "path": "/associations"}', "application/json"),
+        (404, b'{"kind": "Status", "message": "Not found", "code": 404}', "application/json"),
+        (404, b'{"error_code": 40301, "message": "forbidden"}', "application/json"),
+        (405, b'{"error_code": 405, "message": "HTTP 405 Method Not Allowed"}', "application/json"),
+        (403, b'{"error_code": 40401, "message": "odd"}', "application/json"),
+    ],
+)
+def test_what_is_no_registry_s_own_answer_never_chooses_the_fallback(status: int, body: bytes, kind: str) -> None:
+    with pytest.raises(SchemaRegistryError):
+        answered(status, body, kind)
 
 
 def test_a_fallback_must_be_known() -> None:

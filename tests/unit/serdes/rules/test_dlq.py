@@ -90,6 +90,41 @@ def test_any_value_becomes_bytes(value: Any, expected: bytes | None) -> None:
     assert box.sent[0][2] == expected
 
 
+@pytest.mark.parametrize(
+    "cipher",
+    [
+        b"\xff\xfe\x80\x81",
+        b'"quoted\\"',
+        b"line\r\nline\0",
+        b"12345678",
+        b"\0\0\0\0\x01{}",
+        b"\xef\xbb\xbf{}",
+        b"null",
+        b"QUJD",
+        b"",
+    ],
+)
+def test_a_message_as_it_came_is_never_taken_for_something_else(cipher: bytes) -> None:
+    """Ciphertext is random: now and then it is text, JSON, base64 or begins like a frame."""
+    secret = rule("enc", "ENCRYPT", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD)
+    failed = rule("c", expr="false")
+    avro = parse(schema().schema_str)
+    box = Outbox()
+    for whole in (cipher, bytearray(cipher), memoryview(cipher)):
+        send(
+            box,
+            context(
+                failed,
+                rules=[failed, secret],
+                original_key=whole,
+                original_value=whole,
+                inline_tags=inline_tags(avro),
+                field_transformer=field_transformer(avro),
+            ),
+        )
+    assert [sent[1:3] for sent in box.sent] == [(cipher, cipher)] * 3
+
+
 def test_fields_that_would_have_been_encrypted_are_redacted() -> None:
     secret = rule("enc", "ENCRYPT", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, tags=["PII"])
     failed = rule("c", expr="false")
