@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate simulate-mutations check fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate simulate-mutations damage check fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,6 +79,9 @@ simulate: kernels ## the simulator: clients, brokers and network on virtual time
 
 simulate-mutations: kernels ## put defects into the client and see that the simulator finds each
 	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.mutate $(SIMULATE_ARGS)
+
+damage: kernels ## clients whose answers are damaged on their way: 12 runs of 10,000 answers
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow tests/faults/test_damaged_answers.py $(PYTEST_ARGS)
 
 contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)

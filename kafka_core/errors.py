@@ -92,14 +92,20 @@ class KafkaError(ErrorCodes):
 
     @classmethod
     def from_code(cls, code: int, reason: Text | None = None) -> KafkaError:
-        """The error of this code, retriable as the table says.
+        """The error of a code that a broker sent, retriable as the table says.
 
-        A code that does not exist (from a newer broker, or damaged on its way) is UNKNOWN, as in the Java client.
+        A code that no broker sends (from a newer one, or damaged on its way) is UNKNOWN, as in the Java client; so are
+        the client's own codes below -1, which must not pass for something that the client found out.
         """
-        facts = FACTS.get(code)
-        if facts is None and code:
+        if code not in FACTS or code < cls.UNKNOWN:
             text = f"the broker answered with the error code {code}, which this client does not know"
             return KafkaError(cls.UNKNOWN, text if reason is None else f"{text}: {reason}")
+        return cls._known(code, reason)
+
+    @classmethod
+    def _known(cls, code: int, reason: Text | None = None) -> KafkaError:
+        """The error of a code of ours or the broker's, retriable as the table says."""
+        facts = FACTS.get(code)
         retriable = code in LOCAL_RETRIABLE or (facts is not None and facts.retriable)
         return KafkaError(code, reason, retriable=retriable, txn_requires_abort=code == cls.TRANSACTION_ABORTABLE)
 
@@ -167,7 +173,7 @@ class KafkaException(Exception):
     """
 
     def __init__(self, error: KafkaError | int, *args: object) -> None:
-        super().__init__(error if isinstance(error, KafkaError) else KafkaError.from_code(error), *args)
+        super().__init__(error if isinstance(error, KafkaError) else KafkaError._known(error), *args)
 
     @property
     def error(self) -> KafkaError:
@@ -236,7 +242,7 @@ class TextError(KafkaException):
         **facts: object,
     ) -> None:
         number = self.DEFAULT_CODE if code is None else code
-        known = KafkaError.from_code(number).retriable() if retriable is None else retriable
+        known = KafkaError._known(number).retriable() if retriable is None else retriable
         super().__init__(KafkaError(number, text, fatal=fatal, retriable=known))
         self.facts = facts
 

@@ -376,8 +376,9 @@ class ConsumerCore:
                 self._unknown_topics.discard(name)
             elif name not in self._unknown_topics:
                 self._unknown_topics.add(name)
-                text = f"Subscribed topic not available: {name}: {KafkaError.from_code(code).str()}"
-                self.tell(Notice(Message(topic=name, error=KafkaError(code, text))))
+                known = KafkaError.from_code(code)
+                text = f"Subscribed topic not available: {name}: {known.str()}"
+                self.tell(Notice(Message(topic=name, error=KafkaError(known.code(), text))))
 
     # ---- rebalance events
 
@@ -596,8 +597,9 @@ class ConsumerCore:
         )
         for answer in (low, high):
             if code := answer[key].error_code:
-                text = f"{partition.topic}[{partition.partition}]: {KafkaError.from_code(code).str()}"
-                raise KafkaException(KafkaError(code, text))
+                known = KafkaError.from_code(code)
+                text = f"{partition.topic}[{partition.partition}]: {known.str()}"
+                raise KafkaException(KafkaError(known.code(), text))
         return low[key].offset, high[key].offset
 
     def cached_watermarks(self, partition: TopicPartition) -> tuple[int, int]:

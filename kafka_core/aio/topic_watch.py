@@ -124,7 +124,7 @@ class TopicWatch:
             text = f"the topic {topic!r} does not exist (waited {waited_s:.3g} s, topic.metadata.propagation.max.ms)"
         else:
             text = f"topic {topic!r}: {known.str()}"
-        return KafkaError(code, text, retriable=known.retriable())
+        return KafkaError(known.code(), text, retriable=known.retriable())
 
     def _too_late(self, topic: str) -> KafkaError:
         cause = self._source.last_error

@@ -532,7 +532,7 @@ class Fetcher:
             state.reported = code
             error = KafkaError.from_code(code)
             text = f"Fetch from broker {node_id} failed: {state.topic}[{state.partition}]: {error.str()}"
-            known = KafkaError(code, text, retriable=error.retriable())
+            known = KafkaError(error.code(), text, retriable=error.retriable())
             self._push_event(state, version, known, state.next_fetch_offset)
 
     def _out_of_range(self, state: PartitionState, version: int, data: PartitionData) -> None:

@@ -544,7 +544,7 @@ class Membership:
             self._try_again(now_s)
         else:
             error = KafkaError.from_code(code)
-            self._fail(f"{doing} failed: {error.str()}", now_s=now_s, code=code)
+            self._fail(f"{doing} failed: {error.str()}", now_s=now_s, code=error.code())
 
     def _fail(self, reason: str, *, now_s: float, code: int = KafkaError._FAIL) -> None:
         """Something that waiting may mend (rights, other members' settings): say so once, then try now and then."""

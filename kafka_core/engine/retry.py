@@ -134,7 +134,8 @@ def classify(error: KafkaError | KafkaException | int) -> Action:
     """The action for a failure.
 
     Args:
-        error: A broker's or local error code, its value object, or the exception. 0 gives `Action.DONE`.
+        error: A broker's error code, an error as a value (the client's own too), or the exception. 0 gives
+            `Action.DONE`.
 
     An error that is marked fatal is FATAL and one that needs the transaction aborted is ABORT, whatever its code.
     """

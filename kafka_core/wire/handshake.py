@@ -160,7 +160,7 @@ def authenticate(
         answer = yield HandshakeStep(SaslAuthenticateRequest(auth_bytes=message), version)
         response = expect(SaslAuthenticateResponse, answer)
         if response.error_code:
-            reason = response.error_message or KafkaError(response.error_code).str()
+            reason = response.error_message or KafkaError.from_code(response.error_code).str()
             raise sasl.failed(mechanism.name, mechanism.user, reason)
         lifetime_ms = response.session_lifetime_ms
         message = mechanism.respond(bytes(response.auth_bytes))
@@ -186,7 +186,7 @@ def choose_mechanism(versions: BrokerVersions, mechanism: sasl.Mechanism) -> Gen
             mechanism=mechanism.name,
         )
     if response.error_code:
-        raise sasl.failed(mechanism.name, mechanism.user, KafkaError(response.error_code).str())
+        raise sasl.failed(mechanism.name, mechanism.user, KafkaError.from_code(response.error_code).str())
 
 
 def expect(kind: type[MessageT], message: ApiMessage) -> MessageT:
@@ -197,4 +197,5 @@ def expect(kind: type[MessageT], message: ApiMessage) -> MessageT:
 
 
 def broker_error(code: int, what: str) -> BrokerError:
-    return BrokerError(KafkaError.from_code(code, f"{what}: {KafkaError(code).str()}"))
+    known = KafkaError.from_code(code)
+    return BrokerError(KafkaError(known.code(), f"{what}: {known.str()}", retriable=known.retriable()))

@@ -115,11 +115,21 @@ def test_a_code_of_a_broker_that_does_not_exist_is_an_unknown_error_with_a_sente
     assert "does not know: their words" in KafkaError.from_code(-4000, "their words").str()
 
 
+def test_a_code_of_the_client_that_a_broker_sends_does_not_pass_for_the_clients_own() -> None:
+    for code, facts in FACTS.items():
+        if code < KafkaError.UNKNOWN:
+            error = KafkaError.from_code(code)
+            assert error.code() == BrokerError(code).code == KafkaError.UNKNOWN, facts.name
+            assert f"the error code {code}, which this client does not know" in error.str()
+            assert not error.retriable()
+            assert KafkaException(code).code == code  # the client itself, and its users, may raise it
+    assert KafkaException(KafkaError._TIMED_OUT).retriable
+    assert not KafkaException(KafkaError._AUTHENTICATION).retriable
+
+
 def test_from_code_knows_what_may_be_tried_again() -> None:
     assert KafkaError.from_code(KafkaError.NOT_LEADER_FOR_PARTITION).retriable()
-    assert KafkaError.from_code(KafkaError._TIMED_OUT).retriable()
     assert not KafkaError.from_code(KafkaError.TOPIC_AUTHORIZATION_FAILED).retriable()
-    assert not KafkaError.from_code(KafkaError._AUTHENTICATION).retriable()
     assert KafkaError.from_code(KafkaError.TRANSACTION_ABORTABLE).txn_requires_abort()
 
 

@@ -85,6 +85,7 @@ def test_stale_metadata_is_refreshed():
         (pickle.loads(pickle.dumps(NetworkError("pickled"))), Action.REFRESH_AND_RETRY),
         (29, Action.FAIL),
         (12345, Action.FAIL),
+        (KafkaError._TRANSPORT, Action.FAIL),  # no broker finds that out: it is not the local error
         (KafkaError(12345, retriable=True), Action.RETRY),
         (KafkaError(KafkaError.REQUEST_TIMED_OUT, fatal=True), Action.FATAL),
         (KafkaError(KafkaError.REQUEST_TIMED_OUT, txn_requires_abort=True), Action.ABORT),
