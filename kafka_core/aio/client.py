@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
+from kafka_core.aio.background import background
 from kafka_core.aio.closing import Closing
 from kafka_core.aio.connection import BrokerConnection, Connector
 from kafka_core.aio.coordinators import CoordinatorFinder, CoordinatorKind
@@ -410,7 +411,7 @@ class ClusterClient:
         if self._closed:
             raise StateError("the client is closed")
         if self._keeper is None:
-            self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="kafka-core-keeper")
+            self._keeper = background(self._keep(), "kafka-core-keeper")
 
     def _left(self, deadline_s: float | None) -> float | None:
         return None if deadline_s is None else max(0.001, deadline_s - self._clock.monotonic())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from kafka_core.aio.background import background
 from kafka_core.aio.tls import tls_error
 from kafka_core.aio.tokens import TokenSource
 from kafka_core.aio.transport import OpenTransport, TransportSettings, open_transport, write_buffers
@@ -308,7 +309,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
 
     def _start_reauthentication(self) -> None:
         if self._state.phase is ConnectionPhase.READY:
-            self._reauthentication = self._loop.create_task(self._reauthenticate())
+            self._reauthentication = background(self._reauthenticate(), "kafka-core-reauthentication")
 
     async def _reauthenticate(self) -> None:
         """Authenticate again (KIP-368) behind what is in flight; new requests wait until it is done."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
+from kafka_core.aio.background import background
 from kafka_core.aio.client import ClusterClient
 from kafka_core.aio.consumer_commits import Committer
 from kafka_core.aio.consumer_events import (
@@ -180,7 +181,7 @@ class ConsumerCore:
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         """Runs a coroutine beside everything else, until it ends or the consumer is closed."""
-        task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
+        task: asyncio.Task[Any] = background(work, "kafka-core-consumer")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
+from kafka_core.aio.background import background
 from kafka_core.aio.client import ClusterClient, Lane
 from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.consumer_rpc import ConsumerRpc
@@ -82,10 +83,10 @@ class FetchLoop:
         loop = asyncio.get_running_loop()
         for item in planned:
             self._planned[item.node_id] = item
-            self._in_flight[item.node_id] = loop.create_task(self._fetch(item), name=f"kafka-core-fetch-{item.node_id}")
+            self._in_flight[item.node_id] = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
         overtakable = {node: item for node, item in self._planned.items() if node not in self._beside}
         for item in self._fetcher.plan_beside(view, now_s, overtakable):
-            task = loop.create_task(self._fetch_beside(item), name=f"kafka-core-fetch-beside-{item.node_id}")
+            task = background(self._fetch_beside(item), f"kafka-core-fetch-beside-{item.node_id}")
             self._beside[item.node_id] = task
         for topic in leaderless:
             self._client.invalidate(topic)
@@ -233,7 +234,7 @@ class PositionFinder:
             if phase not in self._tasks:
                 due = self._due(phase)
                 if due:
-                    self._tasks[phase] = asyncio.get_running_loop().create_task(self._round(phase, work, due))
+                    self._tasks[phase] = background(self._round(phase, work, due), f"kafka-core-{phase.value}")
 
     def _due(self, phase: Phase) -> list[PartitionState]:
         now_s = self._clock.monotonic()

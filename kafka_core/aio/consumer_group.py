@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 
+from kafka_core.aio.background import background
 from kafka_core.aio.client import ClusterClient, CoordinatorKind
 from kafka_core.aio.consumer_rpc import ConsumerRpc
 from kafka_core.clock import Clock
@@ -67,7 +68,7 @@ class GroupDriver:
         """Something about the membership changed: look for the next step."""
         self._poked.set()
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="kafka-core-group")
+            self._task = background(self._run(), "kafka-core-group")
 
     async def stop(self) -> None:
         """Ends the task at once."""

@@ -6,9 +6,11 @@ Spec: FindCoordinator, KIP-699 (several keys in one request, since version 4).
 
 import asyncio
 import enum
+import functools
 from collections.abc import Iterable
 from typing import Final, Protocol
 
+from kafka_core.aio.background import background
 from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.race import race
 from kafka_core.aio.refresh import STAGGER_S, check_name
@@ -78,9 +80,10 @@ class CoordinatorFinder:
         if future is None:
             future = self._wanted[(kind, key)] = asyncio.get_running_loop().create_future()
             future.add_done_callback(_look_at)
-        if kind not in self._tasks:
-            task = self._tasks[kind] = asyncio.get_running_loop().create_task(self._look_up(kind))
-            task.add_done_callback(lambda _: self._tasks.pop(kind, None))
+        former = self._tasks.get(kind)
+        if former is None or former.done():  # one that has ended looks nothing up, though it is still listed
+            task = self._tasks[kind] = background(self._look_up(kind), f"kafka-core-coordinator-{kind.name.lower()}")
+            task.add_done_callback(functools.partial(self._ended, kind))
         self._waiting[(kind, key)] = self._waiting.get((kind, key), 0) + 1
         try:
             return await asyncio.shield(future)
@@ -117,6 +120,10 @@ class CoordinatorFinder:
 
     # ---- inside
 
+    def _ended(self, kind: CoordinatorKind, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(kind) is task:
+            del self._tasks[kind]
+
     def _keys(self, kind: CoordinatorKind) -> list[str]:
         return [key for wanted_kind, key in self._wanted if wanted_kind is kind]
 
@@ -133,6 +140,9 @@ class CoordinatorFinder:
                     return
                 self._routes.note_failure(error)
                 answers = []
+            except Exception as error:  # ours: the callers must not wait for ever for a look-up that has ended
+                self._refuse(kind, keys, error)
+                raise
             if not self._take(kind, answers):
                 await asyncio.sleep(self._backoff.delay_s(attempt))
                 attempt += 1

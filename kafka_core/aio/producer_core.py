@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, Protocol
 
+from kafka_core.aio.background import background
 from kafka_core.aio.client import ClusterClient
 from kafka_core.aio.connection import BrokerConnection
 from kafka_core.aio.produce_requests import ProduceRequests
@@ -488,7 +489,7 @@ class ProducerCore:
     # ---- inside
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(work)
+        task = background(work, "kafka-core-producer")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -5,10 +5,12 @@ Spec: topic.metadata.propagation.max.ms (how long a new topic may take to appear
 """
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from kafka_core.aio.background import background
 from kafka_core.clock import Clock
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
@@ -67,10 +69,14 @@ class TopicWatch:
 
     def look_up(self, topic: str) -> None:
         """Find that topic, unless somebody is at it already."""
-        if topic not in self._tasks:
-            task = asyncio.get_running_loop().create_task(self._run(topic), name=f"kafka-core-topic-{topic}")
-            self._tasks[topic] = task
-            task.add_done_callback(lambda _: self._tasks.pop(topic, None))
+        former = self._tasks.get(topic)
+        if former is None or former.done():  # one that has ended looks nothing up, though it is still listed
+            task = self._tasks[topic] = background(self._run(topic), f"kafka-core-topic-{topic}")
+            task.add_done_callback(functools.partial(self._ended, topic))
+
+    def _ended(self, topic: str, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(topic) is task:
+            del self._tasks[topic]
 
     def stop(self) -> None:
         """Cancel all look-ups; no verdict is given any more."""

@@ -1,0 +1,35 @@
+"""Starts the tasks that nobody awaits, and sees to it that none of them dies unseen.
+
+Must not know what the tasks do.
+Spec: none. asyncio itself tells of a failed task only when it is collected, long afterwards and not in our log.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+logger: Final = logging.getLogger("kafka_core.aio")
+
+
+def background(work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+    """A task on the running loop whose exception is logged at once, whoever holds or awaits it.
+
+    Args:
+        work: Taken over: also closed when no loop runs any more.
+        name: What the log calls it: `kafka-core-...`.
+    """
+    try:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+    except RuntimeError:
+        work.close()
+        raise
+    task.add_done_callback(_observe)
+    return task
+
+
+def _observe(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("the background task %s ended with an error: %r", task.get_name(), error, exc_info=error)
