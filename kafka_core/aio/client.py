@@ -456,9 +456,11 @@ class ClusterClient:
             max_age_s=self.config.seconds("metadata.max.age.ms"),
         )
 
-    def _take_metadata(self, response: MetadataResponse, topics: frozenset[str] | None, address: Address) -> None:
+    def _take_metadata(
+        self, response: MetadataResponse, topics: frozenset[str] | None, address: Address, asked: int
+    ) -> None:
         now_s = self._clock.monotonic()
-        view = merge(self.metadata, response, now_s=now_s, all_topics=topics is None, address=address)
+        view = merge(self.metadata, response, now_s=now_s, all_topics=topics is None, address=address, asked=asked)
         view = without_old_topics(view, now_s=now_s, max_age_s=self._plan.max_age_s, keep=self._plan.tracked)
         self._plan.observed(now_s, topics)
         for gone in [key for key in self._failures if isinstance(key, int) and key not in view.brokers]:

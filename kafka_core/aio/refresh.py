@@ -27,8 +27,8 @@ STAGGER_S: Final = 1.0
 
 
 Address: TypeAlias = tuple[str, int]
-Answer: TypeAlias = tuple[MetadataResponse, Address]
-"""What a broker said, and where it was asked (host, port)."""
+Answer: TypeAlias = tuple[MetadataResponse, Address, int]
+"""What a broker said, where it was asked (host, port), and the number of the request in the order of sending."""
 
 
 class Routes(Protocol):
@@ -87,7 +87,8 @@ class MetadataRefresher:
     """Sends Metadata requests until one is answered.
 
     Args:
-        on_response: Called with (response, topics asked for, address of who answered) before the callers get it.
+        on_response: Called with (response, topics asked for, address of who answered, number of the request in the
+            order of sending) before the callers get it.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class MetadataRefresher:
         backoff: Backoff,
         canonical_bootstrap: bool,
         first_bootstrap: int,
-        on_response: Callable[[MetadataResponse, frozenset[str] | None, Address], object],
+        on_response: Callable[[MetadataResponse, frozenset[str] | None, Address, int], object],
     ) -> None:
         self._routes = routes
         self._connector = connector
@@ -109,6 +110,7 @@ class MetadataRefresher:
         self._first_bootstrap = first_bootstrap
         self._on_response = on_response
         self._batches: list[Batch] = []
+        self._asked = 0
 
     async def refresh(self, topics: Iterable[str] | None, *, allow_auto_create: bool) -> MetadataResponse:
         """Metadata of some topics (None: all; empty: brokers only), new or from a request that is on its way.
@@ -165,9 +167,9 @@ class MetadataRefresher:
         attempt = 0
         while True:
             try:
-                response, address = await race(await self._attempts(batch), stagger_s=STAGGER_S)
+                response, address, asked = await race(await self._attempts(batch), stagger_s=STAGGER_S)
                 batch.open = False
-                self._on_response(response, None if batch.topics is None else frozenset(batch.topics), address)
+                self._on_response(response, None if batch.topics is None else frozenset(batch.topics), address, asked)
                 return response
             except AllFailed as failed:
                 hopeless = hopeless_error(failed.failures)
@@ -203,7 +205,8 @@ class MetadataRefresher:
         return addresses[first:] + addresses[:first]
 
     async def _ask_known(self, broker: BrokerAddress, batch: Batch) -> Answer:
-        return await self._ask(await self._routes.connection_to(broker), batch), (broker.host, broker.port)
+        response, asked = await self._ask(await self._routes.connection_to(broker), batch)
+        return response, (broker.host, broker.port), asked
 
     async def _ask_bootstrap(self, host: str, port: int, batch: Batch) -> Answer:
         try:
@@ -212,20 +215,21 @@ class MetadataRefresher:
             self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         try:
-            response = await self._ask(connection, batch)
+            response, asked = await self._ask(connection, batch)
         except BaseException as error:
             connection.abort()
             if isinstance(error, KafkaException) and error.code != KafkaError._INVALID_ARG:
                 self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         self._routes.bootstrapped(connection, response)
-        return response, (host, port)
+        return response, (host, port), asked
 
-    async def _ask(self, connection: BrokerConnection, batch: Batch) -> MetadataResponse:
+    async def _ask(self, connection: BrokerConnection, batch: Batch) -> tuple[MetadataResponse, int]:
         version = connection.version_of(MetadataRequest)
         batch.open = False
         topics = None if batch.topics is None else sorted(batch.topics)
         request = metadata_request(topics, allow_auto_create=batch.allow_auto_create, version=version)
+        self._asked = asked = self._asked + 1
         response = await connection.send(request, version=version)
         if response.error_code == KafkaError.REBOOTSTRAP_REQUIRED:
             self._routes.rebootstrap()
@@ -233,7 +237,7 @@ class MetadataRefresher:
             raise BrokerError(response.error_code, f"{connection.name}: metadata was refused")
         if not response.brokers:
             raise NetworkError(f"{connection.name}: this broker does not know its cluster yet")
-        return response
+        return response, asked
 
 
 def check_name(name: object, what: str) -> None:

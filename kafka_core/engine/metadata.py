@@ -58,7 +58,8 @@ class PartitionView:
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """One topic. `topic_id` is the zero UUID when the broker knows no ids; `error_code` is the broker's, 0 if fine."""
+    """One topic. `topic_id` is the zero UUID when the broker knows no ids; `error_code` is the broker's, 0 if fine;
+    `asked` is the number of the request that this is the answer to."""
 
     name: str
     topic_id: UUID = ZERO_UUID
@@ -66,6 +67,7 @@ class TopicView:
     error_code: int = 0
     is_internal: bool = False
     updated_at_s: float = 0.0
+    asked: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class ClusterView:
     """A snapshot; an update makes a new one, so it can be read on any thread and kept.
 
     `updated_at_s` is monotonic seconds, 0.0 before the first answer; `controller_id` is None while unknown;
-    `answered_by` is who gave the last answer, with node id -1 where the address asked is none of a broker's own.
+    `answered_by` is who gave the last answer, with node id -1 where the address asked is none of a broker's own;
+    `asked` is the number of the newest request that was answered, `asked_all` of the newest one for all topics.
     """
 
     brokers: Mapping[int, BrokerAddress] = field(default_factory=dict)
@@ -83,6 +86,8 @@ class ClusterView:
     updated_at_s: float = 0.0
     names_by_id: Mapping[UUID, str] = field(default_factory=dict)
     answered_by: BrokerAddress | None = None
+    asked: int = field(default=0, compare=False)
+    asked_all: int = field(default=0, compare=False)
 
     def leader(self, topic: str, partition: int) -> int | None:
         """The leader's node id; None when topic, partition or leader are unknown."""
@@ -128,6 +133,7 @@ def merge(
     now_s: float,
     all_topics: bool,
     address: tuple[str, int] | None = None,
+    asked: int | None = None,
 ) -> ClusterView:
     """The view after a Metadata response.
 
@@ -135,16 +141,23 @@ def merge(
     clients back and forth), unless the topic's id changed: then it was made anew. The answer of another cluster (its id
     differs) replaces everything.
 
+    An answer that others have overtaken, to requests sent after its own, undoes nothing of theirs: it counts for topics
+    that they did not name, and for leaders with a newer epoch.
+
     Args:
         all_topics: The request asked for all topics: those that are missing in the answer are gone.
         address: host and port of who answered.
+        asked: The number of the request, in the order of sending; None: it is the newest.
     """
+    number = view.asked if asked is None else asked
+    if number < view.asked:
+        return _merge_overtaken(view, response, number, now_s)
     if response.cluster_id and view.cluster_id and response.cluster_id != view.cluster_id:
         view = ClusterView()
     topics = {} if all_topics else dict(view.topics)
     for answer in response.topics:
         if answer.name is not None:
-            topics[answer.name] = _merge_topic(view.topics.get(answer.name), answer, now_s)
+            topics[answer.name] = _merge_topic(view.topics.get(answer.name), answer, now_s, number)
     brokers = {item.node_id: BrokerAddress(item.node_id, item.host, item.port, item.rack) for item in response.brokers}
     return ClusterView(
         brokers=brokers,
@@ -154,7 +167,32 @@ def merge(
         updated_at_s=now_s,
         names_by_id=_names(topics),
         answered_by=None if address is None else _at(address, brokers.values()),
+        asked=number,
+        asked_all=number if all_topics else view.asked_all,
     )
+
+
+def _merge_overtaken(view: ClusterView, response: MetadataResponse, asked: int, now_s: float) -> ClusterView:
+    if response.cluster_id and view.cluster_id and response.cluster_id != view.cluster_id:
+        return view
+    topics = dict(view.topics)
+    for answer in response.topics:
+        if answer.name is None:
+            continue
+        known = view.topics.get(answer.name)
+        newest = view.asked_all if known is None else max(known.asked, view.asked_all)
+        if newest <= asked:
+            topics[answer.name] = _merge_topic(known, answer, now_s, asked)
+        elif known is not None and known.topic_id == answer.topic_id:
+            newer = {item.partition_index: item for item in answer.partitions}
+            partitions = {
+                index: _merge_partition(old, newer[index])
+                if index in newer and newer[index].leader_epoch > old.leader_epoch
+                else old
+                for index, old in known.partitions.items()
+            }
+            topics[answer.name] = replace(known, partitions=partitions)
+    return replace(view, topics=topics, names_by_id=_names(topics))
 
 
 def _at(address: tuple[str, int], brokers: Iterable[BrokerAddress]) -> BrokerAddress:
@@ -206,7 +244,7 @@ def _names(topics: Mapping[str, TopicView]) -> dict[UUID, str]:
     return {topic.topic_id: name for name, topic in topics.items() if topic.topic_id != ZERO_UUID}
 
 
-def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: float) -> TopicView:
+def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: float, asked: int) -> TopicView:
     name = answer.name or ""
     before: Mapping[int, PartitionView] = {}
     if known is not None and (answer.topic_id == known.topic_id or ZERO_UUID in (answer.topic_id, known.topic_id)):
@@ -220,7 +258,7 @@ def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: 
     topic_id = answer.topic_id
     if topic_id == ZERO_UUID and known is not None and answer.error_code in _TRANSIENT_TOPIC_ERRORS:
         topic_id = known.topic_id
-    return TopicView(name, topic_id, partitions, answer.error_code, answer.is_internal, now_s)
+    return TopicView(name, topic_id, partitions, answer.error_code, answer.is_internal, now_s, asked)
 
 
 def _merge_partition(known: PartitionView | None, answer: MetadataResponsePartition) -> PartitionView:

@@ -30,7 +30,7 @@ class Cluster:
     def __init__(self) -> None:
         self.known: list[BrokerAddress] = []
         self.failed: list[str] = []
-        self.answers: list[tuple[MetadataResponse, frozenset[str] | None]] = []
+        self.answers: list[tuple[object, ...]] = []
         self.told_to_begin_again = 0
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
@@ -100,7 +100,18 @@ class TestRefresh:
         async with ScriptedBroker() as broker:
             cluster = Cluster()
             response = await refresher(cluster, broker).refresh(["a"], allow_auto_create=False)
-            assert cluster.answers == [(response, frozenset({"a"}), ("127.0.0.1", broker.port))]
+            assert cluster.answers == [(response, frozenset({"a"}), ("127.0.0.1", broker.port), 1)]
+
+    @on_loop
+    async def test_answers_carry_the_order_in_which_they_were_asked_for(self):
+        async with ScriptedBroker() as broker:
+            cluster = Cluster()
+            asks = refresher(cluster, broker)
+            for name in "abc":
+                await asks.refresh([name], allow_auto_create=False)
+            assert [answer[1:] for answer in cluster.answers] == [
+                (frozenset({name}), ("127.0.0.1", broker.port), number) for number, name in enumerate("abc", 1)
+            ]
 
     @pytest.mark.parametrize("first", [0, 1])
     @on_loop

@@ -19,6 +19,7 @@ from kafka_core.engine.metadata import (
     with_leaders,
     without_old_topics,
 )
+from kafka_core.errors import KafkaError
 from kafka_core.protocol import ZERO_UUID, encode
 from kafka_core.protocol.messages.metadata import (
     MetadataResponse,
@@ -172,6 +173,56 @@ class TestRequest:
     def test_all_topics_is_null_except_in_version_0(self):
         assert metadata_request(None, allow_auto_create=False, version=12).topics is None
         assert metadata_request(None, allow_auto_create=False, version=0).topics == []
+
+
+class TestOvertaken:
+    """Answer 1 comes after answer 2."""
+
+    def second(self, *topics: MetadataResponseTopic, all_topics: bool = False) -> ClusterView:
+        return merge(ClusterView(), response(*topics), now_s=1.0, all_topics=all_topics, asked=2)
+
+    def late(self, view: ClusterView, *topics: MetadataResponseTopic, brokers: tuple[int, ...] = (1, 2)) -> ClusterView:
+        return merge(view, response(*topics, brokers=brokers), now_s=2.0, all_topics=False, asked=1)
+
+    @pytest.mark.parametrize(
+        "old",
+        [
+            topic("a", (2, -1), topic_id=ID_1),
+            topic("a", (2, 4), topic_id=ID_1),
+            topic("a", (2, 9), topic_id=ID_2),
+            topic("a", topic_id=ID_1, error_code=KafkaError.UNKNOWN_TOPIC_OR_PART),
+        ],
+        ids=["no epochs", "an older epoch", "the topic was made anew", "the topic was not there"],
+    )
+    def test_it_undoes_nothing(self, old: MetadataResponseTopic):
+        view = self.second(topic("a", (1, 5), (1, 5), topic_id=ID_1))
+        assert self.late(view, old) == view
+
+    def test_brokers_stay_those_of_the_newer_one(self):
+        view = self.second(topic("a", (1, 5)))
+        assert self.late(view, brokers=(7, 8)) == view
+
+    def test_a_topic_that_the_newer_one_did_not_name_is_taken(self):
+        view = self.late(self.second(topic("a", (1, 5))), topic("b", (2, 3), topic_id=ID_2))
+        assert (view.leader("a", 0), view.leader("b", 0), view.topic_name(ID_2)) == (1, 2, "b")
+
+    def test_a_leader_with_a_newer_epoch_is_believed(self):
+        view = self.late(self.second(topic("a", (1, 5), (1, 5))), topic("a", (2, 6), (2, 4)))
+        assert [view.leader("a", index) for index in (0, 1)] == [2, 1]
+
+    def test_a_topic_that_is_gone_stays_gone(self):
+        view = self.second(topic("a", (1, 5)), all_topics=True)
+        assert self.late(view, topic("b", (2, 3))) == view
+
+    def test_an_answer_of_the_cluster_before_counts_for_nothing(self):
+        view = self.second(topic("a", (1, 5)))
+        other = response(topic("b", (2, 3)), cluster_id="before")
+        assert merge(view, other, now_s=2.0, all_topics=False, asked=1) == view
+
+    def test_the_next_answer_is_taken_whole(self):
+        view = self.late(self.second(topic("a", (1, 5))), topic("b", (2, 3)))
+        view = merge(view, response(topic("a", (2, -1))), now_s=3.0, all_topics=False, asked=3)
+        assert view.leader("a", 0) == 2
 
 
 class TestPlan:
