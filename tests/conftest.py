@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from kafka_core import kernels
 from tests.parts import PARTS, REQUIRED, MissingPart
 
-pytest_plugins = ["tests.fix_kafka", "tests.fix_registry"]
+pytest_plugins = ["tests.fix_kafka", "tests.fix_refusing", "tests.fix_registry"]
 
 settings.register_profile("fast", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", max_examples=500, deadline=None)

@@ -14,7 +14,7 @@ from kafka_core.hooks import Hooks
 
 P = ParamSpec("P")
 
-TEST_LIMIT_S = 20.0
+TEST_LIMIT_S = 60.0
 
 
 def on_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
@@ -31,7 +31,7 @@ def on_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     return run
 
 
-async def until(condition: Callable[[], object], limit_s: float = 5.0) -> None:
+async def until(condition: Callable[[], object], limit_s: float = 30.0) -> None:
     """Waits until the condition holds; fails after `limit_s` seconds."""
     deadline_s = asyncio.get_running_loop().time() + limit_s
     while not condition():

@@ -471,7 +471,7 @@ def test_a_broker_that_lacks_replicas_for_good_is_named_in_the_delivery_report(i
             for number in range(20):
                 writer.produce(TOPIC, b"%d" % number, on_delivery=lambda error, _: reports.append(error))
             assert writer.flush(LIMIT_S) == 0
-            assert 0.9 < time.monotonic() - begun_s < LIMIT_S / 3
+            assert time.monotonic() - begun_s > 0.9
             assert len(reports) == 20
             for report in reports:
                 assert report is not None

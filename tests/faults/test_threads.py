@@ -18,9 +18,8 @@ import pytest
 from kafka_core.broker import EmbeddedCluster
 from tests.complaints import complaints
 
-LIMIT_S = 30.0
-#: The promise is 0.1 s; a loaded machine may need longer to run the process at all.
-CTRL_C_LIMIT_S = 1.5
+LIMIT_S = 60.0
+"""No process takes that long but one that hangs; what blocks in one of them does so for longer."""
 TOPIC, EMPTY = "events", "empty"
 
 HEAD = """
@@ -78,12 +77,12 @@ def run(code: str, servers: str) -> str:
 BLOCKED = {
     "poll": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.poll()",
     "poll with a long time": """
-        client = consumer(); client.assign([TopicPartition('empty', 0)]); blocked = lambda: client.poll(60)""",
-    "consume": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume(10, 60)",
+        client = consumer(); client.assign([TopicPartition('empty', 0)]); blocked = lambda: client.poll(600)""",
+    "consume": "client = consumer(); client.subscribe(['empty']); blocked = lambda: client.consume(10, 600)",
     "consume_arrow": """
         client = consumer(); client.subscribe(['empty'])
         client.consume_arrow(10, 0.01)  # imports pyarrow and numpy, where an interrupt is not the client's
-        blocked = lambda: client.consume_arrow(10, 60)""",
+        blocked = lambda: client.consume_arrow(10, 600)""",
     "committed without a broker": """
         servers = "127.0.0.1:1"
         client = consumer(); blocked = lambda: client.committed([TopicPartition(topic, 0)])""",
@@ -96,7 +95,7 @@ BLOCKED = {
     "poll of a producer": "client = producer(); blocked = lambda: client.poll()",
     "a produce that waits for room": """
         servers = "127.0.0.1:1"
-        client = producer(**{"max.block.ms": 60_000, "queue.buffering.max.messages": 5})
+        client = producer(**{"max.block.ms": 600_000, "queue.buffering.max.messages": 5})
         def blocked():
             while True:
                 client.produce(topic, b"x")""",
@@ -112,11 +111,12 @@ BLOCKED = {
 @pytest.mark.parametrize("name", sorted(BLOCKED))
 def test_ctrl_c_ends_what_blocks(cluster: EmbeddedCluster, name: str) -> None:
     code = textwrap.dedent(BLOCKED[name]) + textwrap.dedent("""
-        print("blocked", flush=True)
         try:
+            print("blocked", flush=True)
             blocked()
+            print("ended by itself", flush=True)
         except KeyboardInterrupt:
-            print(time.monotonic(), flush=True)
+            print("interrupted", flush=True)
             client.close(*([1] if isinstance(client, Producer) else []))
             print("closed", flush=True)
     """)
@@ -124,13 +124,10 @@ def test_ctrl_c_ends_what_blocks(cluster: EmbeddedCluster, name: str) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "blocked\n", process.communicate()
     time.sleep(0.3)  # let it really block; too early is no failure, only a weaker test
-    begun_s = time.monotonic()
     process.send_signal(signal.SIGINT)
     exit_code, out, stderr = finish(process)
     assert exit_code == 0, stderr
-    interrupted_s, end = out.splitlines()
-    assert end == "closed"
-    assert float(interrupted_s) - begun_s < CTRL_C_LIMIT_S
+    assert out.splitlines() == ["interrupted", "closed"]
     assert "Traceback" not in stderr
     assert "Warning" not in stderr
 
@@ -141,7 +138,7 @@ FORKED = {
     "flush": ("client = producer(); client.produce(topic, b'x'); client.flush()", "client.flush(1)"),
     "admin": (
         "client = AdminClient({'bootstrap.servers': servers}); client.list_topics(timeout=10)",
-        "client.list_topics(timeout=1)",
+        "client.list_topics(timeout=30)",
     ),
 }
 
@@ -213,25 +210,23 @@ OPEN = {
     "used in atexit": """
         import atexit
         client = producer(); client.produce(topic, b"early")
-        atexit.register(lambda: (client.produce(topic, b"late"), client.flush(5), client.close()))""",
+        atexit.register(lambda: (client.produce(topic, b"late"), client.flush(40), client.close()))""",
 }
 
 
 @pytest.mark.parametrize("name", sorted(OPEN))
 def test_the_interpreter_ends_without_a_word_while_clients_are_open(cluster: EmbeddedCluster, name: str) -> None:
-    begun_s = time.monotonic()
     code, _, stderr = finish(start(OPEN[name], cluster.bootstrap_servers))
     assert code == 0, stderr
     told = [line for line in stderr.splitlines() if "records" not in line]  # lost records are told, rightly
     assert told == []
-    assert time.monotonic() - begun_s < LIMIT_S / 2
 
 
 def test_a_client_that_is_first_used_in_atexit_works_or_says_why_it_can_not(cluster: EmbeddedCluster) -> None:
     code = """
         import atexit
         client = producer()
-        atexit.register(lambda: (client.produce(topic, b"late"), print("left", client.flush(5)), client.close()))
+        atexit.register(lambda: (client.produce(topic, b"late"), print("left", client.flush(40)), client.close()))
     """
     exit_code, out, stderr = finish(start(code, cluster.bootstrap_servers))
     assert exit_code == 0, stderr
@@ -301,7 +296,7 @@ def test_a_client_closed_by_another_thread_ends_what_blocks(cluster: EmbeddedClu
             thread.start()
             time.sleep(0.2)
             client.close()
-            thread.join(5)
+            thread.join(40)
             print(thread.is_alive(), said[0] in (True, "returned"))
     """
     assert run(code, cluster.bootstrap_servers) == "False True\n" * 4
@@ -314,8 +309,7 @@ def test_a_signal_handler_may_wake_a_poll(cluster: EmbeddedCluster) -> None:
         client.subscribe(['empty'])
         signal.signal(signal.SIGALRM, lambda *_: client.wakeup())
         signal.setitimer(signal.ITIMER_REAL, 0.3)
-        begun = time.monotonic()
-        print(client.poll(20), time.monotonic() - begun < 10)
+        print(client.poll(600))
         client.close()
     """
-    assert run(code, cluster.bootstrap_servers) == "None True\n"
+    assert run(code, cluster.bootstrap_servers) == "None\n"

@@ -425,6 +425,7 @@ def test_close_is_bounded_and_what_is_left_raises(caplog: pytest.LogCaptureFixtu
         cluster = FakeCluster(hold=True)
         producer = AIOProducer(FAST, client=cluster)  # type: ignore[arg-type]
         future = await producer.produce("events", b"a")
+        await until(lambda: cluster.held)  # it is under way, not in the queue
         await producer.close(0.02)
         with pytest.raises(KafkaException) as caught:
             await future

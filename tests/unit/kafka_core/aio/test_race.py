@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import threading
-import time
 
 import pytest
 
@@ -41,9 +40,7 @@ class TestRace:
     @on_loop
     async def test_a_failure_starts_the_next_at_once(self):
         runners = [Runner(ValueError("no")), Runner("b")]
-        started_s = time.monotonic()
-        assert await race(runners, stagger_s=5) == "b"
-        assert time.monotonic() - started_s < 2
+        assert await race(runners, stagger_s=600) == "b"  # beyond what a test may take
 
     @on_loop
     async def test_a_slow_one_gets_company_and_the_loser_is_cancelled(self):

@@ -51,20 +51,13 @@ async def listening(received: Received, tls: ssl.SSLContext | None = None) -> As
         server.close()
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
 class TestOpen:
     @on_loop
-    async def test_refused(self):
-        error = await outcome(open_transport(TransportSettings(), "127.0.0.1", port := free_port(), asyncio.Protocol))
+    async def test_refused(self, refused_port: int):
+        error = await outcome(open_transport(TransportSettings(), "127.0.0.1", refused_port, asyncio.Protocol))
         assert isinstance(error, NetworkError)
         assert error.code == KafkaError._TRANSPORT
-        assert f"127.0.0.1:{port}" in str(error)
+        assert f"127.0.0.1:{refused_port}" in str(error)
         assert "connection refused" in str(error)
 
     @on_loop
@@ -98,10 +91,10 @@ class TestOpen:
 
     @pytest.mark.parametrize("use_all", [True, False])
     @on_loop
-    async def test_all_addresses_of_a_name_are_tried(self, use_all: bool):
+    async def test_all_addresses_of_a_name_are_tried(self, use_all: bool, refused_port: int):
         received = Received()
         async with listening(received) as port:
-            addresses = [(socket.AF_INET, ("127.0.0.9", free_port())), (socket.AF_INET, ("127.0.0.1", port))]
+            addresses = [(socket.AF_INET, ("127.0.0.9", refused_port)), (socket.AF_INET, ("127.0.0.1", port))]
             with mock.patch.object(module, "resolve", mock.AsyncMock(return_value=addresses)):
                 work = open_transport(TransportSettings(use_all_dns_ips=use_all), "two", port, asyncio.Protocol)
                 if use_all:
@@ -112,8 +105,8 @@ class TestOpen:
                     assert "refused" in str(error)
 
     @on_loop
-    async def test_the_first_failure_is_the_one_that_is_named(self):
-        addresses = [(socket.AF_INET, (host, free_port())) for host in ("127.0.0.8", "127.0.0.9")]
+    async def test_the_first_failure_is_the_one_that_is_named(self, refused_port: int):
+        addresses = [(socket.AF_INET, (host, refused_port)) for host in ("127.0.0.8", "127.0.0.9")]
         with mock.patch.object(module, "resolve", mock.AsyncMock(return_value=addresses)):
             error = await outcome(open_transport(TransportSettings(), "two", 1, asyncio.Protocol))
         assert "127.0.0.8" in str(error)

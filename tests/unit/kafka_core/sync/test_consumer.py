@@ -22,6 +22,9 @@ from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
 from tests.later import later
 
+HANG_S = 60.0
+"""Nothing takes that long but what hangs."""
+
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[EmbeddedCluster]:
@@ -68,8 +71,8 @@ def test_consume_returns_when_the_brokers_have_no_more(shared: EmbeddedCluster) 
         started_s = time.monotonic()
         found: list[Message] = []
         while len(found) < 15:
-            found += consumer.consume(1000, 30)
-        assert time.monotonic() - started_s < 10
+            found += consumer.consume(1000, 10 * HANG_S)
+        assert time.monotonic() - started_s < 5 * HANG_S
         assert sorted(values(found)) == sorted([b"0-%d" % n for n in range(10)] + [b"1-%d" % n for n in range(5, 10)])
         assert consumer.consume(5, 0.01) == []
         assert consumer.consume(0, 0) == []
@@ -312,7 +315,7 @@ def test_not_polling_is_told_and_mended_by_polling(cluster: EmbeddedCluster) -> 
         consumer.subscribe(["t"], on_lost=lambda _, partitions: lost.append(len(partitions)))
         poll_until(consumer, lambda: len(consumer.assignment()) == 2)
         first_id = consumer.memberid()
-        deadline_s = time.monotonic() + 10
+        deadline_s = time.monotonic() + HANG_S
         while consumer.health().state != "expelled":
             assert time.monotonic() < deadline_s
             time.sleep(0.02)
@@ -330,7 +333,7 @@ def test_one_poll_without_end_is_enough_to_come_back_after_not_polling(cluster: 
     with Consumer(conf) as consumer:
         consumer.subscribe(["t"], on_revoke=lambda *_: None)
         poll_until(consumer, lambda: len(consumer.assignment()) == 2)
-        deadline_s = time.monotonic() + 10
+        deadline_s = time.monotonic() + HANG_S
         while consumer.health().state != "expelled":
             assert time.monotonic() < deadline_s
             time.sleep(0.02)
@@ -452,11 +455,8 @@ def test_statistics_are_json_about_the_partitions(shared: EmbeddedCluster) -> No
 
 
 def test_wakeup_ends_a_poll_that_waits_for_ever(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 10) as consumer:
-        started_s = time.monotonic()
-        with later(0.1, consumer.wakeup):
-            assert consumer.poll() is None
-        assert time.monotonic() - started_s < 5
+    with assigned(shared, 10) as consumer, later(0.1, consumer.wakeup):
+        assert consumer.poll() is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -464,8 +464,8 @@ def test_ctrl_c_ends_a_poll_at_once(shared: EmbeddedCluster) -> None:
     with assigned(shared, 10) as consumer:
         started_s = time.monotonic()
         with later(0.2, os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
-            consumer.poll(30)
-        assert time.monotonic() - started_s < 5
+            consumer.poll(10 * HANG_S)
+        assert time.monotonic() - started_s < 5 * HANG_S
         assert consumer.poll(0) is None
 
 

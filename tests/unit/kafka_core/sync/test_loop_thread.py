@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import types
 import weakref
 
@@ -17,12 +16,15 @@ from kafka_core.errors import KafkaError, NetworkError, StateError
 from kafka_core.sync.loop_thread import LoopThread
 from tests.complaints import complaints
 
+HANG_S = 60.0
+"""Nothing takes that long but what hangs."""
+
 
 @pytest.fixture
 def thread():
     thread = LoopThread("test-loop")
     yield thread
-    assert thread.stop(5.0)
+    assert thread.stop(HANG_S)
 
 
 async def value_after(value: object, delay_s: float = 0.0) -> object:
@@ -75,7 +77,7 @@ class TestRun:
         assert not thread.running
         assert thread.run(value_after(1)) == 1
         assert thread.running
-        assert thread.stop(5.0)
+        assert thread.stop(HANG_S)
         assert not thread.running
 
     def test_a_timeout_cancels_the_coroutine(self, thread):
@@ -83,7 +85,7 @@ class TestRun:
         with pytest.raises(NetworkError, match=r"no result within 0\.01 s") as caught:
             thread.run(work.wait(), timeout_s=0.01)
         assert caught.value.code == KafkaError._TIMED_OUT
-        assert work.cancelled.wait(5.0)
+        assert work.cancelled.wait(HANG_S)
 
     def test_a_timeout_error_of_the_coroutine_is_its_own(self, thread):
         async def raises() -> None:
@@ -121,12 +123,12 @@ class TestPost:
             done.set()
 
         thread.post(call, "a")
-        assert done.wait(5.0)
+        assert done.wait(HANG_S)
         assert seen == ["a test-loop"]
 
     def test_is_refused_after_stop(self, thread):
         thread.run(value_after(1))
-        thread.stop(5.0)
+        thread.stop(HANG_S)
         with pytest.raises(StateError, match="closed"):
             thread.post(print)
 
@@ -144,9 +146,9 @@ class TestStop:
 
         caller = threading.Thread(target=call)
         caller.start()
-        assert work.started.wait(5.0)
-        assert thread.stop(5.0)
-        caller.join(5.0)
+        assert work.started.wait(HANG_S)
+        assert thread.stop(HANG_S)
+        caller.join(HANG_S)
         assert work.cancelled.is_set()
         assert [type(error) for error in errors] == [StateError]
 
@@ -157,14 +159,13 @@ class TestStop:
 
     def test_is_bounded_when_a_callback_blocks_the_loop(self):
         thread = LoopThread("blocked")
-        release, started = threading.Event(), threading.Event()
-        thread.post(lambda: (started.set(), release.wait(10.0)))
-        assert started.wait(5.0)
-        before_s = time.monotonic()
+        release, started, ended = threading.Event(), threading.Event(), threading.Event()
+        thread.post(lambda: (started.set(), release.wait(HANG_S), ended.set()))
+        assert started.wait(HANG_S)
         assert not thread.stop(0.05)
-        assert time.monotonic() - before_s < 2.0
+        assert not ended.is_set(), "it waited for the callback"
         release.set()
-        assert thread.stop(5.0)
+        assert thread.stop(HANG_S)
 
     def test_before_the_start_and_twice(self):
         thread = LoopThread("never")
@@ -178,7 +179,7 @@ class TestStop:
         gone = weakref.ref(thread)
         del thread
         gc.collect()
-        os_thread.join(5.0)
+        os_thread.join(HANG_S)
         assert gone() is None
         assert not os_thread.is_alive()
 
@@ -207,7 +208,7 @@ class TestStop:
         os_thread = next(item for item in threading.enumerate() if item.name == "cycle")
         del client
         gc.collect()
-        os_thread.join(5.0)
+        os_thread.join(HANG_S)
         assert not os_thread.is_alive()
         assert (ended, caplog.text) == (["cancelled"], "")
 
@@ -215,30 +216,29 @@ class TestStop:
 class TestProcess:
     """What only a process of its own can show."""
 
-    def test_ctrl_c_ends_a_wait_within_100_ms_and_cancels_the_work(self):
+    def test_ctrl_c_ends_a_wait_and_cancels_the_work(self):
         done = python(
             """
             import asyncio, os, signal, threading, time
             from kafka_core.sync.loop_thread import LoopThread
-            cancelled = threading.Event()
+            started, cancelled = threading.Event(), threading.Event()
             async def forever():
+                started.set()
                 try:
                     await asyncio.Event().wait()
                 finally:
                     cancelled.set()
             thread = LoopThread()
-            sent = []
             def interrupt():
-                time.sleep(0.3)
-                sent.append(time.monotonic())
+                started.wait()
+                time.sleep(0.1)  # let it really block; too early is no failure
                 os.kill(os.getpid(), signal.SIGINT)
-            threading.Thread(target=interrupt).start()
             try:
+                threading.Thread(target=interrupt).start()
                 thread.run(forever())
             except KeyboardInterrupt:
-                took = time.monotonic() - sent[0]
-            assert cancelled.wait(2), "not cancelled"
-            assert took < 1, took
+                print("interrupted")
+            assert cancelled.wait(20), "not cancelled"
             async def fine():
                 return "still usable"
             print(thread.run(fine()))
@@ -246,7 +246,7 @@ class TestProcess:
             """,
             "-Werror",
         )
-        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "still usable", "")
+        assert (done.returncode, done.stdout.split("\n"), done.stderr) == (0, ["interrupted", "still usable", ""], "")
 
     def test_a_forked_child_is_told_and_the_parent_is_unharmed(self):
         done = python(
@@ -281,8 +281,7 @@ class TestProcess:
         assert (done.returncode, done.stderr) == (0, "")
 
     @pytest.mark.parametrize("debug", ["", "1"])
-    def test_exit_without_stop_is_silent_and_quick(self, debug):
-        before_s = time.monotonic()
+    def test_exit_without_stop_is_silent_and_does_not_wait(self, debug):
         done = python(
             """
             import asyncio, logging
@@ -303,4 +302,3 @@ class TestProcess:
             PYTHONASYNCIODEBUG=debug,
         )
         assert (done.returncode, done.stdout, complaints(done.stderr)) == (0, "", "")
-        assert time.monotonic() - before_s < 8.0
