@@ -7,11 +7,12 @@ never keeps another from being checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from registry.cli.baseline import Baseline, History, TreeBaseline
+from registry.cli.causes import FindingCauses, Tracer, gathered
 from registry.cli.files import matches
 from registry.cli.findings import FileResult, Finding, Severity, Status, Unusable
 from registry.cli.linking import Collection, Document, parse_json
@@ -124,9 +125,9 @@ class Checker:
             return result
 
         if not isinstance(self._baseline, RegistryBaseline):
-            return [one(path) for path in paths]
+            return gathered([one(path) for path in paths])
         try:
-            return list(each(one, paths))
+            return gathered(list(each(one, paths)))
         except SILENT as error:
             raise no_answer(error) from error
 
@@ -221,10 +222,26 @@ class Checker:
                 result = check(schema, registered, direction + suffix, policy, self._baseline.resolve)
             except InvalidSchemaError as error:
                 raise self._refused(document, history, error) from error
-            for difference in result.differences:
-                finding = self._finding(document, history, difference, direction == "FORWARD")
+            for finding in self._placed(document, schema, history, result.differences, direction == "FORWARD"):
                 found.setdefault(finding)
         return tuple(found)
+
+    def _placed(
+        self, document: Document, schema: Schema, history: History, differences: Sequence[Difference], forward: bool
+    ) -> Iterator[Finding]:
+        """The findings of one direction, each where its cause is, as far as that is known."""
+        causes = FindingCauses(self._new, self._shown, document)
+        for number, old in enumerate(history.versions, 1):
+            own = [item for item in differences if (item.version or 1) == number]
+            if not own:
+                continue
+            plain = [self._finding(document, history, item, forward) for item in own]
+            if document.schema_type == "PROTOBUF":
+                yield from causes.proto_uses([causes.proto(item, forward) for item in plain])
+                continue
+            traced = Tracer(schema, old.schema, self._baseline.resolve).trace([item.path for item in own], forward)
+            for finding, cause in zip(plain, traced, strict=True):
+                yield finding if cause is None else causes.place(finding, cause, forward)
 
     @staticmethod
     def _refused(document: Document, history: History, error: InvalidSchemaError) -> Unusable:

@@ -27,6 +27,7 @@ from registry.cli.shell import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from registry.cli.causes import Group
     from registry.cli.comparing import Comparison, Row
     from registry.client import SchemaRegistryClient
     from registry.compat.difference import Difference
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["diff"]
 
 CONTEXT = 3
+MAX_USERS = 10  # that are named
 EXAMPLES = """
 kserdes schema diff old/order.avsc new/order.avsc
 # a file before and after, in git
@@ -95,16 +97,26 @@ def diff(
 
 
 def _json(found: Comparison) -> dict[str, object]:
-    def differences(items: Sequence[Difference]) -> list[dict[str, str]]:
-        return [{"kind": item.kind, "pointer": item.path, "message": item.message} for item in items]
+    def plain(item: Difference) -> dict[str, object]:
+        return {"kind": item.kind, "pointer": item.path, "message": item.message}
+
+    def differences(direction: str) -> list[dict[str, object]]:
+        return [
+            {
+                **plain(group.difference),
+                "cause": None if group.cause is None else group.cause.pointer,
+                "users": [*({"name": name} for name in group.users), *(plain(item) for item in group.others)],
+            }
+            for group in found.causes.get(direction, ())
+        ]
 
     return {
         "old": found.old,
         "new": found.new,
         "same": found.same,
         "level": found.level,
-        "backward": {"compatible": not found.backward, "differences": differences(found.backward)},
-        "forward": {"compatible": not found.forward, "differences": differences(found.forward)},
+        "backward": {"compatible": not found.backward, "differences": differences("backward")},
+        "forward": {"compatible": not found.forward, "differences": differences("forward")},
     }
 
 
@@ -132,8 +144,12 @@ def _show(found: Comparison, out: Console, all_lines: bool) -> None:
                 )
             table.add_row(*cells)
         out.print(table)
-    _verdict(out, f"{found.new} reads data of {found.old} (BACKWARD)", found.backward, found.old, found.new)
-    _verdict(out, f"{found.old} reads data of {found.new} (FORWARD)", found.forward, found.old, found.new)
+    _verdict(
+        out, f"{found.new} reads data of {found.old} (BACKWARD)", found.causes.get("backward", ()), found.old, found.new
+    )
+    _verdict(
+        out, f"{found.old} reads data of {found.new} (FORWARD)", found.causes.get("forward", ()), found.old, found.new
+    )
     out.print(f"the change fits {found.level}", style="bold")
 
 
@@ -151,11 +167,17 @@ def _visible(rows: Sequence[Row], all_lines: bool) -> Sequence[Row | None]:
     return found
 
 
-def _verdict(out: Console, title: str, differences: Sequence[Difference], old: str, new: str) -> None:
+def _verdict(out: Console, title: str, groups: Sequence[Group], old: str, new: str) -> None:
     from rich.text import Text
 
-    line = Text("no   " if differences else "yes  ", style="bold red" if differences else "bold green")
+    line = Text("no   " if groups else "yes  ", style="bold red" if groups else "bold green")
     out.print(line.append(title, style="bold"), soft_wrap=True)
-    for item in differences:
+    for group in groups:
+        item, users = group.difference, group.users
         text = item.message.replace("registered schema 1", old).replace("the new schema", new)
         out.print(Text(f"     {item.kind}: {text}"), soft_wrap=True)
+        if group.cause is not None and (users or group.others):
+            names = users or [other.path for other in group.others]
+            more = f" and {len(names) - MAX_USERS} more" if len(names) > MAX_USERS else ""
+            told = f"the change is at {group.cause.pointer}, used by {', '.join(names[:MAX_USERS])}{more}"
+            out.print(Text(f"       {told}"), soft_wrap=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from registry.cli.causes import Group, Traced, Tracer, grouped
 from registry.cli.findings import Unusable
 from registry.cli.sides import Side, both
 from registry.compat.difference import Difference
@@ -45,6 +46,7 @@ class Comparison:
         rows: the texts side by side.
         backward: what keeps the new schema from reading old data.
         forward: what keeps the old schema from reading new data.
+        causes: the same by `backward` and `forward`, with each cause once.
     """
 
     old: str
@@ -52,6 +54,7 @@ class Comparison:
     rows: Sequence[Row]
     backward: Sequence[Difference]
     forward: Sequence[Difference]
+    causes: Mapping[str, Sequence[Group]] = field(default_factory=dict)
 
     @property
     def level(self) -> str:
@@ -92,7 +95,16 @@ def compare(old: Side, new: Side, policy: str = "STRICT") -> Comparison:
             text = error.error_message.replace(NUMBERED, old.label).replace("the new schema", new.label)
             raise Unusable(text, kind="INVALID_SCHEMA") from error
         found[level] = result.differences
-    return Comparison(old.label, new.label, rows, found["BACKWARD"], found["FORWARD"])
+    causes = {level.lower(): _causes(old, new, found[level], level == "FORWARD") for level in found}
+    return Comparison(old.label, new.label, rows, found["BACKWARD"], found["FORWARD"], causes)
+
+
+def _causes(old: Side, new: Side, differences: Sequence[Difference], forward: bool) -> Sequence[Group]:
+    traced: Sequence[Traced | None] = [None] * len(differences)
+    if differences and new.schema.schema_type != "PROTOBUF":
+        tracer = Tracer(new.schema, old.schema, both(old, new))
+        traced = tracer.trace([item.path for item in differences], forward)
+    return grouped(differences, traced)
 
 
 def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["FileResult", "Finding", "Report", "Severity", "Status", "Unusable"]
+__all__ = ["Cause", "FileResult", "Finding", "Report", "Severity", "Status", "Unusable", "User"]
 
 
 class Unusable(Exception):
@@ -55,6 +55,52 @@ class Status(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class User:
+    """A place that a finding concerns because it uses the type that was changed.
+
+    Attributes:
+        path: the file.
+        pointer: where in its schema.
+        name: what to call it, e.g. `Order.customer`; empty for a difference.
+        line: where in the file, from 1; 0 if that is not known.
+        column: where in the line.
+        subject: the registry's subject of the file.
+        kind: of the difference that the cause explains; None if the place only uses the type.
+        message: of that difference.
+        against: what that difference was found against.
+    """
+
+    path: str
+    pointer: str
+    name: str
+    line: int = 0
+    column: int = 0
+    subject: str | None = None
+    kind: str | None = None
+    message: str | None = None
+    against: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Where the change is that led to a finding.
+
+    Attributes:
+        path: the file that defines the type.
+        pointer: where in it.
+        type: the type's name.
+        forward: whether it keeps the old schema from reading.
+        direct: whether the finding is of this very place; else of a place that uses the type.
+    """
+
+    path: str
+    pointer: str
+    type: str
+    forward: bool = False
+    direct: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing to tell about a file.
 
@@ -66,6 +112,9 @@ class Finding:
         column: where in the line, from 1.
         against: what the file was compared with.
         severity: how bad it is.
+        cause: the change in a type that led to it.
+        users: the places that use the type, and the differences there.
+        path: the file that line and column are in, if that is not the result's own.
     """
 
     kind: str
@@ -75,6 +124,28 @@ class Finding:
     column: int = 1
     against: str | None = None
     severity: Severity = Severity.ERROR
+    cause: Cause | None = None
+    users: tuple[User, ...] = ()
+    path: str | None = None
+
+    def used_by(self, most: int | None = None, own: str = "") -> str:
+        """The users in words, e.g. `used by Order.customer, Order.payer and 3 more`; empty if there are less than two.
+
+        Args:
+            most: how many to name at most.
+            own: the file whose name need not be said.
+        """
+        names: dict[str, None] = {}
+        for user in self.users:
+            subject = f" ({user.subject})" if user.subject and user.path != own else ""
+            place = user.name or user.pointer
+            names[place if user.path == own else f"{user.path}: {place}{subject}"] = None
+        if len(self.users) < 2 and all(user.path == own for user in self.users):
+            return ""
+        named = list(names)
+        if most is None or len(named) <= most:
+            return "used by " + ", ".join(named)
+        return f"used by {', '.join(named[:most])} and {len(named) - most} more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +160,7 @@ class FileResult:
         level: the compatibility level it was judged by.
         against: what it was compared with, oldest first.
         renamed_from: its path in what it is compared with, if that is another one.
+        causes: of differences that are told with other files.
     """
 
     path: str
@@ -98,6 +170,7 @@ class FileResult:
     level: str | None = None
     against: tuple[str, ...] = ()
     renamed_from: str | None = None
+    causes: tuple[Cause, ...] = ()
 
     @classmethod
     def unusable(cls, path: str, error: Unusable, subject: str | None = None) -> FileResult:

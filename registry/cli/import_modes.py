@@ -70,6 +70,10 @@ class ImportModes:
             self._rest.delete_mode(scope)
         self._before.pop(scope, None)
 
+    def entered(self, scope: str | None) -> bool:
+        """Whether this has changed a scope's mode and nobody has settled it."""
+        return scope in self._before
+
     def before(self, scope: str | None) -> str | None:
         """The mode a scope had when this began."""
         return self._before[scope] if scope in self._before else self._mode(scope)

@@ -300,7 +300,8 @@ def _settle(rest: Rest, what: Plan, modes: ImportModes, refused: Mapping[Key, st
         before = modes.before(subject)
         if before not in (None, IMPORT, mode):
             told.append(f"{subject}: mode was {before}, is {mode or 'unset'} now")
-        modes.settle(subject, None if not mode else str(mode))
+        if mode or before is not None or modes.entered(subject):  # else there is nothing to undo, and perhaps no modes
+            modes.settle(subject, None if not mode else str(mode))
     config, there = what.manifest.get("config"), rest.setting("config", None)
     if config and config != there:
         modes.enter(None, "READWRITE")

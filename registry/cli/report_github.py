@@ -13,6 +13,7 @@ from registry.cli.report_text import summary
 
 __all__ = ["render"]
 
+MAX_USERS = 10  # that an annotation names
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
@@ -29,13 +30,15 @@ def render(report: Report, base: Path) -> str:
 
 def _command(result: FileResult, finding: Finding, base: Path) -> str:
     properties = {
-        "file": located(result.path, base),
+        "file": located(finding.path or result.path, base),
         "line": str(finding.line),
         "col": str(finding.column),
         "title": f"{finding.kind} ({result.subject or 'schema'})",
     }
     text = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{COMMANDS[finding.severity]} {text}::{_data(finding.message)}"
+    used = finding.used_by(MAX_USERS, result.path)
+    message = f"{finding.message} ({used})" if used else finding.message
+    return f"::{COMMANDS[finding.severity]} {text}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -6,6 +6,7 @@ Must not know where reports come from. The shape is described in docs/guide/sche
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from registry.cli.findings import FileResult, Finding, Report
@@ -32,6 +33,7 @@ def _file(result: FileResult) -> dict[str, Any]:
         "against": list(result.against),
         "renamed_from": result.renamed_from,
         "findings": [_finding(finding) for finding in result.findings],
+        "causes": [asdict(cause) for cause in result.causes],
     }
 
 
@@ -44,4 +46,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "line": finding.line,
         "column": finding.column,
         "against": finding.against,
+        "path": finding.path,
+        "cause": None if finding.cause is None else asdict(finding.cause),
+        "users": [asdict(user) for user in finding.users],
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as tree
 
-from registry.cli.findings import FileResult, Report, Status
+from registry.cli.findings import FileResult, Finding, Report, Status
 
 __all__ = ["render"]
 
@@ -48,12 +48,21 @@ def _case(suite: tree.Element, result: FileResult) -> None:
     element = ELEMENTS.get(result.status)
     if element is None:
         return
-    first = result.findings[0]
-    more = f" (and {len(result.findings) - 1} more)" if len(result.findings) > 1 else ""
+    lines = [_line(result, item) for item in result.findings]
+    lines += [
+        f"{cause.path}: {cause.type} was changed, which this file uses: {cause.pointer}" for cause in result.causes
+    ]
+    first = result.findings[0] if result.findings else Finding("SHARED_TYPE", lines[0])
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     made = tree.SubElement(case, element, {"type": first.kind, "message": _clean(first.message + more)})
-    made.text = _clean(
-        "\n".join(f"{result.path}:{item.line}:{item.column}: {item.kind}: {item.message}" for item in result.findings)
-    )
+    made.text = _clean("\n".join(lines))
+
+
+def _line(result: FileResult, item: Finding) -> str:
+    used = item.used_by(own=result.path)
+    text = f"{item.path or result.path}:{item.line}:{item.column}: {item.kind}: {item.message}"
+    told = [f"  {user.path}: {user.kind}: {user.message}" for user in item.users if user.message]
+    return "\n".join([f"{text} ({used})" if used else text, *told])
 
 
 def _clean(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -56,7 +57,7 @@ def _rule(kind: str, text: str | None) -> dict[str, Any]:
 
 
 def _result(result: FileResult, finding: Finding, base: Path, kinds: list[str]) -> dict[str, Any]:
-    uri = quote(located(result.path, base))
+    uri = quote(located(finding.path or result.path, base))
     place: dict[str, Any] = {"uri": uri} if uri.startswith("/") else {"uri": uri, "uriBaseId": "ROOT"}
     location: dict[str, Any] = {
         "physicalLocation": {
@@ -67,12 +68,15 @@ def _result(result: FileResult, finding: Finding, base: Path, kinds: list[str]) 
     if finding.pointer:
         location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer, "kind": "member"}]
     identity = "\0".join((uri, finding.kind, finding.pointer, finding.against or ""))
-    properties = {"subject": result.subject, "level": result.level, "against": finding.against}
+    properties: dict[str, Any] = {"subject": result.subject, "level": result.level, "against": finding.against}
+    if finding.users:
+        properties["users"] = [asdict(user) for user in finding.users]
+    used = finding.used_by(own=result.path)
     return {
         "ruleId": finding.kind,
         "ruleIndex": kinds.index(finding.kind),
         "level": finding.severity.value,
-        "message": {"text": finding.message},
+        "message": {"text": f"{finding.message} ({used})" if used else finding.message},
         "locations": [location],
         "partialFingerprints": {"kserdes/v1": hashlib.sha256(identity.encode()).hexdigest()},
         "properties": {name: value for name, value in properties.items() if value is not None},

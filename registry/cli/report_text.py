@@ -33,6 +33,7 @@ WORDS = {
     Status.OK: "ok",
 }
 MAX_EXCERPT = 160
+MAX_USERS = 10  # that are named
 
 
 def summary(report: Report) -> str:
@@ -48,7 +49,7 @@ def summary(report: Report) -> str:
 def show(report: Report, console: Console, verbose: bool = False) -> None:
     """Prints a report: files with findings (all files if `verbose`), then the summary."""
     for result in report.results:
-        if verbose or result.findings or result.renamed_from is not None:
+        if verbose or result.findings or result.causes or result.renamed_from is not None:
             _file(result, console)
     style = {0: "green", 1: "bold red", 2: "bold magenta"}[report.exit_code]
     console.print(summary(report), style=style, markup=False, highlight=False)
@@ -69,6 +70,9 @@ def _file(result: FileResult, console: Console) -> None:
     console.print(head, soft_wrap=True)
     for finding in result.findings:
         _finding(result, finding, console)
+    for cause in result.causes:
+        text = f"  uses {cause.type}, whose change at {cause.pointer} is told with {cause.path}"
+        console.print(Text(text), soft_wrap=True)
 
 
 def _finding(result: FileResult, finding: Finding, console: Console) -> None:
@@ -76,10 +80,13 @@ def _finding(result: FileResult, finding: Finding, console: Console) -> None:
 
     style = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}[finding.severity]
     line = Text("  ")
-    line.append(f"{result.path}:{finding.line}:{finding.column}", style="cyan")
+    line.append(f"{finding.path or result.path}:{finding.line}:{finding.column}", style="cyan")
     line.append(f" {finding.kind}", style=style)
     console.print(line, soft_wrap=True)
     for text in textwrap.wrap(finding.message, max(console.width - 4, 40), break_on_hyphens=False):
+        console.print(Text(f"    {text}"), soft_wrap=True)
+    used = finding.used_by(MAX_USERS, result.path)
+    for text in textwrap.wrap(used, max(console.width - 4, 40), break_on_hyphens=False):
         console.print(Text(f"    {text}"), soft_wrap=True)
     excerpt = _excerpt(result, finding)
     if excerpt:
@@ -91,7 +98,7 @@ def _excerpt(result: FileResult, finding: Finding) -> str:
     if result.status not in (Status.INCOMPATIBLE, Status.FAULTY) and finding.line == 1:
         return ""
     try:
-        lines = Path(result.path).read_text("utf-8-sig").split("\n")
+        lines = Path(finding.path or result.path).read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         return ""
     if finding.line > len(lines):

@@ -340,3 +340,12 @@ def test_a_registry_that_takes_modes_and_does_nothing_gets_nothing(
     with pytest.raises(Unusable, match="has no IMPORT mode"):
         load(target, plan(saved))
     assert target.subjects() == []
+
+
+def test_a_registry_without_modes_takes_an_import_of_what_it_has(target: Rest, tmp_path: Path) -> None:
+    """As Apicurio, which answers 405 to `DELETE /mode/SUBJECT`: there is nothing to put back."""
+    target._client.register_schema("a", Schema('"int"'))
+    archive = Archive(tmp_path / "plain")
+    save(target, archive)
+    target.delete_mode = lambda subject: pytest.fail(f"DELETE /mode/{subject}")  # type: ignore[method-assign]
+    assert load(target, plan(archive)).replaced == []

@@ -20,6 +20,7 @@ def test_everything_is_in_it() -> None:
                 "level": "FULL",
                 "against": ["main:a"],
                 "renamed_from": "b",
+                "causes": [],
                 "findings": [
                     {
                         "kind": "K",
@@ -29,6 +30,9 @@ def test_everything_is_in_it() -> None:
                         "line": 2,
                         "column": 3,
                         "against": "main:a",
+                        "path": None,
+                        "cause": None,
+                        "users": [],
                     }
                 ],
             }
