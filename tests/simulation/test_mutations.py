@@ -33,7 +33,7 @@ def test_there_are_fifteen_beside_the_defect_that_began_it() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(kernels.IMPL != "native", reason="one set of kernels is enough, and this one is fast")
 def test_every_mutation_is_found() -> None:
-    command = [sys.executable, "-m", "tests.simulation.mutate", "--limit", "400"]
+    command = [sys.executable, "-m", "tests.simulation.mutate", "--limit", "2000"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=False
     )
