@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from kafka_core.broker import reading
-from kafka_core.broker.cluster import ClusterState
+from kafka_core.broker.cluster import ClusterState, Node
 from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
 from kafka_core.broker.topics import Topic
 from tests.simulation.history import History
@@ -40,6 +40,9 @@ class VirtualCluster(EmbeddedCluster):
             self._open_port(node.node_id)
         _record_commits(self.state, history)
         _record_generations(self.state, history)
+        self._record_topics()
+        self._moved: dict[str, int] = {}
+        self._let_coordinators_move()
 
     def _open_port(self, node_id: int) -> None:
         node = self.state.nodes[node_id]
@@ -69,6 +72,44 @@ class VirtualCluster(EmbeddedCluster):
         if topic is not None:
             self.state.delete_topic(topic)
             self.plan_wakeup()
+
+    def move_coordinator(self, group: str, node_id: int) -> None:
+        """Another broker coordinates a group, which keeps members and offsets; the former one refuses it."""
+        if self.state.nodes[node_id].alive:
+            self._moved[group] = node_id
+
+    def _let_coordinators_move(self) -> None:
+        usual = self.state.coordinator_of
+
+        def coordinator_of(key: str) -> Node | None:
+            moved = self.state.nodes.get(self._moved.get(key, -1))
+            return moved if moved is not None and moved.alive else usual(key)
+
+        cast(Any, self.state).coordinator_of = coordinator_of
+
+    def _record_topics(self) -> None:
+        """Have each topic that is made, deleted or extended, by whomever, written into the history."""
+        state = self.state
+        create, delete, extend = state.create_topic, state.delete_topic, state.add_partitions
+
+        def create_topic(*arguments: Any, **others: Any) -> Topic:
+            topic = create(*arguments, **others)
+            self.note_topics()
+            return topic
+
+        def delete_topic(topic: Topic) -> None:
+            self.note_topics()
+            delete(topic)
+            self.history.add("deleted", topic.name)
+
+        def add_partitions(name: str, total: int, *arguments: Any, **others: Any) -> None:
+            extend(name, total, *arguments, **others)
+            if not others.get("validate_only"):
+                self.history.add("extended", name, total)
+
+        cast(Any, state).create_topic = create_topic
+        cast(Any, state).delete_topic = delete_topic
+        cast(Any, state).add_partitions = add_partitions
 
     def crash(self, node_id: int, *, silent: bool) -> None:
         """A broker dies: connections are cut, or (silent) only nothing comes from it any more."""

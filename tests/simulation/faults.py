@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_core.broker.cluster import Refused
 from kafka_core.broker.faults import Delay, Disconnect, Rule
+from tests.simulation.admin_app import AdminApp
 from tests.simulation.consumer_app import ConsumerApp, MemberApp, ReaderApp
 from tests.simulation.producer_app import ProducerApp
 
@@ -46,6 +47,12 @@ class Faults:
         app = self.world.app(name, ConsumerApp)
         if isinstance(app, ReaderApp | MemberApp) and hasattr(app, method):
             getattr(app, method)(*args)
+
+    def do_admin(self, name: str, operation: str, topic: str, number: int) -> None:
+        """Have an admin client create, delete or extend a topic, or list its offsets."""
+        app = self.world.app(name, AdminApp)
+        if app is not None:
+            app.order(operation, topic, number)
 
     def do_cancel(self, name: str, call: str) -> None:
         """Cancel a call that runs: poll, produce, commit, seek, close, …"""
@@ -118,6 +125,10 @@ class Faults:
         except Refused:
             return
 
+    def do_coordinate(self, group: str, node: int) -> None:
+        """Another broker coordinates a group; the former one lives on."""
+        self.world.cluster.move_coordinator(group, node)
+
     def do_create(self, topic: str, partitions: int) -> None:
         """Make a topic."""
         self.world.cluster.make_topic(topic, partitions)
@@ -125,7 +136,6 @@ class Faults:
     def do_delete(self, topic: str) -> None:
         """Delete a topic."""
         self.world.cluster.drop_topic(topic)
-        self.world.history.add("deleted", topic)
 
     def do_extend(self, topic: str, partitions: int) -> None:
         """A topic gets more partitions."""
@@ -157,8 +167,7 @@ class Faults:
             world.cluster.restart(node.node_id)
         for path in world.network.paths():
             world.network.unblock(path)
-        for name, partitions in world.plan.topics.items():
-            world.cluster.make_topic(name, partitions)
+        self.mend_topics()
         for client in world.plan.clients:
             if client.role == "member":
                 world.start(client.name)
@@ -166,6 +175,11 @@ class Faults:
             if isinstance(app, ConsumerApp):
                 app.hold(False)
                 app.resume()
+
+    def mend_topics(self) -> None:
+        """The plan's topics are there again."""
+        for name, partitions in self.world.plan.topics.items():
+            self.world.cluster.make_topic(name, partitions)
 
     def _links(self, name: str | None, node: int | None) -> list[Any]:
         return self.world.network.links_of(self._process(name), self._port(node))

@@ -14,10 +14,13 @@ from typing import Any, Final
 from tests.simulation.plan import Action, Client, Plan
 
 TOPIC: Final = "t"
+OTHER: Final = "u"
+"""A topic that only admin clients make; nobody writes or reads it."""
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC, INIT, EPOCH = (
     *(0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 22, 23),
 )
+CREATE, DELETE, EXTEND = (19, 20, 37)
 """API keys that brokers may treat badly."""
 
 ERRORS: Final[dict[int, tuple[int, ...]]] = {
@@ -32,12 +35,16 @@ ERRORS: Final[dict[int, tuple[int, ...]]] = {
     SYNC: (14, 15, 16, 27),
     INIT: (14, 15),
     EPOCH: (6, 74, 75),
+    CREATE: (7, 41),
+    DELETE: (7, 41),
+    EXTEND: (7, 41),
 }
 """Error codes that a real broker may give for an API at any time."""
 
 PRODUCER_APIS: Final = (PRODUCE, PRODUCE, PRODUCE, METADATA, INIT)
 READER_APIS: Final = (FETCH, FETCH, FETCH, METADATA, LIST_OFFSETS, EPOCH)
 MEMBER_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC)
+ADMIN_APIS: Final = (CREATE, DELETE, EXTEND, LIST_OFFSETS)
 
 
 class Draft:
@@ -347,17 +354,57 @@ def topics(rng: random.Random, seed: int) -> Plan:
     return draft.plan()
 
 
+def admin(rng: random.Random, seed: int) -> Plan:
+    """An admin client makes, deletes and extends topics that are written and read, and coordinators move."""
+    draft = Draft(rng, seed, "admin", rng.choice((3.0, 5.0)))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(1, 4), 40)
+    for number in range(rng.choice((1, 2, 2))):
+        draft_member(draft, f"m{number}", "cooperative-sticky")
+    draft.clients[:] = [
+        replace(client, conf={**client.conf, "topic.metadata.refresh.interval.ms": 1000}) for client in draft.clients
+    ]
+    draft.clients.append(Client("a0", "admin", draft.base_conf()))
+    draft.at(0.0, "start", "a0")
+    for _ in range(rng.choice((0, 1, 3, 6))):
+        draft.at(draft.moment(), "coordinate", "g", draft.node())
+    count = draft.topics[TOPIC]
+    for _ in range(rng.randint(1, 6)):
+        at_s = draft.moment()
+        match rng.choice(("other", "other", "delete", "extend", "offsets", "offsets", "cancel")):
+            case "other":
+                draft.at(at_s, "admin", "a0", "create", OTHER, rng.randint(1, 3))
+                draft.at(at_s + rng.random(), "admin", "a0", rng.choice(("delete", "offsets", "create")), OTHER, 1)
+            case "delete":
+                draft.at(at_s, "admin", "a0", "delete", TOPIC, 0)
+                draft.at(at_s + rng.choice((0.0, 0.5)) * rng.random(), "admin", "a0", "create", TOPIC, count)
+            case "extend":
+                draft.at(at_s, "admin", "a0", "extend", TOPIC, count + rng.randint(1, 2))
+            case "offsets":
+                draft.at(at_s, "admin", "a0", "offsets", TOPIC, count)
+            case "cancel":
+                draft.at(at_s, "cancel", "a0", "admin")
+    draft.troubles(rng.randint(0, 4), (*MEMBER_APIS, *ADMIN_APIS, *ADMIN_APIS))
+    return draft.plan()
+
+
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,
     "read": read,
     "group": group,
     "topics": topics,
+    "admin": admin,
 }
 WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
+ADMIN_SHARE: Final = 1 / 15
+"""Of all seeds; drawn from a source of its own, so that the plans of all others stay what they were."""
 
 
 def plan_for(seed: int, scenario: str | None = None) -> Plan:
     """The plan of a seed; of a certain scenario, if one is named."""
     rng = random.Random(seed)
+    if scenario is None and random.Random(f"admin {seed}").random() < ADMIN_SHARE:
+        scenario = "admin"
     drawn = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     return SCENARIOS[scenario or drawn](rng, seed)

@@ -63,6 +63,14 @@ GOOD: dict[str, Run] = {
         ("m", "gives", (("t", 0),), 1, "m-1"),
         ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])}),
     ),
+    "administered": run_of(
+        ("a", "administer", "create", "u", 2),
+        ("cluster", "topic", "u", 1, 2),
+        ("a", "administered", "create", "u", 2, None, 0),
+        ("a", "administer", "delete", "u", 0),
+        ("a", "administered", "delete", "u", 0, -185, 3),
+        ("a", "listed", "t", 0, 2, 1, 3, 3),
+    ),
     "ending": run_of(memory={"p": (10, 10)}),
     "memory": run_of(memory={"p": (10, 10)}),
 }
@@ -126,6 +134,26 @@ BAD: list[tuple[str, str, Run]] = [
         "while m held it since generation 1",
         run_of(OWNS, ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])})),
     ),
+    (
+        "administered",
+        "create u 2 as done",
+        run_of(("a", "administer", "create", "u", 2), ("a", "administered", "create", "u", 2, None, 0)),
+    ),
+    (
+        "administered",
+        "extend t 3 as done",
+        run_of(
+            ("cluster", "extended", "t", 3),
+            ("cluster", "extended", "t", 2),
+            ("a", "administered", "extend", "t", 3, None, 1),
+        ),
+    ),
+    (
+        "administered",
+        "delete u 0 as done",
+        run_of(("cluster", "deleted", "t"), ("a", "administered", "delete", "u", 0, None, 0)),
+    ),
+    ("administered", "got offset 4 of t[0]", run_of(("a", "listed", "t", 0, 4, 1, 3, 0))),
     ("ending", "not in time", run_of(late=["p: not closed"])),
     ("ending", "left behind", run_of(leftovers=["task x"])),
     ("ending", "unseen", run_of(problems=["Task exception was never retrieved"])),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from tests.simulation.admin_app import AdminApp
 from tests.simulation.apps import App
 from tests.simulation.checkers.progress import missing
 from tests.simulation.checkers.spans import Spans
@@ -27,9 +28,16 @@ from tests.simulation.network import VirtualNetwork
 from tests.simulation.plan import Plan
 from tests.simulation.producer_app import ProducerApp
 
-ROLES: Final[dict[str, type[App]]] = {"producer": ProducerApp, "reader": ReaderApp, "member": MemberApp}
+ROLES: Final[dict[str, type[App]]] = {
+    "producer": ProducerApp,
+    "reader": ReaderApp,
+    "member": MemberApp,
+    "admin": AdminApp,
+}
 MAX_ROUNDS: Final = 400_000
 SAMPLE_S: Final = 0.25
+LATEST_REQUEST_S: Final = 4.0
+"""Brokers handle a request that they hold back by then."""
 
 AppT = TypeVar("AppT", bound=App)
 
@@ -137,11 +145,24 @@ class World:
             self.faults.do(action.what, action.args)
         self.history.add("mend")
         self.faults.mend()
+        await self._end_admins()
         await self._drain()
         self.history.add("drained")
         await self._close()
         watch.cancel()
         self._measure()
+
+    async def _end_admins(self) -> None:
+        """Admin clients finish, and what they sent takes effect, before the topics are those of the plan again."""
+        admins = [app for app in self.all_apps if isinstance(app, AdminApp)]
+        for app in admins:
+            if app.alive:
+                app.finish()
+        if not await self._until(lambda: not any(app.alive for app in admins), self.loop.time() + 60.0):
+            self.late += [f"{app.process}: not closed" for app in admins if app.alive]
+        if admins:
+            await asyncio.sleep(LATEST_REQUEST_S)
+            self.faults.mend_topics()
 
     async def _drain(self) -> None:
         """Producers send the rest and close; then consumers must come to the end of what they read."""
