@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_core.broker.cluster import Refused
 from kafka_core.broker.faults import Delay, Disconnect, Rule
+from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
 from tests.simulation.admin_app import AdminApp
 from tests.simulation.consumer_app import ConsumerApp, MemberApp, ReaderApp
 from tests.simulation.producer_app import ProducerApp
@@ -153,7 +154,16 @@ class Faults:
             "hang_up": lambda: Disconnect(),
             "cut_answer": lambda: Disconnect(handled=True),
         }
-        rule = Rule(api, lambda request, context: actions[kind](), times, node)
+
+        def act(request: Any, context: object) -> Any:
+            if kind == "slow" and isinstance(request, OffsetCommitRequest):
+                offsets = [
+                    (item.partition_index, item.committed_offset) for of in request.topics for item in of.partitions
+                ]
+                self.world.history.add("held", request.group_id, offsets)
+            return actions[kind]()
+
+        rule = Rule(api, act, times, node)
         self.rules.append(rule)
         self.world.cluster.state.faults.add(rule)
 

@@ -57,7 +57,12 @@ GOOD: dict[str, Run] = {
     "positions": run_of(*READS, ("r", "seek", "t", 0, 1, 9), deliver("r", 1, 4)),
     "delivered": run_of(*(deliver("m", offset) for offset in range(3)), log=LOG),
     "committed": run_of(deliver("m", 0), deliver("n", 1), ("cluster", "committed", "g", "t", 0, 2)),
-    "backwards": run_of(("cluster", "committed", "g", "t", 0, 2), ("cluster", "committed", "g", "t", 0, 2)),
+    "backwards": run_of(
+        ("cluster", "held", "g", [(0, 1)]),
+        ("cluster", "committed", "g", "t", 0, 2),
+        ("cluster", "committed", "g", "t", 0, 2),
+        ("cluster", "committed", "g", "t", 0, 1),
+    ),
     "owners": run_of(
         OWNS,
         ("m", "gives", (("t", 0),), 1, "m-1"),
@@ -120,7 +125,11 @@ BAD: list[tuple[str, str, Run]] = [
     (
         "backwards",
         "committed 1 of t[0]",
-        run_of(("cluster", "committed", "g", "t", 0, 2), ("cluster", "committed", "g", "t", 0, 1)),
+        run_of(
+            ("cluster", "held", "g", [(0, 0), (1, 1)]),
+            ("cluster", "committed", "g", "t", 0, 2),
+            ("cluster", "committed", "g", "t", 0, 1),
+        ),
     ),
     (
         "owners",
