@@ -54,6 +54,13 @@ class VirtualFuture(asyncio.Future[Any]):
         super().__init__(**others)
         self.serial = serial
 
+    def set_exception(self, exception: type | BaseException, /) -> None:
+        """Fails; in a burial nobody is left who could look at it."""
+        super().set_exception(exception)
+        loop = self.get_loop()
+        if isinstance(loop, VirtualLoop) and loop.burying:
+            self._log_traceback = False
+
     def __hash__(self) -> int:
         return self.serial
 
@@ -84,6 +91,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     Attributes:
         problems: what asyncio would have logged: exceptions nobody looked at, callbacks that failed.
         rounds: how often the loop has turned; for bounds and for the trace.
+        burying: what is left of killed processes is being cleared away; its code runs outside of the simulation.
     """
 
     def __init__(self, rng: random.Random, *, shuffle: bool = True) -> None:
@@ -96,6 +104,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._now_s = START_S
         self._serial = 0
         self._dead = False
+        self.burying = False
         self._clock_resolution = 1e-9
         self.set_exception_handler(self._on_problem)
         self.set_task_factory(self._make_task)
@@ -125,6 +134,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def bury(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
         """After the run: get rid of tasks that will never end, without anybody hearing of it."""
+        self.burying = True
         for task in tasks:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -135,6 +145,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                     break
                 except BaseException:
                     continue
+        self.burying = False
 
     # ---- one round
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import socket
 import threading
@@ -305,6 +306,31 @@ def test_the_shrinker_finds_the_actions_that_matter() -> None:
         return {7, 23} <= {action.args[0] for action in candidate.actions}
 
     assert [action.args[0] for action in shrink(plan, shows).actions] == [7, 23]
+
+
+def test_what_fails_in_a_burial_is_no_finding() -> None:
+    loop = VirtualLoop(random.Random(1))
+
+    async def parent() -> None:
+        told = loop.create_future()
+        try:
+            try:
+                await loop.create_future()
+            finally:
+                await asyncio.wait([loop.create_future()])  # raises: no loop runs
+        except RuntimeError as error:
+            told.set_exception(error)
+            raise
+
+    async def world() -> None:
+        loop.create_task(parent())
+        await asyncio.sleep(1.0)
+
+    finished(world(), loop=loop)
+    loop.bury(asyncio.all_tasks(loop))
+    loop.close()
+    gc.collect()
+    assert loop.problems == []
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
