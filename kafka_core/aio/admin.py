@@ -366,7 +366,7 @@ class AIOAdminClient:
         async def one(
             node_id: int, part: Sequence[str], deadline: Deadline
         ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
-            connection = await self._router.in_time(self.client.connection(node_id), deadline)
+            connection = await self._router.in_time(lambda: self.client.connection(node_id), deadline)
             version = min(connection.version_of(OffsetFetchRequest), admin_groups.MAX_OFFSET_API_VERSION)
             found = {}
             for name in part:
@@ -391,7 +391,7 @@ class AIOAdminClient:
         async def one(
             node_id: int, part: Sequence[str], deadline: Deadline
         ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
-            connection = await self._router.in_time(self.client.connection(node_id), deadline)
+            connection = await self._router.in_time(lambda: self.client.connection(node_id), deadline)
             version = min(connection.version_of(OffsetCommitRequest), admin_groups.MAX_OFFSET_API_VERSION)
             done = {}
             for name in part:

@@ -213,14 +213,14 @@ class Router:
             await self.client.refresh_metadata((), timeout_s=deadline.left_s())
         controller = self.client.metadata.controller_id
         if controller is None:
-            return await self.in_time(self.client.any_connection(), deadline)
-        return await self.in_time(self.client.connection(controller), deadline)
+            return await self.in_time(self.client.any_connection, deadline)
+        return await self.in_time(lambda: self.client.connection(controller), deadline)
 
-    async def in_time(self, work: Awaitable[T], deadline: Deadline) -> T:
-        """Waits for a connection, but not longer than the call may take."""
+    async def in_time(self, connect: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """Waits for a connection, but not longer than the call may take; without time left it is not even begun."""
         try:
             async with asyncio.timeout(deadline.left_s()):
-                return await work
+                return await connect()
         except TimeoutError:
             cause = self.client.last_error
             text = f"{deadline.what}: no connection in time{f': {cause}' if cause else ''}"

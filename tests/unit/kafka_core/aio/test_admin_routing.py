@@ -83,7 +83,7 @@ def test_connection_that_does_not_come_in_time_names_the_cause() -> None:
 
     async def wait() -> None:
         deadline = await router(cluster).begin("delete_topics", 0.01)
-        await router(cluster).in_time(asyncio.Event().wait(), deadline)
+        await router(cluster).in_time(asyncio.Event().wait, deadline)
 
     with pytest.raises(NetworkError, match="delete_topics: no connection in time: b:9092: refused") as caught:
         asyncio.run(wait())
@@ -100,3 +100,18 @@ def test_partitions_by_leader() -> None:
     assert {leader: [item.partition for item in items] for leader, items in leaders.items()} == {1: [0, 3], 2: [2]}
     codes = [(item.topic, item.partition, outcome.error.code) for item, outcome in missing.items() if outcome.error]
     assert codes == [("t", 1, 5), ("t", 4, 3), ("secret", 0, 29)]
+
+
+def test_without_time_left_no_connection_is_begun() -> None:
+    """A coroutine made for it would never be awaited, which Python complains about when it collects it."""
+    begun: list[bool] = []
+
+    async def connect() -> None:
+        begun.append(True)
+
+    async def wait() -> None:
+        await router(FakeCluster()).in_time(connect, Deadline("delete_topics", 0.0))
+
+    with pytest.raises(NetworkError, match="delete_topics: no time is left"):
+        asyncio.run(wait())
+    assert begun == []
