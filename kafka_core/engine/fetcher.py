@@ -257,11 +257,14 @@ class Fetcher:
         return PlannedFetch(node, request, session, number, names, uses_topic_ids(session))
 
     def _node_for(self, state: PartitionState, view: ClusterView, now_s: float) -> int | None:
-        """Where to fetch from; a new leader epoch sends the position to be validated first."""
+        """Where to fetch from; another leader epoch sends the position to be validated first.
+
+        The view decides which epoch counts, also an older one: a leader refuses requests with one it has not heard of.
+        """
         known = view.partition(state.topic, state.partition)
         if known is None or known.leader is None:
             return None
-        if known.leader_epoch > state.leader_epoch:
+        if known.leader_epoch != state.leader_epoch and known.leader_epoch >= 0:
             if state.leader_epoch >= 0 and state.fetch_epoch >= 0:
                 state.move(Phase.VALIDATE)
             state.request = NO_REQUEST  # the old leader may have had what the new one has not

@@ -29,6 +29,10 @@ HURRY_FOR_S: Final = 30.0
 """How far apart refreshes are while leaders are wrong, and for how long: about what electing one takes at most. What is
 wrong for longer is asked for at the spacing that doubles up to retry.backoff.max.ms."""
 
+DOUBTS: Final = 5
+DOUBT_S: Final = 10.0
+"""An older leader epoch is believed when so many answers in a row have named one, the first of them so long ago."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
@@ -45,7 +49,10 @@ class BrokerAddress:
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
-    """One partition. `leader` is None while there is none; `leader_epoch` is -1 when the broker did not say."""
+    """One partition. `leader` is None while there is none; `leader_epoch` is -1 when the broker did not say.
+
+    `doubts`: answers in a row that named an older epoch, and `doubted_since_s`: when the first of them came.
+    """
 
     partition: int
     leader: int | None
@@ -54,6 +61,8 @@ class PartitionView:
     isr: tuple[int, ...] = ()
     error_code: int = 0
     offline_replicas: tuple[int, ...] = ()
+    doubts: int = field(default=0, compare=False)
+    doubted_since_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +147,9 @@ def merge(
     """The view after a Metadata response.
 
     A partition's leader with an older epoch than the known one is not believed (a broker that lags behind would send
-    clients back and forth), unless the topic's id changed: then it was made anew. The answer of another cluster (its id
-    differs) replaces everything.
+    clients back and forth), unless the topic's id changed: then it was made anew. Nor is one epoch believed for ever
+    against all later answers (`DOUBTS`): it may have been damaged on its way, or the cluster was restored from a copy.
+    The answer of another cluster (its id differs) replaces everything.
 
     An answer that others have overtaken, to requests sent after its own, undoes nothing of theirs: it counts for topics
     that they did not name, and for leaders with a newer epoch.
@@ -219,7 +229,7 @@ def with_leaders(
         known = topic.partitions.get(index) if topic is not None else None
         if topic is None or known is None or leader < 0 or epoch <= known.leader_epoch:
             continue
-        changed = replace(known, leader=leader, leader_epoch=epoch, error_code=0)
+        changed = replace(known, leader=leader, leader_epoch=epoch, error_code=0, doubts=0)
         topics[name] = replace(topic, partitions={**topic.partitions, index: changed})
     return replace(view, topics=topics, brokers={**view.brokers, **{item.node_id: item for item in brokers}})
 
@@ -253,7 +263,8 @@ def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: 
         partitions = dict(before)
     else:
         partitions = {
-            item.partition_index: _merge_partition(before.get(item.partition_index), item) for item in answer.partitions
+            item.partition_index: _merge_partition(before.get(item.partition_index), item, now_s)
+            for item in answer.partitions
         }
     topic_id = answer.topic_id
     if topic_id == ZERO_UUID and known is not None and answer.error_code in _TRANSIENT_TOPIC_ERRORS:
@@ -261,9 +272,11 @@ def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: 
     return TopicView(name, topic_id, partitions, answer.error_code, answer.is_internal, now_s, asked)
 
 
-def _merge_partition(known: PartitionView | None, answer: MetadataResponsePartition) -> PartitionView:
+def _merge_partition(known: PartitionView | None, answer: MetadataResponsePartition, now_s: float) -> PartitionView:
     if known is not None and 0 <= answer.leader_epoch < known.leader_epoch:
-        return known
+        since_s = known.doubted_since_s if known.doubts else now_s
+        if known.doubts + 1 < DOUBTS or now_s - since_s < DOUBT_S:
+            return replace(known, doubts=known.doubts + 1, doubted_since_s=since_s)
     return PartitionView(
         answer.partition_index,
         answer.leader_id if answer.leader_id >= 0 else None,

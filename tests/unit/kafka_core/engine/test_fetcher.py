@@ -499,6 +499,19 @@ def test_a_new_leader_epoch_sends_what_was_read_to_be_validated() -> None:
     assert (rig.states[0].phase, rig.states[0].leader_epoch, rig.states[0].fetch_epoch) == (Phase.VALIDATE, 2, 1)
 
 
+def test_the_epoch_of_the_view_counts_also_when_it_is_an_older_one() -> None:
+    """The one before came with a damaged answer: a leader refuses requests with an epoch that it has not heard of."""
+    rig = Rig(0)
+    rig.view = view_of({0: 1}, epoch=2**24)
+    rig.answer(rig.one(), row(0, records(0, b"a")))
+    rig.view = view_of({0: 1}, epoch=1)
+    assert rig.plan() == []
+    state = rig.states[0]
+    assert (state.phase, state.leader_epoch) == (Phase.VALIDATE, 1)
+    state.move(Phase.FETCH)
+    assert rig.one().request.topics[0].partitions[0].current_leader_epoch == 1
+
+
 def test_a_preferred_replica_is_used_for_a_while_and_left_when_it_fails() -> None:
     rig = Rig(0, rack="r")
     rig.answer(rig.one(), row(0, preferred_read_replica=2))

@@ -105,6 +105,33 @@ class TestMerge:
         view = merge(view_of(topic("a", (1, 5))), response(topic("a", (2, epoch))), now_s=2, all_topics=False)
         assert view.leader("a", 0) == leader
 
+    def test_an_epoch_that_no_later_answer_knows_is_not_believed_for_ever(self):
+        """One damaged answer must not keep a partition from its leader until the process ends."""
+        view = view_of(topic("a", (7, 2**24)))
+        leaders = []
+        for now_s in (2.0, 3.0, 4.0, 5.0, 6.0, 11.9, 12.0):
+            view = merge(view, response(topic("a", (1, 5))), now_s=now_s, all_topics=False)
+            leaders.append(view.leader("a", 0))
+        assert leaders == [7] * 6 + [1]
+        assert view.partition("a", 0) == PartitionView(0, 1, 5, (1, 2), (1,))
+
+    def test_some_old_answers_far_apart_are_not_enough(self):
+        view = view_of(topic("a", (1, 5)))
+        for now_s in (100.0, 200.0, 300.0, 400.0):
+            view = merge(view, response(topic("a", (2, 4))), now_s=now_s, all_topics=False)
+        assert view.leader("a", 0) == 1
+
+    @pytest.mark.parametrize("hint", [False, True])
+    def test_an_answer_that_knows_the_epoch_ends_the_doubts(self, hint: bool):
+        view = view_of(topic("a", (1, 5)))
+        for now_s in range(100, 200):
+            view = merge(view, response(topic("a", (2, 4))), now_s=now_s, all_topics=False)
+            if now_s % 3 == 0 and hint:
+                view = with_leaders(view, [("a", 0, 1, now_s)])
+            elif now_s % 3 == 0:
+                view = merge(view, response(topic("a", (1, 5))), now_s=now_s, all_topics=False)
+            assert view.leader("a", 0) == 1
+
     def test_a_topic_made_anew_begins_with_low_epochs(self):
         before = view_of(topic("a", (1, 50), topic_id=ID_1))
         view = merge(before, response(topic("a", (2, 0), topic_id=ID_2)), now_s=2, all_topics=False)
