@@ -7,6 +7,7 @@ DESIGN §4.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ from kafka_core.engine.topic_changes import TopicChanges
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_INVALID
 from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
+
+logger: Final = logging.getLogger("kafka_core.consumer")
 
 FIRST_SHORT_WAIT_MS: Final = 10
 PREFERRED_REPLICA_S: Final = 300.0
@@ -414,7 +417,7 @@ class Fetcher:
             state.preferred_replica = data.preferred_read_replica
             state.preferred_until_s = now_s + PREFERRED_REPLICA_S
         if data.records:
-            self._records(state, version, data, outcome)
+            self._records(state, version, data, now_s, outcome)
         self._end_of_partition(state, version)
 
     def _end_of_partition(self, state: PartitionState, version: int) -> None:
@@ -430,8 +433,13 @@ class Fetcher:
 
     # ---- records
 
-    def _records(self, state: PartitionState, version: int, data: PartitionData, outcome: Outcome) -> None:
-        """Queues the records of one partition; what comes before a corrupt batch is queued, then the error."""
+    def _records(
+        self, state: PartitionState, version: int, data: PartitionData, now_s: float, outcome: Outcome
+    ) -> None:
+        """Queues the records of one partition; what comes before a corrupt batch is queued, then the error.
+
+        The error comes only when reading the same place a second time finds it corrupt, too.
+        """
         offset = state.next_fetch_offset
         size_bytes = len(data.records)  # type: ignore[arg-type]
         corrupt: tuple[int, int, KafkaException] | None = None
@@ -446,7 +454,12 @@ class Fetcher:
         count = self._queue_batches(state, version, batches, data)
         outcome.records.append((state.topic, state.partition, count, size_bytes))
         if corrupt is not None:
-            self._corrupt(state, version, *corrupt)
+            if state.suspect == state.next_fetch_offset:
+                self._corrupt(state, version, *corrupt)
+            else:
+                logger.warning("%s[%d]: %s; it is read once more", state.topic, state.partition, corrupt[2])
+                state.suspect = state.next_fetch_offset  # it may have been damaged on its way
+                state.retry_at_s = now_s + self._backoff.delay_s(0)
 
     def _open(self, state: PartitionState, buffer: Any, offset: int) -> list[Any]:
         return self._open_batches(buffer, state.topic, state.partition, offset, check_crcs=self._settings.check_crcs)
@@ -482,6 +495,7 @@ class Fetcher:
         return records
 
     def _corrupt(self, state: PartitionState, version: int, first: int, end: int, error: KafkaException) -> None:
+        """Broken a second time: what is stored is broken."""
         past = f" (it claims to end before offset {end})" if end > first else ""
         reason = (
             f"{state.topic}[{state.partition}]: the batch at offset {first} can't be read: {error}. Nothing was "

@@ -140,6 +140,8 @@ class PartitionState:
         held_back: the queue has enough of it. `queued_records`, `queued_bytes`: what the queue has.
         retry_at_s: no request for it before this time. `attempt`: failures in a row.
         reported: code of the error that the application was told about; 0 after a success.
+        suspect: where a batch could not be read, once: it may have been damaged on its way, and is read a second time
+            before the application is told; -1001 if none.
     """
 
     topic: str
@@ -176,6 +178,7 @@ class PartitionState:
     preferred_replica: int | None = None
     preferred_until_s: float = 0.0
     reported: int = 0
+    suspect: int = OFFSET_INVALID
     eof_reported_at: int = OFFSET_INVALID
     max_bytes_factor: int = 1
 
@@ -208,6 +211,7 @@ class PartitionState:
         self.fetch_epoch = self.position_epoch = -1
         self.next_fetch_offset = self.position = OFFSET_INVALID
         self.consumed, self.hurried = False, True
+        self.suspect = OFFSET_INVALID
         if offset >= 0:
             self.phase = Phase.FETCH
             self.next_fetch_offset = self.position = offset
@@ -239,6 +243,7 @@ class PartitionState:
         self.next_fetch_offset = self.position = offset
         self.fetch_epoch = self.position_epoch = leader_epoch
         self.attempt, self.reported = 0, 0
+        self.suspect = OFFSET_INVALID
 
     def look_up(self, timestamp: int) -> None:
         """The offset must be looked up by time (or -2 earliest, -1 latest)."""

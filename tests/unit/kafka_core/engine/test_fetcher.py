@@ -309,11 +309,57 @@ def test_not_even_one_whole_batch_makes_the_next_request_larger() -> None:
     assert rig.one().request.topics[0].partitions[0].partition_max_bytes == 100
 
 
+def damaged(batch: memoryview) -> memoryview:
+    bad = bytearray(batch)
+    bad[-1] ^= 1
+    return memoryview(bad)
+
+
+def test_a_batch_that_was_damaged_on_its_way_is_read_again_and_nobody_is_told() -> None:
+    rig = Rig(0)
+    good, later = records(2, b"c", b"d"), records(4, b"e")
+    rig.answer(rig.one(), row(0, records(0, b"a", b"b"), damaged(good), later))
+    assert rig.take() == [(0, 0, b"a"), (0, 1, b"b")]
+    planned, _, again_s = rig.fetcher.plan(rig.view, rig.now_s, ())
+    assert (planned, again_s) == ([], rig.states[0].retry_at_s)
+    rig.now_s += 1
+    again = rig.one()
+    assert again.session.wanted["t", 0].offset == 2
+    rig.answer(again, row(0, good, later))
+    assert rig.take() == [(0, 2, b"c"), (0, 3, b"d"), (0, 4, b"e")]
+    assert rig.events == []
+
+
+def test_each_batch_has_its_second_chance_also_after_a_seek() -> None:
+    rig = Rig(0)
+    for offset in (0, 1, 2):
+        batch = records(offset, b"a")
+        rig.answer(rig.one(), row(0, damaged(batch)))
+        rig.now_s += 1
+        rig.answer(rig.one(), row(0, batch))
+        assert [found[1] for found in rig.take()] == [offset]
+    rig.queue.restart(rig.states[0], 2)
+    rig.answer(rig.one(), row(0, damaged(records(2, b"a"))))
+    assert rig.states[0].phase is Phase.FETCH
+    assert rig.events == []
+
+
+def test_a_fetch_that_fails_between_is_no_second_reading() -> None:
+    rig = Rig(0)
+    rig.answer(rig.one(), row(0, damaged(records(0, b"a"))))
+    rig.now_s += 1
+    rig.fetcher.failed(rig.one(), rig.now_s)
+    rig.now_s += 10
+    rig.answer(rig.one(), row(0, records(0, b"a")))
+    assert rig.take() == [(0, 0, b"a")]
+
+
 def test_a_corrupt_batch_is_told_once_after_what_came_before_and_halts_the_partition() -> None:
     rig = Rig(0)
-    bad = bytearray(records(2, b"c", b"d"))
-    bad[-1] ^= 1
-    rig.answer(rig.one(), row(0, records(0, b"a", b"b"), memoryview(bad), records(4, b"e")))
+    bad, later = damaged(records(2, b"c", b"d")), records(4, b"e")
+    rig.answer(rig.one(), row(0, records(0, b"a", b"b"), bad, later))
+    rig.now_s += 1
+    rig.answer(rig.one(), row(0, bad, later))
     found = rig.take()
     assert found[:2] == [(0, 0, b"a"), (0, 1, b"b")]
     code, text, offset = found[2]
