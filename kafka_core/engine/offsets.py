@@ -175,7 +175,7 @@ def to_partitions(commits: Mapping[Key, Committed]) -> list[TopicPartition]:
     for (topic, partition), item in commits.items():
         epoch = item.leader_epoch if item.leader_epoch >= 0 else None
         view = TopicPartition(topic, partition, item.offset, item.metadata, epoch)
-        view.error = KafkaError.from_code(item.error_code) if item.error_code else None
+        view.error = KafkaError._known(item.error_code) if item.error_code else None
         found.append(view)
     return found
 
@@ -289,7 +289,12 @@ def fetched_commits(response: OffsetFetchResponse, names: Mapping[UUID, str]) ->
 
 
 def _committed(offset: int, leader_epoch: int, metadata: str | None, error_code: int) -> Committed:
-    return Committed(offset if offset >= 0 else OFFSET_INVALID, leader_epoch, metadata, error_code)
+    return Committed(offset if offset >= 0 else OFFSET_INVALID, leader_epoch, metadata, _broker_code(error_code))
+
+
+def _broker_code(code: int) -> int:
+    """A code of an answer, UNKNOWN for what no broker sends; the client's own codes are set by the client alone."""
+    return KafkaError.from_code(code).code() if code else 0
 
 
 # ---- where a log begins, ends, was at a time
@@ -320,7 +325,9 @@ def list_request(
 def listed_offsets(response: ListOffsetsResponse) -> Commits:
     """Offset, epoch and error per partition; offset -1 means: no record that late."""
     return {
-        (topic.name, item.partition_index): Committed(item.offset, item.leader_epoch, None, item.error_code)
+        (topic.name, item.partition_index): Committed(
+            item.offset, item.leader_epoch, None, _broker_code(item.error_code)
+        )
         for topic in response.topics
         for item in topic.partitions
     }

@@ -180,6 +180,8 @@ def test_listed_offsets_and_epoch_ends_are_read_by_partition() -> None:
     part = ListOffsetsPartitionResponse(partition_index=1, offset=9, leader_epoch=2)
     response = ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=[part])])
     assert offsets.listed_offsets(response) == {("t", 1): Committed(9, 2)}
+    response.topics[0].partitions[0].error_code = KafkaError._UNKNOWN_PARTITION  # no broker sends that
+    assert offsets.listed_offsets(response)["t", 1].error_code == KafkaError.UNKNOWN
     end = EpochEndOffset(partition=1, leader_epoch=2, end_offset=9)
     ends = OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult(topic="t", partitions=[end])])
     assert offsets.epoch_ends(ends) == {("t", 1): (0, 2, 9)}
