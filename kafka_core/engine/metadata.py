@@ -196,7 +196,7 @@ def _merge_overtaken(view: ClusterView, response: MetadataResponse, asked: int, 
         elif known is not None and known.topic_id == answer.topic_id:
             newer = {item.partition_index: item for item in answer.partitions}
             partitions = {
-                index: _merge_partition(old, newer[index])
+                index: _merge_partition(old, newer[index], now_s)
                 if index in newer and newer[index].leader_epoch > old.leader_epoch
                 else old
                 for index, old in known.partitions.items()
