@@ -160,7 +160,7 @@ def test_a_cluster_that_is_away_at_first(cluster: EmbeddedCluster) -> None:
 
 def test_batches_that_time_out_leave_no_gap_behind_them(cluster: EmbeddedCluster) -> None:
     rule = cluster.intercept(ProduceRequest, lambda request, context: KafkaError.NOT_ENOUGH_REPLICAS)
-    run = Run(cluster, message_timeout_ms=150)
+    run = Run(cluster, message_timeout_ms=2000)
     for number in range(0, 40, 2):
         run.producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
     assert run.producer.flush(LIMIT_S) == 0

@@ -58,5 +58,7 @@ def test_a_child_does_not_wait_for_a_thread_of_its_parent() -> None:
             os._exit(0 if same and used.get_subjects() == [] else 3)
     assert os.waitpid(child, 0)[1] == 0
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    # from 3.12 on Python warns of every fork of a process with threads
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
