@@ -100,11 +100,19 @@ class KafkaError(ErrorCodes):
         if code not in FACTS or code < cls.UNKNOWN:
             text = f"the broker answered with the error code {code}, which this client does not know"
             return KafkaError(cls.UNKNOWN, text if reason is None else f"{text}: {reason}")
-        return cls._known(code, reason)
+        return cls.standard(code, reason)
 
     @classmethod
-    def _known(cls, code: int, reason: Text | None = None) -> KafkaError:
-        """The error of a code of ours or the broker's, retriable as the table says."""
+    def standard(cls, code: int, reason: Text | None = None) -> KafkaError:
+        """The error of any code, a broker's or the client's own, retriable as the table says.
+
+        confluent_kafka has no such method. For a number that came from a broker use `from_code`: it lets none pass for
+        one of the client's own codes.
+
+        Args:
+            code: one of the constants of this class.
+            reason: a sentence for this occurrence; the standing text of the code if None.
+        """
         facts = FACTS.get(code)
         retriable = code in LOCAL_RETRIABLE or (facts is not None and facts.retriable)
         return KafkaError(code, reason, retriable=retriable, txn_requires_abort=code == cls.TRANSACTION_ABORTABLE)
@@ -173,7 +181,7 @@ class KafkaException(Exception):
     """
 
     def __init__(self, error: KafkaError | int, *args: object) -> None:
-        super().__init__(error if isinstance(error, KafkaError) else KafkaError._known(error), *args)
+        super().__init__(error if isinstance(error, KafkaError) else KafkaError.standard(error), *args)
 
     @property
     def error(self) -> KafkaError:
@@ -242,7 +250,7 @@ class TextError(KafkaException):
         **facts: object,
     ) -> None:
         number = self.DEFAULT_CODE if code is None else code
-        known = KafkaError._known(number).retriable() if retriable is None else retriable
+        known = KafkaError.standard(number).retriable() if retriable is None else retriable
         super().__init__(KafkaError(number, text, fatal=fatal, retriable=known))
         self.facts = facts
 

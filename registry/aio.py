@@ -94,7 +94,7 @@ class AsyncSchemaRegistryClient:
 
     def _after_fork(self) -> None:
         """Starts anew in a child, as the blocking client does."""
-        listeners = self._caches.listeners()
+        listeners = self._caches.listeners_after_fork()
         self._open()
         for listener in listeners:
             self._caches.tell(listener)

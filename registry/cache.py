@@ -201,6 +201,10 @@ class SchemaCaches:
         with self._lock:
             return list(self._listeners)
 
+    def listeners_after_fork(self) -> list[Listener]:
+        """As `listeners`, in the child of a fork: no other thread runs there, and the lock may be held for ever."""
+        return list(self._listeners)
+
     def latest_until_s(self, subject: str, metadata: Mapping[str, str] | None) -> float:
         """Until when the newest version of a subject is believed, by the clock of the caches.
 

@@ -212,7 +212,7 @@ class SchemaRegistryClient:
 
     def _after_fork(self) -> None:
         """Starts anew in a child (see `share_no_fork`); a closed client stays closed."""
-        was_closed, listeners = self._http.is_closed, list(self._caches._listeners)  # without the lock: see above
+        was_closed, listeners = self._http.is_closed, self._caches.listeners_after_fork()
         self._open()
         for listener in listeners:
             self._caches.tell(listener)

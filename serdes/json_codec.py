@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol
 
-import jsonschema
 import orjson
 import referencing
 import referencing.exceptions
-from jsonschema.validators import validator_for
 from referencing.jsonschema import DRAFT7
 
 from registry import Schema
@@ -27,7 +25,7 @@ from serdes.json_engine import Engine, check_schema
 from serdes.kernels import survey
 from serdes.kernels.pure.values import DEEP, LARGE
 
-__all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "validator_of"]
+__all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "resolver_of"]
 
 MAX_DEPTH: Final = 250
 """Levels of a value; more are refused."""
@@ -89,11 +87,8 @@ def load(schema: Schema, referenced: Referenced = (), checked: bool = True) -> J
     return JsonSchema(document, others, _checker(engine), engine)
 
 
-def validator_of(schema: JsonSchema) -> Any:
-    """jsonschema's validator of a schema, for its way to resolve references; draft 7 if the schema does not say which.
-
-    It must not judge values: its patterns and `uniqueItems` can be made to run for hours.
-    """
+def resolver_of(schema: JsonSchema) -> Any:
+    """Resolves the references in a schema (`referencing.Resolver`); draft 7 if the schema does not say which."""
 
     def retrieve(uri: str) -> Any:
         raise referencing.exceptions.NoSuchResource(uri)
@@ -103,7 +98,7 @@ def validator_of(schema: JsonSchema) -> Any:
         for name, other in schema.referenced.items()
     ]
     known: Any = referencing.Registry(retrieve=retrieve).with_resources(resources)  # type: ignore[call-arg]
-    return validator_for(schema.document, default=jsonschema.Draft7Validator)(schema.document, registry=known)
+    return known.resolver_with_root(referencing.Resource.from_contents(schema.document, DRAFT7))
 
 
 def _document(text: str) -> Any:

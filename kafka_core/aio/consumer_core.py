@@ -598,7 +598,7 @@ class ConsumerCore:
         )
         for answer in (low, high):
             if code := answer[key].error_code:
-                known = KafkaError._known(code)  # the broker's, or our own for a partition that is not there
+                known = KafkaError.standard(code)  # the broker's, or our own for a partition that is not there
                 text = f"{partition.topic}[{partition.partition}]: {known.str()}"
                 raise KafkaException(KafkaError(known.code(), text))
         return low[key].offset, high[key].offset

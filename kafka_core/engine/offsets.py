@@ -175,7 +175,7 @@ def to_partitions(commits: Mapping[Key, Committed]) -> list[TopicPartition]:
     for (topic, partition), item in commits.items():
         epoch = item.leader_epoch if item.leader_epoch >= 0 else None
         view = TopicPartition(topic, partition, item.offset, item.metadata, epoch)
-        view.error = KafkaError._known(item.error_code) if item.error_code else None
+        view.error = KafkaError.standard(item.error_code) if item.error_code else None
         found.append(view)
     return found
 

@@ -69,15 +69,14 @@ class _Avro(_Same):
 
 class _Json(_Same):
     def __init__(self, parsed: Any) -> None:
-        from serdes.json_codec import validator_of
+        from serdes.json_codec import resolver_of
         from serdes.json_engine import Engine
 
         self.tags: Mapping[str, Iterable[str]] | None = None
-        validator = validator_of(parsed)
         engine = parsed.engine or Engine(parsed.document, parsed.referenced)  # none where values are not checked
         self.transformer = walk_json.field_transformer(
             parsed.document,
-            validator._resolver,
+            resolver_of(parsed),
             lambda base, ref: _resolved(base, ref),
             lambda part, base, value: engine.part_is_valid(part, value),
         )

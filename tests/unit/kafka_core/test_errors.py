@@ -127,6 +127,13 @@ def test_a_code_of_the_client_that_a_broker_sends_does_not_pass_for_the_clients_
     assert not KafkaException(KafkaError._AUTHENTICATION).retriable
 
 
+def test_standard_errors_are_those_of_the_table_for_the_clients_own_codes_too() -> None:
+    error = KafkaError.standard(KafkaError._TIMED_OUT, "no answer")
+    assert (error.name(), error.str(), error.retriable()) == ("_TIMED_OUT", "no answer", True)
+    assert not KafkaError.standard(KafkaError._INVALID_ARG).retriable()
+    assert KafkaError.standard(KafkaError.NOT_LEADER_FOR_PARTITION).retriable()
+
+
 def test_from_code_knows_what_may_be_tried_again() -> None:
     assert KafkaError.from_code(KafkaError.NOT_LEADER_FOR_PARTITION).retriable()
     assert not KafkaError.from_code(KafkaError.TOPIC_AUTHORIZATION_FAILED).retriable()
