@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kafka_core.aio.consumer import AIOConsumer
+from kafka_core.aio.consuming.consumer import AIOConsumer
 from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
 

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from kafka_core.aio.consumer import AIOConsumer
-from kafka_core.aio.producer import AIOProducer
+from kafka_core.aio.consuming.consumer import AIOConsumer
+from kafka_core.aio.producing.producer import AIOProducer
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition

@@ -23,7 +23,7 @@ from kafka_core.admin_model import (
     ResourceType,
     TopicDescription,
 )
-from kafka_core.aio.admin import AIOAdminClient
+from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.model import (
     BrokerMetadata,
     ClusterMetadata,

@@ -5,7 +5,7 @@ Spec: https://kafka.apache.org/protocol; where it differs from Apache Kafka, it 
 """
 
 from kafka_core.broker.cluster import Refused
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop, Rule
 from kafka_core.broker.sasl import SaslSettings
 from kafka_core.broker.server import EmbeddedCluster

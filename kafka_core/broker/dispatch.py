@@ -10,7 +10,7 @@ import logging
 from typing import Any, TypeAlias
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.connection import Connection, Context
+from kafka_core.broker.context import Connection, Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop
 from kafka_core.broker.handlers import APIS, p18_api_versions
 from kafka_core.broker.handlers.api import Api, Outcome, Special, served

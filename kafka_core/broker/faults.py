@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.protocol import ApiMessage
 
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
-from kafka_core.broker.connection import Connection
+from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import Reply, receive
 from kafka_core.broker.faults import Interceptor, Rule
 from kafka_core.broker.handlers.api import Special

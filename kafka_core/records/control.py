@@ -1,6 +1,6 @@
 """Control records: the markers that end transactions, in batches of their own.
 
-Must not know consumers; which batches were aborted is worked out in engine/aborted.py.
+Must not know consumers; which batches were aborted is worked out in engine/consuming/aborted.py.
 Spec: KIP-98 (control messages); EndTransactionMarker and ControlRecordType of kafka-clients.
 """
 

@@ -24,10 +24,10 @@ from kafka_core.admin_model import (
     Outcome,
     TopicDescription,
 )
-from kafka_core.aio.admin import AIOAdminClient
+from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.config import Role, parse
-from kafka_core.engine import admin_configs
-from kafka_core.engine.admin_checks import (
+from kafka_core.engine.administering import configs as admin_configs
+from kafka_core.engine.administering.checks import (
     check_filters,
     check_group_offsets,
     check_names,

@@ -13,13 +13,13 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kafka_core.aio.consumer_columns import ColumnTaker
-from kafka_core.aio.consumer_core import CLOSE_LIMIT_S, ConsumerCore
-from kafka_core.aio.consumer_events import Notice, Rebalance, RebalanceCallbacks
-from kafka_core.aio.consumer_settings import check_count, chosen
-from kafka_core.aio.consumer_status import ConsumerHealth
+from kafka_core.aio.consuming.columns import ColumnTaker
+from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
+from kafka_core.aio.consuming.events import Notice, Rebalance, RebalanceCallbacks
+from kafka_core.aio.consuming.settings import check_count, chosen
+from kafka_core.aio.consuming.status import ConsumerHealth
 from kafka_core.config import Role, parse
-from kafka_core.engine.offsets import ConsumerGroupMetadata
+from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.errors import StateError
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition

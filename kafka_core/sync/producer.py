@@ -14,9 +14,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from kafka_core.aio.producer_core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.config import Config, Role, parse
-from kafka_core.engine.batcher import Settled
+from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from kafka_core.engine.batcher import Settled
+from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
 from kafka_core.sync.wakeup import slice_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_core import OFFSET_INVALID, Consumer, KafkaError, Message, TopicPartition
 from kafka_core.admin import NewTopic
-from kafka_core.aio.client import ClusterClient
+from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.config import Role, parse
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic

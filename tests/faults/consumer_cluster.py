@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kafka_core.aio.client import ClusterClient
+from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.config import Role, parse
 from kafka_core.kernels import Message

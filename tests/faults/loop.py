@@ -6,8 +6,8 @@ import random
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, ParamSpec
 
-from kafka_core.aio.client import ClusterClient
-from kafka_core.aio.connection import Connector
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.net.connection import Connector
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Role, parse
 from kafka_core.hooks import Hooks

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_core import Consumer, Producer
-from kafka_core.aio.client import ClusterClient
-from kafka_core.aio.connection import max_throttle_s
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.net.connection import max_throttle_s
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.config import Role, parse
 from kafka_core.errors import NetworkError

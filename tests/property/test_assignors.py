@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core.engine.assignors import (
+from kafka_core.engine.groups.assignors import (
     GroupMember,
     Plan,
     assign_cooperative,

@@ -13,11 +13,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from kafka_core.engine.fetch_queue import FetchQueue, Marks
-from kafka_core.engine.fetcher import Fetcher, FetchSettings, PlannedFetch
+from kafka_core.engine.consuming.fetch_queue import FetchQueue, Marks
+from kafka_core.engine.consuming.fetcher import Fetcher, FetchSettings, PlannedFetch
+from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, Assignment, PartitionState, Phase
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
-from kafka_core.engine.subscription import EARLIEST_TIMESTAMP, Assignment, PartitionState, Phase
 from kafka_core.errors import KafkaError
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, TopicPartition
 from kafka_core.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData

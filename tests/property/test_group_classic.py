@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kafka_core.engine.assignors import choose
-from kafka_core.engine.group_classic import Membership
-from kafka_core.engine.group_states import (
+from kafka_core.engine.groups.assignors import choose
+from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.states import (
     Event,
     EventKind,
     FindCoordinator,

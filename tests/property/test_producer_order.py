@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_core.broker.producers import ProducerStates
-from kafka_core.engine.batcher import BatcherRules, Shipment
-from kafka_core.engine.lane import Delivery
+from kafka_core.engine.producing.batcher import BatcherRules, Shipment
+from kafka_core.engine.producing.lane import Delivery
 from kafka_core.errors import KafkaError
 from tests.unit.kafka_core.engine.producer_parts import Driver, view
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kafka_core.aio.transport import OpenTransport, TransportSettings
+from kafka_core.aio.net.transport import OpenTransport, TransportSettings
 from kafka_core.errors import KafkaError, NetworkError
 from tests.simulation.loop import OWNER, VirtualLoop
 
@@ -329,7 +329,7 @@ class VirtualNetwork:
         port: int,
         protocol_factory: Callable[[], asyncio.BaseProtocol],
     ) -> OpenTransport:
-        """`kafka_core.aio.transport.open_transport` on this network."""
+        """`kafka_core.aio.net.transport.open_transport` on this network."""
         owner = OWNER.get()
         client = owner.name if owner is not None else "nobody"
         path = self.path(client, (host, port))

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from unittest import mock
 
-import kafka_core.aio.connection
-import kafka_core.aio.producer_core
-import kafka_core.aio.race
+import kafka_core.aio.net.connection
+import kafka_core.aio.producing.core
+import kafka_core.aio.tasks.race
 from kafka_core.kernels import Accumulator
 from tests.simulation.loop import OWNER, START_S, Sealed, VirtualLoop
 
@@ -87,8 +87,8 @@ def sealed(loop: VirtualLoop, seed: int, open_transport: Callable[..., Any]) -> 
         (uuid, "uuid4", _forbidden("uuid.uuid4")),
         (socket, "socket", _forbidden("a socket")),
         (threading.Thread, "start", _forbidden("a thread")),
-        (kafka_core.aio.connection, "open_transport", open_transport),
-        (kafka_core.aio.producer_core, "Accumulator", accumulator),
+        (kafka_core.aio.net.connection, "open_transport", open_transport),
+        (kafka_core.aio.producing.core, "Accumulator", accumulator),
     ]
     with contextlib.ExitStack() as stack:
         for target, name, value in replaced:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.engine.group_metadata import encode_assignment
+from kafka_core.engine.groups.consumer_protocol import encode_assignment
 from tests.simulation.history import Event, History
 from tests.simulation.judge import CHECKERS
 from tests.simulation.plan import Client, Plan

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.aio.transport import TransportSettings
+from kafka_core.aio.net.transport import TransportSettings
 from kafka_core.errors import NetworkError
 from tests.simulation.loop import OWNER, START_S, Process, Sealed, Stuck, VirtualLoop
 from tests.simulation.network import VirtualNetwork

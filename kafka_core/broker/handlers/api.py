@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.parking import Pending
 from kafka_core.protocol import ApiMessage, ApiRequest
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.topics import NO_LEADER, Partition
 
 EndpointT = TypeVar("EndpointT")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafka_core.broker.appending import append_records
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome, Special
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serving_problem
 from kafka_core.broker.topics import Partition

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serving_problem
 from kafka_core.broker.parking import Pending, Timer

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import find_partition, serving_problem
 from kafka_core.broker.reading import first_at_time, first_of_max_timestamp

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.topics import NO_LEADER, Partition, Topic, topic_name_problem
 from kafka_core.protocol import ZERO_UUID

@@ -7,7 +7,7 @@ Spec: KIP-518, KIP-848. All groups here are classic ones.
 from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 

@@ -9,7 +9,7 @@ from collections import Counter
 
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.create_partitions import (
     CreatePartitionsRequest,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Context
+from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.altering import alter, apply_operations
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.incremental_alter_configs import (

@@ -1,6 +1,6 @@
 """SASL mechanisms, the client's side, without I/O: `create` makes the one a configuration asks for.
 
-Knows nothing of requests (wire/handshake.py) or of where tokens come from (aio/tokens.py).
+Knows nothing of requests (wire/handshake.py) or of where tokens come from (aio/net/tokens.py).
 Spec: RFC 4422 and one RFC per mechanism.
 """
 

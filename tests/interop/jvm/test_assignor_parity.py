@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_core.engine.assignors import ASSIGNORS, GroupMember
+from kafka_core.engine.groups.assignors import ASSIGNORS, GroupMember
 from tools.real_kafka import java
 
 pytestmark = pytest.mark.broker

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafka_core.aio.consumer import AIOConsumer
-from kafka_core.aio.consumer_core import ConsumerCore
-from kafka_core.aio.producer import AIOProducer
-from kafka_core.engine import offsets
-from kafka_core.engine.batcher import Batcher
-from kafka_core.engine.fetch_queue import FetchQueue
-from kafka_core.engine.fetch_session import FetchSession
-from kafka_core.engine.fetcher import Fetcher
-from kafka_core.engine.group_classic import Membership
-from kafka_core.engine.lane import Lane
-from kafka_core.engine.sequences import PartitionSequence
+from kafka_core.aio.consuming.consumer import AIOConsumer
+from kafka_core.aio.consuming.core import ConsumerCore
+from kafka_core.aio.producing.producer import AIOProducer
+from kafka_core.engine.consuming import offsets
+from kafka_core.engine.consuming.fetch_queue import FetchQueue
+from kafka_core.engine.consuming.fetch_session import FetchSession
+from kafka_core.engine.consuming.fetcher import Fetcher
+from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.producing.batcher import Batcher
+from kafka_core.engine.producing.lane import Lane
+from kafka_core.engine.producing.sequences import PartitionSequence
 from tests.simulation.mutations import Mutation
 
 _ALL: Final = (

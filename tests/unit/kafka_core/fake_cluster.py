@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kafka_core.aio.client import CoordinatorKind
+from kafka_core.aio.cluster.client import CoordinatorKind
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import ApiMessage, ApiRequest, decode, encode_bytes

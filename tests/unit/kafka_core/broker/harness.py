@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
-from kafka_core.broker.connection import Connection
+from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import Reply, receive
 from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.parking import Pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_core.broker.connection import Connection, Context
+from kafka_core.broker.context import Connection, Context
 from kafka_core.broker.faults import Action, Disconnect, Drop, Faults, Rule
 from kafka_core.protocol import ApiKey, ApiMessage
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest

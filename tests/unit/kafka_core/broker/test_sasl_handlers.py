@@ -8,7 +8,7 @@ import json
 import pytest
 
 from kafka_core.broker.codes import Code
-from kafka_core.broker.connection import Connection
+from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import receive
 from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.sasl import SaslSettings

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_core.clock import ManualClock
-from kafka_core.engine.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
-from kafka_core.engine.lane import SealedBatch
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
+from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
+from kafka_core.engine.producing.lane import SealedBatch
+from kafka_core.engine.producing.sequences import ProducerIdentity
 from kafka_core.engine.retry import Backoff
-from kafka_core.engine.sequences import ProducerIdentity
 from kafka_core.errors import KafkaError, NetworkError
 from kafka_core.protocol.messages.produce import (
     LeaderIdAndEpoch,

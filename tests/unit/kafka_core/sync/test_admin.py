@@ -15,8 +15,8 @@ import pytest
 
 import kafka_core.admin as public
 from kafka_core.admin_model import AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec
-from kafka_core.aio.admin import AIOAdminClient
-from kafka_core.aio.client import ClusterClient
+from kafka_core.aio.administering.admin import AIOAdminClient
+from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import BrokerError, ConfigError, KafkaError, KafkaException, StateError
 from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition

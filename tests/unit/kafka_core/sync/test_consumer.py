@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.aio.consumer_events import Notice
+from kafka_core.aio.consuming.events import Notice
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import ConfigError, ConsumeError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.kernels import Message

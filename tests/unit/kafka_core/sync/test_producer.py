@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.aio.producer_core import ProducerCore
+from kafka_core.aio.producing.core import ProducerCore
 from kafka_core.config import Config
 from kafka_core.errors import ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.sync.producer import Producer

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.engine.batcher import Settled
+from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
 from kafka_core.sync.report_queue import ReportQueue
 from tests.later import later

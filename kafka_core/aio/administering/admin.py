@@ -1,0 +1,432 @@
+"""Administration on asyncio: who must be asked, what is tried again, one outcome per topic, resource or group.
+
+Must not know how requests are filled (engine/admin_*.py) or how connections work. Results and names are those of
+confluent_kafka.admin; where that returns a dict of futures, this returns a dict of `Outcome` after awaiting.
+"""
+
+import asyncio
+import random
+from collections.abc import Collection, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from kafka_core.admin_model import (
+    ConfigEntry,
+    ConfigResource,
+    ConsumerGroupDescription,
+    DescribeClusterResult,
+    ListConsumerGroupsResult,
+    ListOffsetsResultInfo,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    Outcome,
+    TopicDescription,
+)
+from kafka_core.aio.administering.routing import Deadline, Outcomes, Router, group_by_leader
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.config import Config, Role, parse
+from kafka_core.engine.administering import configs as admin_configs
+from kafka_core.engine.administering import groups as admin_groups
+from kafka_core.engine.administering import topics as admin_topics
+from kafka_core.engine.administering.checks import (
+    check_filters,
+    check_group_offsets,
+    check_names,
+    check_new_partitions,
+    check_new_topics,
+    check_offset_specs,
+)
+from kafka_core.errors import BrokerError, UnsupportedVersionError
+from kafka_core.model import (
+    BrokerMetadata,
+    ClusterMetadata,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
+    GroupMetadata,
+    IsolationLevel,
+    TopicCollection,
+    TopicPartition,
+)
+from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest
+from kafka_core.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_core.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from kafka_core.protocol.messages.list_groups import ListGroupsRequest
+from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
+from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
+
+__all__ = ["AIOAdminClient"]
+
+
+class AIOAdminClient:
+    """Administration of a cluster from asyncio code. Lives on one event loop; made on any thread.
+
+    Time-outs are in seconds; `request_timeout` bounds the whole call (default socket.timeout.ms), `operation_timeout`
+    is how long the broker may wait for the effect. What fails for good fails for one key only: the others go on.
+
+    Args:
+        conf: properties (docs/configuration.md).
+        client: the cluster client to use instead of a new one; for tests.
+        rng: for jitter.
+
+    Raises:
+        ConfigError: something in `conf` is wrong.
+    """
+
+    def __init__(
+        self,
+        conf: Mapping[str, object] | Config,
+        *,
+        client: ClusterClient | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.config = conf if isinstance(conf, Config) else parse(conf, Role.ADMIN)
+        self.client = client or ClusterClient(self.config, hooks=self.config.hooks())
+        self._router = Router(self.client, self.config, rng or random.SystemRandom())
+
+    async def start(self) -> None:
+        """Starts the background work; otherwise the first call does it."""
+        await self._router.start()
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        """Closes all connections, within `timeout_s`; calls that wait fail."""
+        await self.client.close(timeout_s)
+
+    async def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are."""
+        self.client.set_sasl_credentials(username, password)
+
+    async def __aenter__(self) -> Self:
+        await self._router.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # ---- topics
+
+    async def create_topics(
+        self,
+        new_topics: Sequence[NewTopic],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> Outcomes[str, None]:
+        """Creates topics, or only checks whether it could.
+
+        Raises:
+            TypeError, ValueError: arguments that make no sense. Everything else is in the outcomes.
+        """
+        topics = {topic.topic: topic for topic in check_new_topics(new_topics)}
+        timeout_ms = self._router.operation_ms(operation_timeout)
+
+        async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, None]:
+            request = admin_topics.create_topics_request(
+                [topics[name] for name in names], timeout_ms=timeout_ms, validate_only=validate_only
+            )
+            response = await self.client.send_controller(request, timeout_s=deadline.left_s())
+            return admin_topics.topic_outcomes(response)
+
+        return await self._router.keyed("create_topics", list(topics), attempt, request_timeout)
+
+    async def delete_topics(
+        self,
+        topics: Sequence[str],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, None]:
+        """Deletes topics. Raises TypeError, ValueError as `create_topics`."""
+        wanted = check_names(topics, "topic names")
+        timeout_ms = self._router.operation_ms(operation_timeout)
+
+        async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, None]:
+            connection = await self._router.controller(deadline)
+            version = connection.version_of(DeleteTopicsRequest)
+            request = admin_topics.delete_topics_request(list(names), timeout_ms=timeout_ms, version=version)
+            response = await connection.send(request, timeout_s=deadline.left_s(), version=version)
+            return admin_topics.topic_outcomes(response)
+
+        return await self._router.keyed("delete_topics", wanted, attempt, request_timeout)
+
+    async def create_partitions(
+        self,
+        new_partitions: Sequence[NewPartitions],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> Outcomes[str, None]:
+        """Adds partitions to topics. Raises TypeError, ValueError as `create_topics`."""
+        items = {item.topic: item for item in check_new_partitions(new_partitions)}
+        timeout_ms = self._router.operation_ms(operation_timeout)
+
+        async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, None]:
+            request = admin_topics.create_partitions_request(
+                [items[name] for name in names], timeout_ms=timeout_ms, validate_only=validate_only
+            )
+            response = await self.client.send_controller(request, timeout_s=deadline.left_s())
+            return admin_topics.topic_outcomes(response)
+
+        return await self._router.keyed("create_partitions", list(items), attempt, request_timeout)
+
+    async def list_topics(self, topic: str | None = None, timeout: float | None = None) -> ClusterMetadata:
+        """Brokers and all topics, or the one topic (which is never created by asking).
+
+        Raises:
+            KafkaException: nobody answered.
+        """
+        await self._router.start()
+        timeout_s = self._router.timeout_s if timeout is None or timeout < 0 else timeout
+        wanted = None if topic is None else [topic]
+        view = await self.client.refresh_metadata(wanted, timeout_s=timeout_s, allow_auto_create=False)
+        return admin_topics.cluster_metadata(view, topic)
+
+    async def describe_topics(
+        self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
+    ) -> Outcomes[str, TopicDescription]:
+        """Topics with their partitions, replicas and ids."""
+        wanted = check_names(topics.topic_names if isinstance(topics, TopicCollection) else topics, "topic names")
+
+        async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, TopicDescription]:
+            view = await self.client.refresh_metadata(names, timeout_s=deadline.left_s(), allow_auto_create=False)
+            return {name: admin_topics.describe_topic(view, name) for name in names}
+
+        return await self._router.keyed("describe_topics", wanted, attempt, request_timeout)
+
+    # ---- cluster
+
+    async def describe_cluster(
+        self, *, include_authorized_operations: bool = False, request_timeout: float | None = None
+    ) -> DescribeClusterResult:
+        """Cluster id, controller and brokers.
+
+        Raises:
+            KafkaException: nobody answered, or not with that.
+        """
+        await self._router.start()
+        request = DescribeClusterRequest(include_authorized_operations)
+        timeout_s = self._router.call_s(request_timeout)
+        try:
+            response = await self.client.send_any(request, timeout_s=timeout_s)
+        except UnsupportedVersionError:  # a broker before 2.8
+            view = await self.client.refresh_metadata((), timeout_s=timeout_s)
+            return admin_topics.cluster_description_of_view(view)
+        if response.error_code:
+            raise BrokerError(response.error_code, response.error_message)
+        return admin_topics.cluster_description(response)
+
+    async def cluster_id(self, timeout: float | None = None) -> str | None:
+        """The cluster's id. Raises KafkaException when nobody answered."""
+        return (await self.describe_cluster(request_timeout=timeout)).cluster_id
+
+    # ---- configurations
+
+    async def describe_configs(
+        self, resources: Sequence[ConfigResource], *, request_timeout: float | None = None
+    ) -> Outcomes[ConfigResource, dict[str, ConfigEntry]]:
+        """All configuration entries of topics, brokers or groups, by name. Raises TypeError, ValueError."""
+        wanted = admin_configs.check_resources(resources)
+
+        async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
+            request = admin_configs.describe_request(part)
+            return admin_configs.described(await self._router.send_to(node_id, request, deadline))
+
+        return await self._router.by_broker("describe_configs", wanted, one, request_timeout)
+
+    async def alter_configs(
+        self,
+        resources: Sequence[ConfigResource],
+        *,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+    ) -> Outcomes[ConfigResource, None]:
+        """Replaces whole configurations: what a resource does not set goes back to its default. Raises as above."""
+        wanted = admin_configs.check_resources(resources)
+
+        async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
+            request = admin_configs.alter_request(part, validate_only=validate_only)
+            return admin_configs.altered(await self._router.send_to(node_id, request, deadline, controller=True))
+
+        return await self._router.by_broker("alter_configs", wanted, one, request_timeout)
+
+    async def incremental_alter_configs(
+        self,
+        resources: Sequence[ConfigResource],
+        *,
+        request_timeout: float | None = None,
+        validate_only: bool = False,
+        broker: int | None = None,
+    ) -> Outcomes[ConfigResource, None]:
+        """Changes single entries; `broker` is whom to send it to instead of the controller. Raises as above."""
+        wanted = admin_configs.check_resources(resources)
+        admin_configs.check_increments(wanted)
+
+        async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
+            request = admin_configs.incremental_alter_request(part, validate_only=validate_only)
+            target = broker if node_id is None else node_id
+            return admin_configs.altered(await self._router.send_to(target, request, deadline, controller=True))
+
+        return await self._router.by_broker("incremental_alter_configs", wanted, one, request_timeout)
+
+    # ---- groups
+
+    async def list_consumer_groups(
+        self,
+        *,
+        request_timeout: float | None = None,
+        states: Collection[ConsumerGroupState] = (),
+        types: Collection[ConsumerGroupType] = (),
+    ) -> ListConsumerGroupsResult:
+        """Groups of all brokers; errors of single brokers are in the result.
+
+        Raises:
+            TypeError: filters that are not sets of the enums. KafkaException: no broker could be found.
+        """
+        check_filters(states, types)
+        deadline = await self._router.begin("list_consumer_groups", request_timeout)
+        request = admin_groups.list_groups_request(states, types)
+        listed, errors = await self._router.list_everywhere(request, deadline)
+        groups = [group for part in listed.values() for group in part]
+        return ListConsumerGroupsResult(admin_groups.consumer_group_listings(groups), errors)
+
+    async def describe_consumer_groups(
+        self,
+        group_ids: Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, ConsumerGroupDescription]:
+        """Groups with their members and assignments. Raises TypeError, ValueError."""
+        wanted = check_names(group_ids, "group ids")
+
+        async def one(node_id: int, part: Sequence[str], deadline: Deadline) -> Outcomes[str, ConsumerGroupDescription]:
+            request = DescribeGroupsRequest(list(part), include_authorized_operations)
+            response = await self.client.send(node_id, request, timeout_s=deadline.left_s())
+            coordinator = admin_topics.node(self.client.metadata.brokers, node_id)
+            return {item.group_id: admin_groups.describe_group(item, coordinator) for item in response.groups}
+
+        return await self._router.by_coordinator("describe_consumer_groups", wanted, one, request_timeout)
+
+    async def delete_consumer_groups(
+        self, group_ids: Sequence[str], *, request_timeout: float | None = None
+    ) -> Outcomes[str, None]:
+        """Deletes groups without members, with their offsets. Raises TypeError, ValueError."""
+        wanted = check_names(group_ids, "group ids")
+
+        async def one(node_id: int, part: Sequence[str], deadline: Deadline) -> Outcomes[str, None]:
+            request = DeleteGroupsRequest(list(part))
+            response = await self.client.send(node_id, request, timeout_s=deadline.left_s())
+            return {item.group_id: Outcome.of(item.error_code, None) for item in response.results}
+
+        return await self._router.by_coordinator("delete_consumer_groups", wanted, one, request_timeout)
+
+    async def list_groups(self, group: str | None = None, timeout: float | None = None) -> list[GroupMetadata]:
+        """All groups of all kinds with their members, or the one group.
+
+        Raises:
+            KafkaException: brokers could not be asked, and none answered.
+        """
+        deadline = await self._router.begin("list_groups", None if timeout is None or timeout < 0 else timeout)
+        listed, errors = await self._router.list_everywhere(ListGroupsRequest(), deadline)
+        if errors and not listed:
+            raise errors[0]
+        wanted = {
+            node_id: [item.group_id for item in part if group in (None, item.group_id)]
+            for node_id, part in listed.items()
+        }
+        parts = [self._describe_at(node_id, names, deadline) for node_id, names in wanted.items() if names]
+        return [item for part in await asyncio.gather(*parts) for item in part]
+
+    async def _describe_at(self, node_id: int, names: Sequence[str], deadline: Deadline) -> list[GroupMetadata]:
+        response = await self.client.send(node_id, DescribeGroupsRequest(list(names)), timeout_s=deadline.left_s())
+        return [self._group_metadata(item, node_id) for item in response.groups]
+
+    def _group_metadata(self, group: DescribedGroup, node_id: int) -> GroupMetadata:
+        metadata = admin_groups.group_metadata(group)
+        broker = admin_topics.node(self.client.metadata.brokers, node_id)
+        metadata.broker = BrokerMetadata(broker.id, broker.host, broker.port)
+        return metadata
+
+    # ---- offsets
+
+    async def list_consumer_group_offsets(
+        self,
+        list_consumer_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        require_stable: bool = False,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
+        """Committed offsets of groups. Raises TypeError, ValueError."""
+        groups = check_group_offsets(list_consumer_group_offsets_request, offsets_needed=False)
+
+        async def one(
+            node_id: int, part: Sequence[str], deadline: Deadline
+        ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
+            connection = await self._router.in_time(lambda: self.client.connection(node_id), deadline)
+            version = min(connection.version_of(OffsetFetchRequest), admin_groups.MAX_OFFSET_API_VERSION)
+            found = {}
+            for name in part:
+                request = admin_groups.fetch_offsets_request(
+                    groups[name], require_stable=require_stable, version=version
+                )
+                response = await connection.send(request, timeout_s=deadline.left_s(), version=version)
+                found[name] = admin_groups.fetched_offsets(name, response)
+            return found
+
+        return await self._router.by_coordinator("list_consumer_group_offsets", list(groups), one, request_timeout)
+
+    async def alter_consumer_group_offsets(
+        self,
+        alter_consumer_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
+        """Sets committed offsets of groups that have no members at the moment. Raises TypeError, ValueError."""
+        groups = check_group_offsets(alter_consumer_group_offsets_request, offsets_needed=True)
+
+        async def one(
+            node_id: int, part: Sequence[str], deadline: Deadline
+        ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
+            connection = await self._router.in_time(lambda: self.client.connection(node_id), deadline)
+            version = min(connection.version_of(OffsetCommitRequest), admin_groups.MAX_OFFSET_API_VERSION)
+            done = {}
+            for name in part:
+                request = admin_groups.commit_offsets_request(groups[name])
+                response = await connection.send(request, timeout_s=deadline.left_s(), version=version)
+                done[name] = admin_groups.committed_offsets(groups[name], response)
+            return done
+
+        return await self._router.by_coordinator("alter_consumer_group_offsets", list(groups), one, request_timeout)
+
+    async def list_offsets(
+        self,
+        topic_partition_offsets: Mapping[TopicPartition, OffsetSpec],
+        *,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        request_timeout: float | None = None,
+    ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
+        """First, last or other offsets of partitions. Raises TypeError, ValueError."""
+        wanted = check_offset_specs(topic_partition_offsets)
+
+        async def one(
+            node_id: int, part: Sequence[TopicPartition], deadline: Deadline
+        ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
+            specs = {item: wanted[item] for item in part}
+            request = admin_groups.list_offsets_request(specs, isolation_level, int(deadline.left_s() * 1000))
+            return admin_groups.listed_offsets(await self.client.send(node_id, request, timeout_s=deadline.left_s()))
+
+        async def attempt(
+            keys: Collection[TopicPartition], deadline: Deadline
+        ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
+            topics = {item.topic for item in keys}
+            view = await self.client.refresh_metadata(topics, timeout_s=deadline.left_s(), allow_auto_create=False)
+            leaders, missing = group_by_leader(view, keys)
+            return {**missing, **await self._router.gather(leaders, one, deadline)}
+
+        return await self._router.keyed("list_offsets", list(wanted), attempt, request_timeout)

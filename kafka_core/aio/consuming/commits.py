@@ -1,0 +1,178 @@
+"""Commits of a consumer: asked for, automatic, and the last ones before partitions go.
+
+Must not know threads or callbacks: results go to the inbox.
+Spec: confluent_kafka.Consumer.commit; `enable.auto.commit`, `auto.commit.interval.ms`, `on_commit`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from kafka_core.aio.consuming.events import CommitDone, Item
+from kafka_core.aio.consuming.rpc import ConsumerRpc
+from kafka_core.engine.consuming import offsets
+from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
+from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
+from kafka_core.engine.groups.classic import Membership
+from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.model import TopicPartition
+
+logger: Final = logging.getLogger("kafka_core.consumer")
+
+
+MOVED_ON: Final = (
+    "the partitions were given up before their offsets could be committed: whoever has them now may have committed more"
+)
+
+
+class Member:
+    """Who makes a commit: the membership as it is at each try, as long as it still has the partitions.
+
+    Asked for in one membership and sent in the next, a commit would be taken by the coordinator, which does not look
+    whose partitions they are, and undo what their new owner has committed.
+
+    Attributes:
+        last: who was named last.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], ConsumerGroupMetadata],
+        commits: Commits,
+        assignment: Assignment,
+        membership: Membership,
+    ) -> None:
+        self._now = now
+        self._membership = membership
+        self._commits = commits
+        self._assignment = assignment
+        self._began = self.last = now()
+
+    def identity(self) -> ConsumerGroupMetadata:
+        """The membership now.
+
+        Raises:
+            KafkaException: ILLEGAL_GENERATION, it is another one and partitions were given up meanwhile; or it is lost
+                and the partitions with it, though they are not given up yet: without a generation the coordinator
+                would take the commit as soon as the group is empty.
+        """
+        now = self._now()
+        if now.generation_id < 0 and self._membership.wants_membership and any(c.life for c in self._commits.values()):
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
+        if now != self._began and offsets.given_up(self._commits, self._assignment):
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))  # says nothing about `now`
+        self.last = now
+        return now
+
+
+class Committer:
+    """One commit at a time, in the order of the calls: a later offset is never overwritten by an earlier one."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        membership: Membership,
+        rpc: ConsumerRpc,
+        identity: Callable[[], ConsumerGroupMetadata],
+        tell: Callable[[Item], None],
+        poke_group: Callable[[], None],
+    ) -> None:
+        self._assignment = assignment
+        self._membership = membership
+        self._rpc = rpc
+        self._identity = identity
+        self._tell = tell
+        self._poke_group = poke_group
+        self._turn = asyncio.Lock()
+
+    def pick(self, partitions: Sequence[TopicPartition] | None) -> Commits:
+        """What to commit: the given offsets, or those that are stored; maybe nothing. Any thread.
+
+        Raises:
+            ConfigError: a negative offset.
+        """
+        if partitions is None:
+            return offsets.storable(self._assignment)
+        return offsets.of_assigned(offsets.from_partitions(partitions), self._assignment)
+
+    async def commit(self, commits: Commits, timeout_s: float | None = None) -> list[TopicPartition]:
+        """Commits and gives back the partitions, each with its own error if it failed alone.
+
+        Raises:
+            KafkaException: _NO_OFFSET, there is nothing to commit; or the commit failed as a whole: fenced, a rebalance
+                is under way, nobody answered in time.
+        """
+        if not commits:
+            raise KafkaException(KafkaError(KafkaError._NO_OFFSET, "Commit failed: Local: No offset stored"))
+        member = Member(self._identity, commits, self._assignment, self._membership)
+        async with self._turn:
+            try:
+                errors = await self._rpc.commit(member.identity, commits, timeout_s)
+            except KafkaException as error:
+                self._membership.commit_rejected(error.code, member.last.member_id, member.last.generation_id)
+                self._poke_group()
+                raise
+            offsets.committed(self._assignment, commits, errors)
+        return offsets.to_partitions(with_errors(commits, errors))
+
+    async def commit_later(self, commits: Commits, partitions: Sequence[TopicPartition] | None = None) -> None:
+        """An asynchronous commit: the result goes to on_commit, also that there was nothing to commit.
+
+        Args:
+            partitions: what the user named; None for what is stored.
+        """
+        if not commits:
+            named = self._assignment.partitions() if partitions is None else list(partitions)
+            self._tell(CommitDone(KafkaError(KafkaError._NO_OFFSET, "Local: No offset stored"), named))
+            return
+        try:
+            done = await self.commit(commits)
+        except KafkaException as error:
+            logger.warning("commit failed: %s", error)
+            self._tell(CommitDone(error.error, offsets.to_partitions(commits)))
+        else:
+            first = next((item.error for item in done if item.error is not None), None)
+            self._tell(CommitDone(first, done))
+
+    async def auto_commit(self) -> None:
+        """Commits what is stored, if anything is new."""
+        commits = offsets.storable(self._assignment)
+        if commits and not self._turn.locked():
+            await self.commit_later(commits)
+
+    async def commit_last(self, states: Sequence[PartitionState], timeout_s: float) -> None:
+        """Commits what is stored of partitions that are given up; failing is only told, not raised."""
+        commits = offsets.storable(states)
+        if not commits:
+            return
+        now = self._identity()  # a later membership must not commit what this one gives up
+
+        def identity() -> ConsumerGroupMetadata:
+            if self._identity() != now:
+                raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
+            return now
+
+        try:
+            async with asyncio.timeout(timeout_s), self._turn:  # asynchronous commits that wait must not come behind it
+                errors = await self._rpc.commit(identity, commits, timeout_s)
+        except TimeoutError:
+            logger.warning("the last commit before giving up partitions waited %g s for earlier ones", timeout_s)
+            return
+        except KafkaException as error:
+            logger.warning("the last commit before giving up partitions failed: %s", error)
+            self._tell(CommitDone(error.error, offsets.to_partitions(commits)))
+            return
+        offsets.committed(self._assignment, commits, errors)
+        for state in states:
+            if state.key in commits and not errors.get(state.key):
+                state.committed = commits[state.key].offset
+        self._tell(CommitDone(None, offsets.to_partitions(with_errors(commits, errors))))
+
+
+def with_errors(commits: Commits, errors: dict[Key, int]) -> Commits:
+    """The commits with the answers' error codes."""
+    return {key: replace(item, error_code=errors.get(key, 0)) for key, item in commits.items()}

@@ -1,0 +1,368 @@
+"""Keeps fetches in flight and finds start offsets: the part of a consumer that runs by itself on the loop.
+
+Must not know the group or the application: it serves whatever is assigned.
+Spec: DESIGN §4; engine/consuming/fetcher.py plans and reads, engine/consuming/offsets.py has the other requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from kafka_core.aio.cluster.client import ClusterClient, Lane
+from kafka_core.aio.consuming.rpc import ConsumerRpc
+from kafka_core.aio.net.connection import BrokerConnection
+from kafka_core.aio.tasks.background import background
+from kafka_core.clock import Clock
+from kafka_core.engine.consuming import offsets
+from kafka_core.engine.consuming.fetch_queue import FetchQueue
+from kafka_core.engine.consuming.fetch_session import LAST_VERSION_WITH_NAMES
+from kafka_core.engine.consuming.fetcher import Fetcher, FetchSettings, Outcome, PlannedFetch
+from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
+from kafka_core.engine.consuming.subscription import Assignment, PartitionState, Phase
+from kafka_core.engine.retry import Action, Backoff, classify
+from kafka_core.errors import BrokerError, KafkaError, KafkaException
+from kafka_core.hooks import Hooks
+from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
+from kafka_core.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+
+logger: Final = logging.getLogger("kafka_core.consumer")
+
+LEADER_PATIENCE_S: Final = 0.25
+"""How long a connection to a leader may take before the metadata is asked again (which spaces its own requests)."""
+
+Report = Callable[[PartitionState, KafkaError], None]
+RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
+"""Finds positions for some partitions: one round of requests."""
+
+
+class FetchLoop:
+    """Sends what the fetcher plans; one request per broker, and one beside it for partitions in a hurry.
+
+    Args:
+        request_timeout_s: beyond the time that the broker may wait for data.
+    """
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        fetcher: Fetcher,
+        positions: PositionFinder,
+        clock: Clock,
+        hooks: Hooks,
+        request_timeout_s: float,
+    ) -> None:
+        self._client = client
+        self._fetcher = fetcher
+        self._positions = positions
+        self._clock = clock
+        self._hooks = hooks
+        self._timeout_s = request_timeout_s
+        self._in_flight: dict[int, asyncio.Task[None]] = {}
+        self._planned: dict[int, PlannedFetch] = {}
+        self._beside: dict[int, asyncio.Task[None]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+        self._scheduled = False
+
+    def poke(self) -> None:
+        """Positions, leaders or room changed: plan again, soon and once."""
+        if not self._scheduled and not self._stopped:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._scheduled = False
+        if self._stopped:
+            return
+        view, now_s = self._client.metadata, self._clock.monotonic()
+        # While a request beside the session is out, none of the session's is planned: it would ask for the same.
+        planned, leaderless, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
+        loop = asyncio.get_running_loop()
+        for item in planned:
+            self._planned[item.node_id] = item
+            self._in_flight[item.node_id] = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
+        overtakable = {node: item for node, item in self._planned.items() if node not in self._beside}
+        for item in self._fetcher.plan_beside(view, now_s, overtakable):
+            task = background(self._fetch_beside(item), f"kafka-core-fetch-beside-{item.node_id}")
+            self._beside[item.node_id] = task
+        for topic in leaderless:
+            self._client.invalidate(topic)
+        self._positions.poke()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if again_s is not None:
+            self._timer = loop.call_later(max(0.001, again_s - self._clock.monotonic()), self._pump)
+
+    async def _fetch(self, planned: PlannedFetch) -> None:
+        try:
+            try:
+                response = await self._send(planned, Lane.FETCH)
+                outcome = self._fetcher.received(planned, response, self._clock.monotonic())
+            except Exception as error:
+                log_failure(planned, error)
+                outcome = self._fetcher.failed(planned, self._clock.monotonic())
+            self._follow(planned.node_id, outcome)
+        finally:
+            self._in_flight.pop(planned.node_id, None)
+            self._planned.pop(planned.node_id, None)
+        self._pump()
+
+    async def _fetch_beside(self, planned: PlannedFetch) -> None:
+        try:
+            try:
+                response = await self._send(planned, Lane.MAIN)
+                outcome = self._fetcher.received_beside(planned, response, self._clock.monotonic())
+            except Exception as error:
+                log_failure(planned, error)
+                outcome = self._fetcher.received_beside(planned, None, self._clock.monotonic())
+            self._follow(planned.node_id, outcome)
+        finally:
+            self._beside.pop(planned.node_id, None)
+        self._pump()
+
+    async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
+        connection = await self._connection(planned, lane)
+        await connection.drain()
+        version = connection.version_of(FetchRequest)
+        if not planned.by_topic_id:
+            version = min(version, LAST_VERSION_WITH_NAMES)
+        timeout_s = self._timeout_s + planned.request.max_wait_ms / 1000
+        return await connection.send(planned.request, timeout_s=timeout_s, version=version)
+
+    async def _connection(self, planned: PlannedFetch, lane: Lane) -> BrokerConnection:
+        """The connection to the leader; while it can't be had the metadata is asked: it may have found another one.
+
+        The wait may be long: reconnect.backoff.max.ms, or the time-out of a connection to a host that is gone.
+        """
+        wait_s = self._client.connects_in_s(planned.node_id, lane)
+        if wait_s is None:
+            return await self._client.connection(planned.node_id, lane)
+        attempt = asyncio.ensure_future(self._client.connection(planned.node_id, lane))
+        try:
+            if wait_s > 0:
+                self._ask_for_leaders(planned)
+            while not attempt.done():
+                await asyncio.wait((attempt,), timeout=LEADER_PATIENCE_S)
+                if not attempt.done():
+                    self._ask_for_leaders(planned)
+            return attempt.result()
+        finally:
+            if not attempt.cancel() and not attempt.cancelled():
+                attempt.exception()  # looked at, so that asyncio does not call it lost when we were cancelled
+
+    def _ask_for_leaders(self, planned: PlannedFetch) -> None:
+        for topic in planned.topics():
+            self._client.invalidate(topic)
+
+    def _follow(self, node_id: int, outcome: Outcome) -> None:
+        if outcome.leaders:
+            self._client.hint_leaders(outcome.leaders, outcome.brokers)
+        for topic in outcome.stale_topics:
+            self._client.invalidate(topic)
+        if self._hooks.wants("on_batch_fetched"):
+            for topic, partition, records, size_bytes in outcome.records:
+                self._hooks.on_batch_fetched(node_id, topic, partition, records, size_bytes)
+
+    async def stop(self) -> None:
+        """Ends what is in flight."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        tasks = [*self._in_flight.values(), *self._beside.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def log_failure(planned: PlannedFetch, error: Exception) -> None:
+    """A fetch failed; anything but a KafkaException is our own mistake, which must not end the fetching in silence."""
+    if isinstance(error, KafkaException):
+        logger.debug("fetch from broker %d failed: %s", planned.node_id, error)
+    else:
+        logger.error("the answer of broker %d to a fetch could not be used", planned.node_id, exc_info=error)
+
+
+class PositionFinder:
+    """Finds out where to begin: committed offsets, offsets by time, and whether old positions still hold.
+
+    Args:
+        identity: the group membership, for OffsetFetch.
+        report: tells the application that a partition can't begin.
+        found: called when a partition can be fetched.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        queue: FetchQueue,
+        client: ClusterClient,
+        rpc: ConsumerRpc,
+        settings: FetchSettings,
+        clock: Clock,
+        backoff: Backoff,
+        identity: Callable[[], ConsumerGroupMetadata],
+        report: Report,
+        found: Callable[[], None],
+    ) -> None:
+        self._assignment = assignment
+        self._queue = queue
+        self._client = client
+        self._rpc = rpc
+        self._settings = settings
+        self._clock = clock
+        self._backoff = backoff
+        self._identity = identity
+        self._report = report
+        self._found = found
+        self._tasks: dict[Phase, asyncio.Task[None]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def poke(self) -> None:
+        """Starts what is due; one request round per kind at a time."""
+        if self._stopped:
+            return
+        for phase, work in (
+            (Phase.COMMITTED, self._find_committed),
+            (Phase.LOOKUP, self._look_up),
+            (Phase.VALIDATE, self._validate),
+        ):
+            if phase not in self._tasks:
+                due = self._due(phase)
+                if due:
+                    self._tasks[phase] = background(self._round(phase, work, due), f"kafka-core-{phase.value}")
+
+    def _due(self, phase: Phase) -> list[PartitionState]:
+        now_s = self._clock.monotonic()
+        waiting = [state for state in self._assignment if state.phase is phase]
+        due = [state for state in waiting if state.retry_at_s <= now_s]
+        later = [state.retry_at_s for state in waiting if state.retry_at_s > now_s]
+        if later and not due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_later(min(later) - now_s + 0.001, self.poke)
+        return due
+
+    async def _round(self, phase: Phase, work: RoundWork, states: Sequence[PartitionState]) -> None:
+        versions = {state.key: state.version for state in states}
+        try:
+            await work(states)  # called here: a round that is cancelled before it began leaves nothing unawaited
+        except Exception as error:
+            if not isinstance(error, KafkaException):  # ours: the partitions must not wait for ever for a dead round
+                logger.exception("finding the %s positions failed", phase.value)
+            failure = error.error if isinstance(error, KafkaException) else KafkaError(KafkaError._FAIL, repr(error))
+            for state in self._unchanged(states, versions):
+                if state.phase is phase:
+                    self._failed(state, failure)
+        finally:
+            del self._tasks[phase]
+        self._found()
+        self.poke()
+
+    def _failed(self, state: PartitionState, error: KafkaError) -> None:
+        state.retry_at_s = self._clock.monotonic() + self._backoff.delay_s(state.attempt)
+        state.attempt += 1
+        action = classify(error)
+        if action is Action.REFRESH_AND_RETRY:
+            self._client.invalidate(state.topic)
+        elif not action.tries_again and state.reported != error.code():
+            state.reported = error.code()
+            self._report(state, error)
+
+    async def _find_committed(self, states: Sequence[PartitionState]) -> None:
+        versions = {state.key: state.version for state in states}
+        await self._rpc.know({state.topic for state in states})
+        commits = await self._rpc.committed(self._identity(), versions)
+        for state in self._unchanged(states, versions):
+            found = commits.get(state.key)
+            if found is None:  # left out of the answer: that does not say that nothing was committed
+                self._failed(state, KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
+            elif found.error_code:
+                self._failed(state, KafkaError.from_code(found.error_code))
+            elif found.offset >= 0:
+                state.committed = found.offset
+                state.found(found.offset, found.leader_epoch)
+            elif self._settings.reset is not None:
+                state.look_up(self._settings.reset)
+            else:
+                self._halt(state, "the group has no committed offset for it")
+
+    def _halt(self, state: PartitionState, why: str) -> None:
+        text = (
+            f"{state.topic}[{state.partition}]: {why} and auto.offset.reset is `error`: commit one, or seek() to where "
+            "reading should begin"
+        )
+        state.move(Phase.HALTED)
+        self._report(state, KafkaError(KafkaError._AUTO_OFFSET_RESET, text))
+
+    async def _look_up(self, states: Sequence[PartitionState]) -> None:
+        versions = {state.key: state.version for state in states}
+        wanted = {state.key: state.lookup_timestamp for state in states}
+        found = await self._list(wanted)
+        for state in self._unchanged(states, versions):
+            item = found.get(state.key)
+            if item is None or (not item.error_code and item.offset < 0):
+                self._failed(state, KafkaError(KafkaError.OFFSET_NOT_AVAILABLE))
+            elif item.error_code:
+                self._failed(state, KafkaError.from_code(item.error_code))
+            else:
+                state.found(item.offset, item.leader_epoch)
+
+    async def _list(self, wanted: dict[tuple[str, int], int]) -> Commits:
+        return await self._rpc.list_offsets(wanted, read_committed=self._settings.read_committed)
+
+    async def _validate(self, states: Sequence[PartitionState]) -> None:
+        """Asks each new leader where the epoch ends that we read last (KIP-320)."""
+        versions = {state.key: state.version for state in states}
+        by_leader: dict[int, list[PartitionState]] = {}
+        for state in states:
+            known = self._client.metadata.partition(state.topic, state.partition)
+            if known is None or known.leader is None:
+                self._failed(state, KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+            else:
+                state.leader_epoch = known.leader_epoch  # it may have moved again since the fetch that noticed
+                by_leader.setdefault(known.leader, []).append(state)
+        for leader, group in by_leader.items():
+            request = offsets.epoch_request(group)
+            answer = await self._rpc.call(leader, OffsetForLeaderEpochRequest, lambda _, request=request: request)  # type: ignore[misc]
+            ends = offsets.epoch_ends(answer)
+            for state in self._unchanged(group, versions):
+                self._judge(state, *ends.get(state.key, (KafkaError.UNKNOWN_TOPIC_OR_PART, -1, -1)))
+
+    def _judge(self, state: PartitionState, code: int, epoch: int, end_offset: int) -> None:
+        if code:
+            self._failed(state, BrokerError(code).error)
+            return
+        offset = state.next_fetch_offset
+        state.attempt = 0
+        state.move(Phase.FETCH)
+        if epoch < 0 or end_offset < 0 or end_offset >= offset:
+            return
+        text = (
+            f"{state.topic}[{state.partition}]: the log was truncated to offset {end_offset} (an unclean leader "
+            f"election), reading goes on from there instead of {offset}"
+        )
+        logger.warning("%s", text)
+        at_hand = state.position
+        self._queue.restart(state, end_offset if at_hand < 0 else min(at_hand, end_offset))
+        self._report(state, KafkaError(KafkaError._LOG_TRUNCATION, text))
+
+    def _unchanged(
+        self, states: Sequence[PartitionState], versions: dict[tuple[str, int], int]
+    ) -> list[PartitionState]:
+        """Those that still want the answer: not seeked or taken away meanwhile."""
+        return [state for state in states if state.active and state.version == versions[state.key]]
+
+    async def stop(self) -> None:
+        """Ends what is in flight."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

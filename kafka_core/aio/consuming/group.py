@@ -1,0 +1,180 @@
+"""Drives a group membership on the loop: carries out the steps of engine/groups/classic.py and reports back.
+
+Must not know records or the application's callbacks: events go to the core, which says when they are done.
+Spec: engine/groups/classic.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol
+
+from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
+from kafka_core.aio.consuming.rpc import ConsumerRpc
+from kafka_core.aio.tasks.background import background
+from kafka_core.clock import Clock
+from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.states import Event, FindCoordinator, PlanAssignment, Send, State, Step, Wait
+from kafka_core.errors import KafkaError, KafkaException, NetworkError
+from kafka_core.protocol import ApiMessage
+
+logger: Final = logging.getLogger("kafka_core.consumer")
+
+LONGEST_WAIT_S: Final = 3600.0
+
+
+class GroupListener(Protocol):
+    """What the driver tells the consumer."""
+
+    def on_event(self, event: Event) -> None:
+        """Partitions change hands: carry it out, then `membership.done`."""
+        ...
+
+    def on_group_error(self, error: KafkaError) -> None:
+        """Something the application should know."""
+        ...
+
+
+class GroupDriver:
+    """One task per membership, from the first subscription to the end."""
+
+    def __init__(
+        self,
+        membership: Membership,
+        client: ClusterClient,
+        rpc: ConsumerRpc,
+        clock: Clock,
+        listener: GroupListener,
+        last_poll_s: Callable[[], float],
+    ) -> None:
+        self.membership = membership
+        self.changed = asyncio.Event()
+        """Set after every step, for those who wait for a state."""
+        self._client = client
+        self._rpc = rpc
+        self._clock = clock
+        self._listener = listener
+        self._last_poll_s = last_poll_s
+        self._poked = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._handed_over = 0
+        self.group_topics: frozenset[str] = frozenset()
+
+    def poke(self) -> None:
+        """Something about the membership changed: look for the next step."""
+        self._poked.set()
+        if self._task is None:
+            self._task = background(self._run(), "kafka-core-group")
+
+    async def stop(self) -> None:
+        """Ends the task at once."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,))  # not the task itself: our own cancellation must not pass for its end
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._step()
+            except KafkaException as error:
+                # Steps report their own failures; this one is ours, and must not end the membership in silence.
+                logger.exception("group membership: a step failed")
+                self._listener.on_group_error(KafkaError(KafkaError._FAIL, f"group membership: {error}"))
+                await asyncio.sleep(1.0)
+
+    async def _step(self) -> None:
+        self._poked.clear()
+        membership = self.membership
+        step: Step = membership.next_step(self._clock.monotonic(), self._last_poll_s())
+        self._tell()
+        if isinstance(step, Wait):
+            await self._wait(step.until_s)
+        elif isinstance(step, FindCoordinator):
+            await self._find_coordinator()
+        elif isinstance(step, PlanAssignment):
+            await self._plan(step)
+        else:
+            await self._send(step)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Hands new errors and events to the consumer."""
+        membership = self.membership
+        errors, membership.errors = membership.errors, []
+        for error in errors:
+            self._listener.on_group_error(error)
+        event = membership.event
+        if event is not None and event.token != self._handed_over:
+            self._handed_over = event.token
+            self._listener.on_event(event)
+        self.changed.set()
+
+    async def _wait(self, until_s: float) -> None:
+        delay_s = None if math.isinf(until_s) else min(max(0.0, until_s - self._clock.monotonic()), LONGEST_WAIT_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(delay_s):
+                await self._poked.wait()
+
+    async def _find_coordinator(self) -> None:
+        found = await self._guarded(self._rpc.coordinator(), None)
+        if isinstance(found, int):
+            self.membership.coordinator_found(found)
+
+    async def _plan(self, step: PlanAssignment) -> None:
+        self.group_topics = step.topics
+        try:
+            view = await self._client.refresh_metadata(step.topics)
+        except KafkaException as error:
+            self.membership.failed(None, error, self._clock.monotonic())
+            return
+        counts = {topic: view.partition_count(topic) or 0 for topic in step.topics}
+        self.membership.plan(counts, self._clock.monotonic())
+
+    async def _send(self, step: Send) -> None:
+        node_id = self.membership.coordinator
+        if node_id is None:
+            return
+        request = step.request
+        answer = await self._guarded(self._rpc.group(node_id, request, step.timeout_s, apart=step.apart), request)  # type: ignore[arg-type]
+        if isinstance(answer, ApiMessage):
+            self.membership.received(request, answer, self._clock.monotonic())
+        if self.membership.coordinator is None:
+            self._client.forget_coordinator(CoordinatorKind.GROUP, self.membership.settings.group_id)
+
+    async def _guarded(self, work: Coroutine[Any, Any, object], request: ApiMessage | None) -> object:
+        """Waits for an answer, but gives up when the state moves on or the poll deadline passes meanwhile."""
+        membership = self.membership
+        task = asyncio.get_running_loop().create_task(work)
+        try:
+            while not task.done():
+                self._poked.clear()
+                poked = asyncio.get_running_loop().create_task(self._poked.wait())
+                try:
+                    deadline_s = self._last_poll_s() + membership.settings.max_poll_interval_s
+                    deadline_s = min(deadline_s, membership.leave_by_s)
+                    left_s = min(max(0.0, deadline_s - self._clock.monotonic()) + 0.05, LONGEST_WAIT_S)
+                    await asyncio.wait((task, poked), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    poked.cancel()
+                if task.done():
+                    break
+                membership.watch(self._clock.monotonic(), self._last_poll_s())
+                self._tell()
+                wanted = membership.state not in (State.LEAVING, State.EXPELLED) if request is None else True
+                if not wanted or (request is not None and membership.outdated(request)):
+                    return None
+            return task.result()
+        except KafkaException as error:
+            membership.failed(request, error, self._clock.monotonic())
+            if isinstance(error, NetworkError) or membership.coordinator is None:
+                self._client.forget_coordinator(CoordinatorKind.GROUP, membership.settings.group_id)
+            return None
+        finally:
+            if not task.done():
+                task.cancel()
+            elif not task.cancelled():
+                task.exception()  # was looked at above, or nobody wants it any more

@@ -1,0 +1,105 @@
+"""A consumer's configuration as the values that its parts want, and checks of what users hand to its methods.
+
+Must not know the core: properties and arguments in, values out.
+Spec: the configuration table (config_table.py); confluent_kafka.Consumer for arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from kafka_core.aio.consuming.events import Callbacks
+from kafka_core.config import Config
+from kafka_core.engine.consuming.fetcher import RESETS, FetchSettings
+from kafka_core.engine.groups import assignors
+from kafka_core.engine.groups.states import GroupSettings
+from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.model import OFFSET_INVALID, TopicPartition
+
+MAX_CONSUME: Final = 1_000_000
+
+
+def check_count(num_messages: int) -> None:
+    """ValueError unless so many messages can be asked for at once."""
+    if not 0 <= num_messages <= MAX_CONSUME:
+        raise ValueError("num_messages must be between 0 and 1000000 (1M)")
+
+
+def checked(partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
+    """A user's list of partitions; TypeError if it is none."""
+    wanted: object = partitions  # callers in untyped code hand in anything
+    if not isinstance(wanted, Iterable):
+        raise TypeError("expected list of TopicPartition")
+    items = list(wanted)
+    if not all(isinstance(item, TopicPartition) for item in items):
+        raise TypeError("expected list of TopicPartition")
+    return items
+
+
+def chosen(message: Any, partitions: Sequence[TopicPartition] | None, doing: str) -> list[TopicPartition] | None:
+    """What commit() and store_offsets() are about: a message (its offset + 1), partitions, or None for neither.
+
+    A message without an offset gives OFFSET_INVALID, which is not committed.
+
+    Raises:
+        ValueError: both are given.
+        TypeError: it is no message.
+        KafkaException: _INVALID_ARG, the message carries an error or no partition.
+    """
+    if message is not None and partitions is not None:
+        raise ValueError("message and offsets are mutually exclusive")
+    if message is None:
+        return None if partitions is None else checked(partitions)
+    if not callable(getattr(message, "leader_epoch", None)):
+        raise TypeError(f"expected a Message, not {type(message).__name__}")
+    if (error := message.error()) is not None:
+        text = f"Cannot {doing} offsets for message with error: {error.str()!r}"
+        raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text))
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if topic is None or partition is None:
+        text = f"Cannot {doing} offsets for a message that has no topic or partition: it was not consumed"
+        raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text))
+    item = TopicPartition(topic, partition, OFFSET_INVALID if offset is None or offset < 0 else offset + 1)
+    item.leader_epoch = message.leader_epoch()
+    return [item]
+
+
+def callbacks_of(config: Config) -> Callbacks:
+    """The callbacks in the configuration."""
+    return Callbacks(
+        config.callback("error_cb"),
+        config.callback("stats_cb"),
+        config.callback("throttle_cb"),
+        config.callback("on_commit"),
+    )
+
+
+def fetch_settings(config: Config) -> FetchSettings:
+    """The properties that shape fetches."""
+    return FetchSettings(
+        max_wait_ms=config.integer("fetch.wait.max.ms"),
+        min_bytes=config.integer("fetch.min.bytes"),
+        max_bytes=config.integer("fetch.max.bytes"),
+        partition_max_bytes=config.integer("max.partition.fetch.bytes"),
+        read_committed=config.text("isolation.level") == "read_committed",
+        check_crcs=config.flag("check.crcs"),
+        partition_eof=config.flag("enable.partition.eof"),
+        reset=RESETS[config.text("auto.offset.reset")],
+        rack=config.optional_text("client.rack") or "",
+    )
+
+
+def group_settings(config: Config) -> GroupSettings:
+    """The properties that shape the membership."""
+    return GroupSettings(
+        group_id=config.text("group.id"),
+        assignors=assignors.choose(config.names("partition.assignment.strategy")),
+        instance_id=config.optional_text("group.instance.id"),
+        session_timeout_s=config.seconds("session.timeout.ms"),
+        heartbeat_interval_s=config.seconds("heartbeat.interval.ms"),
+        max_poll_interval_s=config.seconds("max.poll.interval.ms"),
+        request_timeout_s=config.seconds("socket.timeout.ms"),
+        rack=config.optional_text("client.rack"),
+        topic_patience_s=config.seconds("topic.metadata.propagation.max.ms"),
+    )

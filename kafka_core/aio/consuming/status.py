@@ -1,0 +1,169 @@
+"""Views of a consumer for people and machines: health and statistics.
+
+Must not change anything: it reads the core's state, from any thread.
+Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafka_core.engine.consuming.subscription import Key, PartitionState
+from kafka_core.engine.groups.states import State
+from kafka_core.engine.metadata import ClusterView
+
+if TYPE_CHECKING:
+    from kafka_core.aio.consuming.core import ConsumerCore
+
+LATE_HEARTBEATS: Final = 3
+"""After how many intervals without a heartbeat something is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerHealth:
+    """How a consumer is, at one moment.
+
+    Attributes:
+        state: of the group membership (`idle` without a subscription, `stable` when all is well, `joining`, …).
+        member_id, generation, coordinator: of the membership; empty, -1, None where there is none.
+        heartbeat_age_s: since the coordinator last answered; None before the first time or without a group.
+        poll_age_s: since the application last polled, seconds; at max.poll.interval.ms it is thrown out.
+        lag: records between the position and the end of each assigned partition; None where unknown.
+        queued_records, queued_bytes: fetched and not yet handed out.
+        rebalances: how many there were.
+        error: text of the first failure that stands (a broker that can't be reached), None if there is none.
+        problems: sentences about what is wrong; none: healthy.
+    """
+
+    state: str
+    member_id: str
+    generation: int
+    coordinator: int | None
+    heartbeat_age_s: float | None
+    poll_age_s: float
+    lag: Mapping[Key, int | None]
+    queued_records: int
+    queued_bytes: int
+    rebalances: int
+    error: str | None
+    problems: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether there is nothing to worry about."""
+        return not self.problems
+
+
+def lag_of(state: PartitionState) -> int | None:
+    """Records that the application has not seen yet, as far as the last fetch told."""
+    if state.high_watermark < 0 or state.position < 0:
+        return None
+    return max(0, state.high_watermark - state.position)
+
+
+def health(core: ConsumerCore) -> ConsumerHealth:
+    """The consumer's health now."""
+    member = core.membership
+    now_s = core.clock.monotonic()
+    beat = member.last_heartbeat_s
+    heartbeat_age_s = now_s - beat if beat is not None and member.state is not State.IDLE else None
+    poll_age_s = 0.0 if core.polling else now_s - core.last_poll_s
+    error = core.client.last_error
+    return ConsumerHealth(
+        state="closed" if core.closed else member.state.value,
+        member_id=member.member_id,
+        generation=member.generation,
+        coordinator=member.coordinator,
+        heartbeat_age_s=heartbeat_age_s,
+        poll_age_s=poll_age_s,
+        lag={state.key: lag_of(state) for state in core.assignment},
+        queued_records=sum(state.queued_records for state in core.assignment),
+        queued_bytes=core.queue.queued_bytes,
+        rebalances=member.rebalances,
+        error=str(error) if error is not None else None,
+        problems=tuple(problems(core, heartbeat_age_s, poll_age_s)),
+    )
+
+
+def problems(core: ConsumerCore, heartbeat_age_s: float | None, poll_age_s: float) -> list[str]:
+    """What is wrong, as sentences."""
+    found = []
+    settings = core.membership.settings
+    state = core.membership.state
+    if core.closed:
+        found.append("the consumer is closed")
+    if core.client.last_error is not None:
+        found.append(str(core.client.last_error))
+    found += [
+        f"broker {node_id} throttles this client: nothing is sent to it for {left_s:.1f} s"
+        for node_id, left_s in core.client.throttled_s().items()
+    ]
+    if state in (State.EXPELLED, State.FATAL, State.LOSING):
+        found.append(f"the group membership is {state.value}")
+    if heartbeat_age_s is not None and heartbeat_age_s > LATE_HEARTBEATS * settings.heartbeat_interval_s:
+        found.append(f"no heartbeat for {heartbeat_age_s:.1f} s")
+    if poll_age_s > settings.max_poll_interval_s and state is not State.IDLE:
+        found.append(f"no poll for {poll_age_s:.1f} s")
+    found += [
+        f"{item.topic}[{item.partition}] is halted: seek() to go on" for item in core.assignment if is_halted(item)
+    ]
+    return found
+
+
+def is_halted(state: PartitionState) -> bool:
+    """Whether an error stopped the partition until a seek."""
+    return state.phase.value == "halted"
+
+
+def statistics(core: ConsumerCore) -> str:
+    """The JSON for stats_cb."""
+    view = core.client.metadata
+    topics: dict[str, dict[str, object]] = {}
+    for state in core.assignment:
+        topic = topics.setdefault(state.topic, {"topic": state.topic, "partitions": {}})
+        partitions = topic["partitions"]
+        assert isinstance(partitions, dict)
+        partitions[str(state.partition)] = partition_statistics(state, view)
+    member = core.membership
+    now_ms = core.clock.time_ms()
+    return json.dumps(
+        {
+            "name": core.config.text("client.id"),
+            "client_id": core.config.text("client.id"),
+            "type": "consumer",
+            "ts": round(core.clock.monotonic() * 1_000_000),
+            "time": now_ms // 1000,
+            "replyq": len(core.inbox),
+            "brokers": {str(item): {"name": str(item), "nodeid": item.node_id} for item in view.brokers.values()},
+            "topics": topics,
+            "cgrp": {
+                "state": member.state.value,
+                "join_state": member.state.value,
+                "rebalance_cnt": member.rebalances,
+                "assignment_size": len(core.assignment),
+            },
+        }
+    )
+
+
+def partition_statistics(state: PartitionState, view: ClusterView) -> dict[str, object]:
+    """One partition's part."""
+    lag = lag_of(state)
+    return {
+        "partition": state.partition,
+        "leader": view.leader(state.topic, state.partition),
+        "fetchq_cnt": state.queued_records,
+        "fetchq_size": state.queued_bytes,
+        "fetch_state": state.phase.value,
+        "next_offset": state.next_fetch_offset,
+        "app_offset": state.position,
+        "stored_offset": state.stored,
+        "committed_offset": state.committed,
+        "lo_offset": state.log_start_offset,
+        "hi_offset": state.high_watermark,
+        "ls_offset": state.last_stable_offset,
+        "consumer_lag": -1 if lag is None else lag,
+    }

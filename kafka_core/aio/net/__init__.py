@@ -1,0 +1,1 @@
+"""One connection to one broker: TCP, TLS, tokens, requests and their answers; knows no metadata."""

@@ -1,0 +1,563 @@
+"""The producer on its event loop: drains the accumulator, sends shipments, settles batches. Both producers stand on it.
+
+Must not know threads or user callbacks: verdicts and events go to its `ProducerListener`. Decisions are made in
+engine/producing/batcher.py; this file only moves bytes and time.
+Spec: DESIGN §3; KIP-98/360 for the producer id; KIP-951 for leader hints.
+"""
+
+import asyncio
+import functools
+import logging
+import os
+import random
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.net.connection import BrokerConnection
+from kafka_core.aio.producing.requests import ProduceRequests
+from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
+from kafka_core.aio.producing.topic_watch import TopicWatch
+from kafka_core.aio.tasks.background import background
+from kafka_core.clock import Clock, SystemClock
+from kafka_core.config import Config
+from kafka_core.engine.administering.topics import cluster_metadata
+from kafka_core.engine.metadata import ClusterView
+from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
+from kafka_core.engine.producing.lane import NEVER_S
+from kafka_core.engine.producing.sequences import ProducerIdentity
+from kafka_core.engine.retry import Backoff, classify
+from kafka_core.errors import (
+    BrokerError,
+    ConfigError,
+    KafkaError,
+    KafkaException,
+    NetworkError,
+    UnsupportedVersionError,
+)
+from kafka_core.kernels import Accumulator
+from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
+
+logger: Final = logging.getLogger("kafka_core.producer")
+
+_INT32_MAX: Final = 2**31 - 1
+
+HOLD_PART: Final = 0.05
+"""Part of message.timeout.ms for which a batch of a partition that cannot send goes on collecting. The time of all its
+records runs from the first one on, so the last one loses no more than this."""
+
+CLOSE_SLACK_S: Final = 10.0
+"""Time for the last verdicts to arrive, behind message.timeout.ms."""
+
+
+class ProducerListener(Protocol):
+    """Who is told of what happens; called on the loop, must be quick."""
+
+    def on_settled(self, verdicts: Sequence[Settled]) -> None:
+        """Batches have their verdict. The listener calls `accumulator.settle` when it is done with each."""
+        ...
+
+    def on_throttle(self, event: ThrottleEvent) -> None:
+        """A broker asked us to slow down."""
+        ...
+
+    def on_statistics(self, text: str) -> None:
+        """statistics.interval.ms has passed; JSON text."""
+        ...
+
+
+class ProducerCore:
+    """One producer. Made anywhere; everything but `accumulator.produce` runs on one loop.
+
+    Args:
+        config: Parsed for the producer role.
+        listener: Told of verdicts, throttling and statistics.
+        wake: Called by `produce` on the caller's thread when the loop has work: must have `drain` called on the loop.
+        lock: Guards the accumulator against several threads; None when only the loop's thread produces.
+        client: For tests; made from `config` otherwise.
+
+    Raises:
+        ConfigError: as `ClusterClient`; transactional.id is set.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        listener: ProducerListener,
+        *,
+        wake: Callable[[], object],
+        lock: Any = None,
+        client: ClusterClient | None = None,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        if config.optional_text("transactional.id") is not None:
+            raise ConfigError(
+                "transactional.id: transactions are not built yet (docs/coverage.md); leave it out: the producer is "
+                "idempotent without it",
+                property="transactional.id",
+            )
+        self.config = config
+        self._listener = listener
+        self._clock = clock or SystemClock()
+        self._rng = rng or random.SystemRandom()
+        self.client = client or ClusterClient(config, clock=self._clock, rng=self._rng, hooks=config.hooks())
+        self._backoff = Backoff(config.integer("retry.backoff.ms"), config.integer("retry.backoff.max.ms"), self._rng)
+        self._linger_s = config.seconds("linger.ms")
+        self._rules = batcher_rules(config)
+        self.batcher = Batcher(self._rules, self._backoff)
+        self.accumulator = make_accumulator(config, wake, lock, self._rng)
+        self._requests = ProduceRequests(config)
+        self._hooks = config.hooks()
+        self.counters = ProducerCounters()
+        self._topics: dict[str, int] = {}
+        self._watch = TopicWatch(
+            self.client,
+            self._clock,
+            self._backoff,
+            patience_s=config.seconds("topic.metadata.propagation.max.ms"),
+            limit_s=self._rules.message_timeout_s,
+            on_found=self._topic_found,
+            on_missing=self._topic_missing,
+        )
+        self._connections: dict[int, BrokerConnection] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._connecting: set[int] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at_s = NEVER_S
+        self._linger_at_s: float | None = None
+        self._hold_s = HOLD_PART * self._rules.message_timeout_s
+        self._held: set[tuple[str, int]] = set()
+        self._draining_again = False
+        self._flushes = 0
+        self._started_at_s = self._clock.monotonic()
+        self._running = False
+        self._closed = False
+
+    # ---- life
+
+    async def start(self) -> None:
+        """Begin: background metadata, statistics. May be called again."""
+        if self._running or self._closed:
+            return
+        self._running = True
+        self._loop = asyncio.get_running_loop()
+        self.client.on_metadata(self._use_view)
+        await self.client.start()
+        interval_s = self.config.seconds("statistics.interval.ms")
+        if interval_s:
+            self._run(self._tell_statistics(interval_s))
+        self.drain()
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        """Stop. What is not settled is given up with _PURGE_QUEUE or _PURGE_INFLIGHT. Takes at most `timeout_s`."""
+        if self._closed:
+            return
+        self.purge(in_queue=True, in_flight=True)
+        self._closed = True
+        self._watch.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await self.client.close(timeout_s)
+
+    # ---- what the faces ask for
+
+    def begin_flush(self) -> None:
+        """Batches are not held back for linger.ms until `end_flush`; flushes may overlap."""
+        self._flushes += 1
+        self.drain()
+
+    def end_flush(self) -> None:
+        """One flush less."""
+        self._flushes -= 1
+
+    def purge(self, *, in_queue: bool, in_flight: bool) -> None:
+        """Give records up, those not sent yet and those sent; their verdicts are _PURGE_QUEUE and _PURGE_INFLIGHT."""
+        if in_queue:
+            self._empty_accumulator(KafkaError(KafkaError._PURGE_QUEUE, "purged before its topic was found"))
+        self._react(self.batcher.purge(queued=in_queue, sent=in_flight))
+
+    async def list_topics(self, topic: str | None, timeout_s: float | None) -> ClusterMetadata:
+        """Metadata of one topic, or all; raises as `ClusterClient.refresh_metadata`."""
+        view = await self.client.refresh_metadata(None if topic is None else [topic], timeout_s=timeout_s)
+        return cluster_metadata(view, topic)
+
+    async def cluster_id(self, timeout_s: float | None) -> str | None:
+        """The cluster's id, asked for if it is not known yet."""
+        if self.client.metadata.cluster_id is None:
+            await self.client.refresh_metadata((), timeout_s=timeout_s)
+        return self.client.metadata.cluster_id
+
+    def set_sasl_credentials(self, username: str, password: str) -> None:
+        """See `ClusterClient.set_sasl_credentials`."""
+        self.client.set_sasl_credentials(username, password)
+
+    def statistics(self) -> str:
+        """The statistics of now, as JSON text."""
+        accumulator = self.accumulator
+        client_id = self.config.optional_text("client.id") or ""
+        facts = StatsFacts(
+            name=f"{client_id or 'kserdes'}#producer-{id(self):x}",
+            client_id=client_id,
+            clock=self._clock,
+            started_at_s=self._started_at_s,
+            queued_records=accumulator.queued_records,
+            queued_bytes=accumulator.queued_bytes,
+            max_queue_records=self.config.integer("queue.buffering.max.messages"),
+            max_queue_bytes=self.config.integer("queue.buffering.max.kbytes") * 1024,
+        )
+        return statistics_json(facts, self.counters, self.batcher, self.client.metadata)
+
+    # ---- the accumulator's side
+
+    def drain(self) -> None:
+        """Take what is ready out of the accumulator and send what may be sent; what `wake` must lead to."""
+        if self._closed or not self._running:
+            return
+        for topic in self.accumulator.new_topics():
+            self._watch.look_up(topic)
+        batches = self._take_ready(force=self._flushes > 0)
+        if batches:
+            self.batcher.add(self._with_partition(batches))
+            if self.batcher.ids.error is not None:
+                self._react(self.batcher.fail_all(self.batcher.ids.error))
+            self._mind_leaderless()
+        self._send_all()
+
+    def _with_partition(self, batches: list[Any]) -> list[Any]:
+        """Those whose partition exists; records that named another one before the topic was known fail here."""
+        lost = [batch for batch in batches if batch.partition >= self._topics.get(batch.topic, _INT32_MAX)]
+        for batch in lost:
+            text = f"{batch.topic} has {self._topics[batch.topic]} partitions, there is no number {batch.partition}"
+            self._react(Reaction(settled=[Settled(batch, KafkaError(KafkaError._UNKNOWN_PARTITION, text))]))
+        return [batch for batch in batches if batch not in lost] if lost else batches
+
+    def _take_ready(self, *, force: bool) -> list[Any]:
+        """What is full or has lingered. A partition with batches that can't be sent yet goes on filling its open one:
+        a backlog must be a few large batches, not one per linger.ms."""
+        self._held = self.batcher.waiting()
+        now_s = self._clock.monotonic()
+        batches, self._linger_at_s = self.accumulator.take_ready(
+            now_s, self._linger_s, force, self._held or None, self._hold_s
+        )
+        return batches
+
+    def _look_again(self) -> None:
+        """When a partition whose open batch was held back can send again, take that batch."""
+        if not self._held or self._draining_again or self._closed:
+            return
+        if any(not self.batcher.is_waiting(key) for key in self._held):
+            self._draining_again = True
+            self._loop.call_soon(self._drain_again)
+
+    def _drain_again(self) -> None:
+        self._draining_again = False
+        self.drain()
+
+    def _empty_accumulator(self, error: KafkaError) -> None:
+        """All of it to the batcher; what waits for its topic gets the error at once."""
+        batches = self.accumulator.purge()
+        self.batcher.add(batch for batch in batches if batch.partition >= 0)
+        self._react(Reaction(settled=[Settled(batch, error) for batch in batches if batch.partition < 0]))
+
+    def _topic_found(self, topic: str, count: int) -> None:
+        self._set_count(topic, count)
+        self.client.track_topics(self._topics)
+        self.drain()
+
+    def _topic_missing(self, topic: str, error: KafkaError) -> None:
+        self._fail_waiting(topic, error)
+        self._react(self.batcher.fail_topic(topic, error))
+
+    def _fail_waiting(self, topic: str, error: KafkaError) -> None:
+        batch = self.accumulator.fail_topic(topic)
+        if batch is not None:
+            self._react(Reaction(settled=[Settled(batch, error)]))
+
+    def _set_count(self, topic: str, count: int) -> None:
+        if self._topics.get(topic) != count:
+            try:
+                self.accumulator.set_partition_count(topic, count)
+            except MemoryError:
+                logger.error("no memory for the batches of %s; its records wait", topic)
+                self._loop.call_later(self._backoff.delay_s(3), self._watch.look_up, topic)
+            else:
+                self._topics[topic] = count
+
+    def _use_view(self, view: ClusterView) -> None:
+        """There is new metadata: more partitions, other leaders, topics that are gone."""
+        for topic in self._topics:
+            count = view.partition_count(topic)
+            if count is not None:
+                self._set_count(topic, count)
+        self.batcher.use_view(view)
+        self._mind_leaderless()
+        self.drain()
+
+    def _mind_leaderless(self) -> None:
+        """See to it that leaders become known. A topic that was deleted gets its time to come back, then it fails."""
+        for topic in self.batcher.leaderless_topics():
+            if self.client.metadata.partition_count(topic) is None:
+                self._watch.look_up(topic)
+            else:
+                self.client.invalidate(topic)
+
+    # ---- sending
+
+    def _send_all(self) -> None:
+        if self.batcher.needs_identity():
+            self.batcher.ids.requested()
+            self._run(self._get_identity())
+        for node_id in self.batcher.nodes():
+            self._send_to(node_id)
+        self._arm_timer()
+
+    def _send_to(self, node_id: int) -> None:
+        """Send what may go to that broker; when its connection is not ready, see to that first."""
+        if not self._closed:
+            self._ship(node_id)
+            self._look_again()
+
+    def _ship(self, node_id: int) -> None:
+        connection = self._connections.get(node_id)
+        while connection is not None and connection.usable and connection.writable:
+            shipment = self.batcher.take(node_id, self._clock.monotonic())
+            if shipment is None:
+                return
+            self._send(connection, shipment)
+        if node_id not in self._connecting:
+            self._connecting.add(node_id)
+            self._run(self._connect(node_id))
+
+    async def _connect(self, node_id: int) -> None:
+        """Make the connection ready: connected, handshake done, room in the socket, no throttling. Then send."""
+        attempt = 0
+        try:
+            while node_id in self.batcher.nodes():
+                try:
+                    connection = await self.client.connection(node_id)
+                    await connection.drain()
+                except KafkaException as error:
+                    logger.debug("broker %d cannot be produced to now: %s", node_id, error)
+                    self.client.invalidate()
+                    await asyncio.sleep(self._backoff.delay_s(attempt))
+                    attempt += 1
+                else:
+                    self._connections[node_id] = connection
+                    self._loop.call_soon(self._send_to, node_id)  # when this node no longer counts as connecting
+                    break
+        finally:
+            self._connecting.discard(node_id)
+
+    def _send(self, connection: BrokerConnection, shipment: Shipment) -> None:
+        sent_at_s = self._clock.monotonic()
+        try:
+            newest = connection.version_of(ProduceRequest)
+            request, version, size_bytes = self._requests.build(shipment, newest, self.client.metadata)
+            answer = connection.send(request, version=version)
+        except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
+            self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
+            return
+        counted = self.counters.broker(shipment.node_id)
+        counted.requests += 1
+        counted.request_bytes += size_bytes
+        answer.add_done_callback(functools.partial(self._answered, shipment, sent_at_s))
+
+    def _answered(self, shipment: Shipment, sent_at_s: float, answer: "asyncio.Future[ProduceResponse]") -> None:
+        now_s = self._clock.monotonic()
+        counted = self.counters.broker(shipment.node_id)
+        error = _failure(answer)
+        if error is not None:
+            counted.request_errors += 1
+            reaction = self.batcher.failed(shipment, error, now_s)
+        else:
+            counted.answered(now_s - sent_at_s)
+            response = answer.result()
+            reaction = self.batcher.answered(shipment, response, now_s)
+            self._tell_hooks(shipment, reaction)
+            if response.throttle_time_ms > 0:
+                self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
+        self._react(reaction)
+        self._send_to(shipment.node_id)
+        self._arm_timer()
+
+    # ---- verdicts
+
+    def _react(self, reaction: Reaction) -> None:
+        if reaction.settled:
+            self._count(reaction.settled)
+            self._listener.on_settled(reaction.settled)
+        if self._closed:
+            return
+        if reaction.hints:
+            self.client.hint_leaders(reaction.hints, reaction.endpoints)
+        for topic in reaction.stale_topics:
+            self.client.invalidate(topic)
+        if reaction.fatal is not None:
+            self._fail(reaction.fatal)
+
+    def _fail(self, error: KafkaError) -> None:
+        """The producer is done for: no further record is taken, all others get this error."""
+        fatal = KafkaError(error.code(), error.str(), fatal=True)
+        logger.error("this producer cannot go on: %s", error.str())
+        self.accumulator.closed_reason = f"the producer has failed for good: {error.str()}"
+        self._empty_accumulator(fatal)
+        self._react(self.batcher.fail_all(fatal))
+
+    def _count(self, verdicts: Iterable[Settled]) -> None:
+        for verdict in verdicts:
+            batch = verdict.batch
+            counted = self.counters.partition(batch.topic, batch.partition)
+            if verdict.error is None:
+                counted.records += batch.count
+                counted.record_bytes += batch.size_bytes
+            else:
+                counted.errors += batch.count
+
+    def _tell_hooks(self, shipment: Shipment, reaction: Reaction) -> None:
+        if not self._hooks.wants("on_batch_sent"):
+            return
+        delivered = {id(verdict.batch) for verdict in reaction.settled if verdict.error is None}
+        for lane, delivery in shipment.items:
+            batch = delivery.batch
+            if id(batch) in delivered:
+                wire_bytes = len(delivery.encoded or b"")
+                self._hooks.on_batch_sent(
+                    shipment.node_id, lane.topic, lane.partition, batch.count, batch.size_bytes, wire_bytes
+                )
+
+    def _throttled(self, node_id: int, throttle_s: float) -> None:
+        broker = self.client.metadata.brokers.get(node_id)
+        name = f"{broker.host}:{broker.port}" if broker is not None else str(node_id)
+        self._listener.on_throttle(ThrottleEvent(name, node_id, throttle_s))
+
+    # ---- the producer id
+
+    async def _get_identity(self) -> None:
+        """Ask for a producer id until there is one; without it nothing idempotent can be sent."""
+        attempt = 0
+        while True:
+            error = await self._ask_identity()
+            if error is None:
+                break
+            if not classify(error).tries_again:
+                self._fail(_identity_refused(error))
+                return
+            logger.debug("no producer id yet: %s", error)
+            await asyncio.sleep(self._backoff.delay_s(attempt))
+            attempt += 1
+        self._send_all()
+
+    async def _ask_identity(self) -> KafkaException | None:
+        try:
+            response = await self.client.send_any(InitProducerIdRequest(None, _INT32_MAX))
+        except UnsupportedVersionError as error:
+            return error
+        except KafkaException as error:  # no broker, or a wrong password: batches wait until their time is over
+            return NetworkError(str(error), KafkaError._TRANSPORT)
+        if response.error_code:
+            return BrokerError(response.error_code)
+        self.batcher.ids.granted(ProducerIdentity(response.producer_id, response.producer_epoch))
+        return None
+
+    # ---- time
+
+    def _arm_timer(self) -> None:
+        due = [at_s for at_s in (self._linger_at_s, self.batcher.next_deadline_s()) if at_s is not None]
+        at_s = min(due, default=NEVER_S)
+        if at_s >= self._timer_at_s or self._closed:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at_s = at_s
+        self._timer = self._loop.call_later(max(0.0, at_s - self._clock.monotonic()), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer, self._timer_at_s = None, NEVER_S
+        self._react(self.batcher.expire(self._clock.monotonic(), self.client.last_error))
+        self.drain()
+
+    async def _tell_statistics(self, interval_s: float) -> None:
+        while True:
+            await asyncio.sleep(interval_s)
+            self._listener.on_statistics(self.statistics())
+
+    # ---- inside
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = background(work, "kafka-core-producer")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _failure(answer: "asyncio.Future[Any]") -> KafkaException | None:
+    """Why there is no answer, as one of ours."""
+    if answer.cancelled():
+        return NetworkError("the request was cancelled", KafkaError._DESTROY)
+    error = answer.exception()
+    return None if error is None else _as_ours(error)
+
+
+def _as_ours(error: BaseException) -> KafkaException:
+    if isinstance(error, KafkaException):
+        return error
+    logger.error("a produce request failed in an unexpected way", exc_info=error)
+    return KafkaException(KafkaError(KafkaError._FAIL, f"the request failed: {error!r}"))
+
+
+def _identity_refused(error: KafkaException) -> KafkaError:
+    code = error.code
+    text = f"no producer id: {error}"
+    if code == KafkaError.CLUSTER_AUTHORIZATION_FAILED:
+        text += "; allow IdempotentWrite on the cluster, or set enable.idempotence=false"
+    elif isinstance(error, UnsupportedVersionError):
+        text += "; set enable.idempotence=false for so old a broker"
+    return KafkaError(code, text, fatal=True)
+
+
+def tell_lost(accumulator: Accumulator, pid: int) -> None:
+    """For a producer that is dropped, or still there at exit, without close(): nothing is sent any more."""
+    accumulator.closed_reason = "the producer is gone"
+    left = accumulator.queued_records
+    if left and os.getpid() == pid:
+        logger.warning("a producer was dropped with %d records not delivered: call flush() or close() before", left)
+
+
+def close_limit_s(config: Config) -> float:
+    """How long close() waits for verdicts when its caller sets no limit. message.timeout.ms gives every record its
+    verdict in time; if this ended at the same moment, which of the two comes first would be luck."""
+    timeout_s = config.seconds("message.timeout.ms")
+    return timeout_s + CLOSE_SLACK_S if timeout_s > 0 else 300.0
+
+
+def batcher_rules(config: Config) -> BatcherRules:
+    """What the batcher needs of the configuration."""
+    timeout_s = config.seconds("message.timeout.ms")
+    return BatcherRules(
+        acks=config.integer("acks"),
+        idempotent=config.flag("enable.idempotence"),
+        retries=config.integer("retries"),
+        message_timeout_s=timeout_s if timeout_s > 0 else NEVER_S,
+        max_in_flight=config.integer("max.in.flight.requests.per.connection"),
+        max_request_bytes=config.integer("message.max.bytes"),
+    )
+
+
+def make_accumulator(config: Config, wake: Callable[[], object], lock: Any, rng: random.Random) -> Accumulator:
+    """The memory behind `produce`, as configured; 0 for queue.buffering.max.messages is no bound."""
+    return Accumulator(
+        batch_size_bytes=config.integer("batch.size"),
+        batch_max_records=config.integer("batch.num.messages"),
+        max_queue_records=config.integer("queue.buffering.max.messages") or _INT32_MAX,
+        max_queue_bytes=config.integer("queue.buffering.max.kbytes") * 1024,
+        max_message_bytes=config.integer("message.max.bytes"),
+        partitioner=config.text("partitioner"),
+        wake=wake,
+        time_ms=None,
+        seed=rng.getrandbits(63),
+        lock=lock,
+    )

@@ -1,0 +1,339 @@
+"""The asyncio producer: ProducerCore on the caller's own loop; no thread anywhere.
+
+Must not know the protocol or threads: it turns verdicts into futures.
+Spec: confluent_kafka.aio.AIOProducer for names and arguments; DESIGN §2.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import logging
+import os
+import time
+import weakref
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.config import Role, parse
+from kafka_core.engine.producing.batcher import Settled
+from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.kernels import Message
+from kafka_core.model import ClusterMetadata, ThrottleEvent
+
+__all__ = ["AIOProducer"]
+
+logger: Final = logging.getLogger("kafka_core.producer")
+
+Payload = bytes | bytearray | memoryview | str
+Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
+DeliveryCallback = Callable[[KafkaError | None, Message], object]
+
+
+class _Pending:
+    """A record's callback as the accumulator keeps it: resolves the future its caller holds."""
+
+    __slots__ = ("future", "on_delivery")
+
+    def __init__(self, future: "asyncio.Future[Message]", on_delivery: DeliveryCallback | None) -> None:
+        self.future = future
+        self.on_delivery = on_delivery
+
+    def __call__(self, error: KafkaError | None, message: Message) -> None:
+        if self.future.done():  # cancelled: nobody waits
+            return
+        if error is None:
+            self.future.set_result(message)
+        else:
+            self.future.set_exception(KafkaException(error))
+
+
+class AIOProducer:
+    """Writes records to Kafka from asyncio code; everything happens on the running loop.
+
+    `await produce(…)` queues a record and gives a future; awaiting that one waits for its delivery. Belongs to the loop
+    on which it was used first; not thread-safe. Use it as `async with AIOProducer(conf) as producer:`.
+
+    Args:
+        producer_conf: Properties by their librdkafka names (docs/configuration.md). Callbacks (`error_cb`,
+            `throttle_cb`, `stats_cb`, `on_delivery`) are called on the loop; one that gives something to await (a
+            coroutine function) runs as a task of its own, and may await `flush()` and `close()`. What callbacks raise
+            is logged.
+        max_workers: Taken for confluent_kafka's sake, as are `executor`, `batch_size` and `buffer_timeout`; without
+            effect: there are no threads, and batches are made by `batch.size` and `linger.ms`.
+
+    Raises:
+        ConfigError: unknown, ill-typed or contradictory properties.
+    """
+
+    def __init__(
+        self,
+        producer_conf: Mapping[str, object],
+        max_workers: int | None = None,
+        executor: object = None,
+        batch_size: int | None = None,
+        buffer_timeout: float | None = None,
+        *,
+        client: ClusterClient | None = None,
+    ) -> None:
+        del max_workers, executor, batch_size, buffer_timeout
+        config = parse(producer_conf, Role.PRODUCER)
+        self._core = ProducerCore(config, self, wake=self._wake, client=client)
+        self._accumulator = self._core.accumulator
+        self._max_block_s = config.seconds("max.block.ms")
+        self._on_delivery: DeliveryCallback | None = config.callback("on_delivery")
+        self._only_errors = config.flag("delivery.report.only.error")
+        self._callbacks = {name: config.callback(name) for name in ("error_cb", "throttle_cb", "stats_cb")}
+        self._core.client.on_error(self._on_error)
+        self._close_limit_s = close_limit_s(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._changed: asyncio.Future[None] | None = None
+        self._closed = False
+        self._tasks: set[asyncio.Future[None]] = set()
+        self._lost = weakref.finalize(self, tell_lost, self._accumulator, os.getpid())
+
+    # ---- records in
+
+    async def produce(
+        self,
+        topic: str,
+        value: Payload | None = None,
+        key: Payload | None = None,
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+        *,
+        callback: DeliveryCallback | None = None,
+    ) -> "asyncio.Future[Message]":
+        """Queue one record; when the queue is full, wait for room (up to max.block.ms if that is set).
+
+        Args:
+            topic, value, key, partition, timestamp, headers: As `kafka_core.Producer.produce`.
+            on_delivery: Also called, on the loop, with (KafkaError or None, Message).
+            callback: Another name for `on_delivery`.
+
+        Returns:
+            A future of the delivered Message; it raises KafkaException when the record failed. Cancelling it does not
+            take the record back.
+
+        Raises:
+            BufferError: No room within max.block.ms.
+            KafkaException: MSG_SIZE_TOO_LARGE; _UNKNOWN_PARTITION.
+            StateError: Closed, or failed for good.
+        """
+        loop = self._loop or await self._start()
+        future: asyncio.Future[Message] = loop.create_future()
+        chosen = callback if on_delivery is None else on_delivery
+        pending = _Pending(future, self._on_delivery if chosen is None else chosen)
+        try:
+            self._accumulator.produce(topic, value, key, partition, pending, None, timestamp, headers)
+        except BufferError as error:
+            await self._retry(
+                lambda: self._accumulator.produce(topic, value, key, partition, pending, None, timestamp, headers),
+                error,
+            )
+        return future
+
+    async def produce_batch(
+        self, topic: str, messages: Sequence[Mapping[str, Any]], partition: int = -1
+    ) -> "list[asyncio.Future[Message]]":
+        """Queue many records; one future each, in order. Waits for room as `produce`.
+
+        Args:
+            messages: Dicts with `value`, `key`, `headers`, `timestamp`, `partition`, `callback`, all optional; not
+                changed. The future of one that cannot be queued raises at once.
+        """
+        futures = []
+        for message in messages:
+            try:
+                future = await self.produce(
+                    topic,
+                    message.get("value"),
+                    message.get("key"),
+                    message.get("partition", partition),
+                    message.get("callback") or message.get("on_delivery"),
+                    message.get("timestamp", 0),
+                    message.get("headers"),
+                )
+            except StateError:
+                raise
+            except KafkaException as error:
+                future = asyncio.get_running_loop().create_future()
+                future.set_exception(error)
+            futures.append(future)
+        return futures
+
+    async def _retry(self, attempt: Callable[[], None], refusal: BufferError) -> None:
+        """The queue was full: try again whenever something was settled."""
+        try:
+            async with asyncio.timeout(self._max_block_s or None):
+                while True:
+                    await self._change()
+                    try:
+                        return attempt()
+                    except BufferError as error:
+                        refusal = error
+        except TimeoutError:
+            text = f"{refusal}; there was no room within max.block.ms ({self._max_block_s * 1000:g})"
+            raise BufferError(text) from None
+
+    # ---- waiting
+
+    async def flush(self, timeout: float | None = None) -> int:
+        """Send everything now and wait until all is delivered or failed.
+
+        Args:
+            timeout: Seconds; None or -1 waits until every record has its verdict.
+
+        Returns:
+            How many records are left.
+        """
+        if not self._accumulator.queued_records:
+            return 0
+        await self._start()
+        self._core.begin_flush()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
+                    while self._accumulator.queued_records:
+                        await self._change()
+        finally:
+            self._core.end_flush()
+        return self._accumulator.queued_records
+
+    async def poll(self, timeout: float = 0) -> int:
+        """Give the loop a turn (callbacks need no polling here); always 0. For code written for confluent_kafka."""
+        await asyncio.sleep(max(timeout, 0))
+        return 0
+
+    async def purge(self, in_queue: bool = True, in_flight: bool = True, blocking: bool = True) -> None:
+        """Give records up; their futures raise KafkaException with _PURGE_QUEUE or _PURGE_INFLIGHT."""
+        del blocking
+        await self._start()
+        self._core.purge(in_queue=in_queue, in_flight=in_flight)
+
+    def __len__(self) -> int:
+        """Records without a verdict."""
+        return self._accumulator.queued_records
+
+    def __bool__(self) -> bool:
+        """True: a producer is not false because nothing waits."""
+        return True
+
+    # ---- the cluster
+
+    async def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+        """Metadata of one topic, or of all; KafkaException when nobody answers in time."""
+        await self._start()
+        return await self._core.list_topics(topic, timeout if timeout >= 0 else None)
+
+    async def cluster_id(self, timeout: float = -1) -> str | None:
+        """The cluster's id."""
+        await self._start()
+        return await self._core.cluster_id(timeout if timeout >= 0 else None)
+
+    async def set_sasl_credentials(self, username: str, password: str) -> None:
+        """Use these from the next authentication on (PLAIN, SCRAM)."""
+        self._core.set_sasl_credentials(username, password)
+
+    # ---- life
+
+    async def close(self, timeout: float | None = None) -> None:
+        """Flush, then stop; futures of records that are left raise. May be called twice.
+
+        Args:
+            timeout: Seconds for the flush; None waits until every record has its verdict (at most message.timeout.ms).
+        """
+        if self._closed:
+            return
+        self._closed = True
+        self._accumulator.closed_reason = "the producer is closed"
+        left = 0
+        try:
+            left = await self.flush(self._close_limit_s if timeout is None or timeout < 0 else timeout)
+        finally:
+            await self._core.close()
+            self._lost.detach()
+            if left:
+                logger.warning("the producer was closed with %d records not delivered", left)
+
+    async def __aenter__(self) -> Self:
+        await self._start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _start(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+            await self._core.start()
+        elif self._loop is not loop:
+            raise StateError("this producer belongs to another event loop: make one per loop")
+        return loop
+
+    # ---- what the core tells (ProducerListener)
+
+    def _wake(self) -> None:
+        """The accumulator has news: drain once this round of the loop's callbacks is over."""
+        if self._loop is not None:
+            self._loop.call_soon(self._core.drain)
+
+    def on_settled(self, verdicts: Sequence[Settled]) -> None:
+        """Batches have their verdict: resolve their futures."""
+        for verdict in verdicts:
+            batch, error = verdict.batch, verdict.error
+            latency_s = time.monotonic() - batch.opened_at_s
+            reports = batch.reports(error, verdict.base_offset, verdict.log_append_time_ms, latency_s=latency_s)
+            for pending, message in reports:
+                assert isinstance(pending, _Pending)
+                pending(error, message)
+                if error is not None or not self._only_errors:
+                    self._call(pending.on_delivery, error, message)
+            self._accumulator.settle(batch.count, batch.size_bytes)
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
+
+    def on_throttle(self, event: ThrottleEvent) -> None:
+        """A broker asked us to slow down."""
+        self._call(self._callbacks["throttle_cb"], event)
+
+    def on_statistics(self, text: str) -> None:
+        """statistics.interval.ms has passed."""
+        self._call(self._callbacks["stats_cb"], text)
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._call(self._callbacks["error_cb"], error)
+
+    def _call(self, callback: Callable[..., object] | None, *arguments: object) -> None:
+        if callback is None:
+            return
+        try:
+            result = callback(*arguments)
+        except Exception:
+            logger.exception("a callback of the producer failed")
+            return
+        if inspect.isawaitable(result):
+            task = asyncio.ensure_future(_finished(result))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _change(self) -> None:
+        """Wait until something was settled."""
+        if self._changed is None or self._changed.done():
+            self._changed = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._changed)
+
+
+async def _finished(work: Awaitable[object]) -> None:
+    """See what a callback wants to have awaited to its end."""
+    try:
+        await work
+    except Exception:
+        logger.exception("a callback of the producer failed")

@@ -1,0 +1,88 @@
+"""Makes ProduceRequests out of shipments: encodes batches (and compresses them), names topics, picks the version.
+
+Must not know connections or retries. Runs on the loop; codecs release the GIL while they work.
+Spec: ProduceRequest v3-13 of the protocol; KIP-516 for topic ids.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Final
+
+from kafka_core.config import Config
+from kafka_core.engine.metadata import ClusterView
+from kafka_core.engine.producing.batcher import Shipment
+from kafka_core.engine.producing.lane import Delivery
+from kafka_core.engine.producing.sequences import ProducerIdentity
+from kafka_core.protocol import ZERO_UUID, Buffer
+from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_core.records.compression import Codec, compress
+
+TOPIC_IDS_SINCE: Final = 13
+
+FAST_LEVELS: Final = {Codec.GZIP: 1, Codec.LZ4: 1, Codec.ZSTD: 1}
+"""What compression.level=-1 takes: the libraries' own defaults are several times slower and gain little (DESIGN §8)."""
+
+
+class ProduceRequests:
+    """The requests of one producer.
+
+    Args:
+        config: acks, request.timeout.ms, compression.type and compression.level.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._acks = config.integer("acks")
+        self._timeout_ms = config.integer("request.timeout.ms")
+        self._codec = Codec[config.text("compression.type").upper()]
+        self._compress: Callable[[memoryview], Buffer] | None = None
+        if self._codec is not Codec.NONE:
+            level = config.integer("compression.level")
+            chosen = level if level >= 0 else FAST_LEVELS.get(self._codec)
+            self._compress = functools.partial(compress, self._codec, level=chosen)
+
+    def build(self, shipment: Shipment, newest: int, view: ClusterView) -> tuple[ProduceRequest, int, int]:
+        """A request for the shipment; remembers in it by which ids the answer will name topics.
+
+        Args:
+            newest: The newest version that the broker and we have in common.
+            view: Knows topic ids.
+
+        Returns:
+            The request, the version to send it in (an older one than `newest` if we don't know the ids of all topics),
+            and the size of its batches in bytes. The batches are not copied: they must stay as they are until the
+            answer is there.
+        """
+        version = self._name_topics(shipment, newest, view)
+        ids = {name: topic_id for topic_id, name in shipment.topic_ids.items()}
+        topics: dict[str, TopicProduceData] = {}
+        size_bytes = 0
+        for lane, delivery in shipment.items:
+            data = topics.get(lane.topic)
+            if data is None:
+                name = "" if ids else lane.topic
+                data = topics[lane.topic] = TopicProduceData(name, ids.get(lane.topic, ZERO_UUID))
+            records = self._encode(delivery)
+            size_bytes += len(records)
+            data.partition_data.append(PartitionProduceData(lane.partition, records))
+        return ProduceRequest(None, self._acks, self._timeout_ms, list(topics.values())), version, size_bytes
+
+    def _name_topics(self, shipment: Shipment, newest: int, view: ClusterView) -> int:
+        if newest < TOPIC_IDS_SINCE:
+            return newest
+        ids = {view.topic_id(lane.topic): lane.topic for lane, _ in shipment.items}
+        if ZERO_UUID in ids:
+            return TOPIC_IDS_SINCE - 1
+        shipment.topic_ids = ids
+        return newest
+
+    def _encode(self, delivery: Delivery) -> Buffer:
+        if delivery.encoded is None:
+            identity = delivery.identity or ProducerIdentity()
+            delivery.encoded = delivery.batch.encode(
+                codec_id=self._codec.value,
+                compress=self._compress,
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
+                base_sequence=delivery.sequence,
+            )
+        return delivery.encoded

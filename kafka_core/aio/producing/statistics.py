@@ -1,0 +1,171 @@
+"""What a producer has done, counted, and the statistics as librdkafka's JSON (the fields that make sense here).
+
+Must not know how any of it is done: it reads the batcher, the accumulator's counters and its own.
+Spec: librdkafka's STATISTICS.md for names and units (times in microseconds, sizes in bytes).
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_core.clock import Clock
+from kafka_core.engine.metadata import BrokerAddress, ClusterView
+from kafka_core.engine.producing.batcher import Batcher
+from kafka_core.engine.producing.lane import Lane
+
+
+@dataclass(slots=True)
+class BrokerCounters:
+    """Requests and bytes of one broker; bytes are those of record batches."""
+
+    requests: int = 0
+    request_bytes: int = 0
+    answers: int = 0
+    request_errors: int = 0
+    rtt_sum_s: float = 0.0
+    rtt_min_s: float = 0.0
+    rtt_max_s: float = 0.0
+    rtt_count: int = 0
+
+    def answered(self, rtt_s: float) -> None:
+        """An answer came after that time."""
+        self.answers += 1
+        self.rtt_min_s = min(self.rtt_min_s, rtt_s) if self.rtt_count else rtt_s
+        self.rtt_max_s = max(self.rtt_max_s, rtt_s)
+        self.rtt_sum_s += rtt_s
+        self.rtt_count += 1
+
+    def window(self) -> dict[str, int]:
+        """Round trips since the last statistics; begins the next window."""
+        count, total_s = self.rtt_count, self.rtt_sum_s
+        shown = {
+            "min": round(self.rtt_min_s * 1e6),
+            "max": round(self.rtt_max_s * 1e6),
+            "avg": round(total_s / count * 1e6) if count else 0,
+            "sum": round(total_s * 1e6),
+            "cnt": count,
+        }
+        self.rtt_sum_s = self.rtt_min_s = self.rtt_max_s = 0.0
+        self.rtt_count = 0
+        return shown
+
+
+@dataclass(slots=True)
+class PartitionCounters:
+    """Records and bytes (before compression) of one partition that were delivered, and that failed."""
+
+    records: int = 0
+    record_bytes: int = 0
+    errors: int = 0
+
+
+@dataclass(slots=True)
+class ProducerCounters:
+    """All counters of a producer; they only grow, but for the round-trip windows."""
+
+    brokers: dict[int, BrokerCounters] = field(default_factory=dict)
+    partitions: dict[tuple[str, int], PartitionCounters] = field(default_factory=dict)
+
+    def broker(self, node_id: int) -> BrokerCounters:
+        """The counters of a broker."""
+        found = self.brokers.get(node_id)
+        if found is None:
+            found = self.brokers[node_id] = BrokerCounters()
+        return found
+
+    def partition(self, topic: str, partition: int) -> PartitionCounters:
+        """The counters of a partition."""
+        found = self.partitions.get((topic, partition))
+        if found is None:
+            found = self.partitions[topic, partition] = PartitionCounters()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class StatsFacts:
+    """What statistics need beside the counters."""
+
+    name: str
+    client_id: str
+    clock: Clock
+    started_at_s: float
+    queued_records: int
+    queued_bytes: int
+    max_queue_records: int
+    max_queue_bytes: int
+
+
+def statistics_json(facts: StatsFacts, counters: ProducerCounters, batcher: Batcher, view: ClusterView) -> str:
+    """The statistics as JSON text, as stats_cb gets it."""
+    now_s = facts.clock.monotonic()
+    brokers = {str(item): _broker(item, counters, batcher) for item in view.brokers.values()}
+    partitions = counters.partitions.values()
+    document: dict[str, Any] = {
+        "name": facts.name,
+        "client_id": facts.client_id,
+        "type": "producer",
+        "ts": round(now_s * 1e6),
+        "time": facts.clock.time_ms() // 1000,
+        "age": round((now_s - facts.started_at_s) * 1e6),
+        "msg_cnt": facts.queued_records,
+        "msg_size": facts.queued_bytes,
+        "msg_max": facts.max_queue_records,
+        "msg_size_max": facts.max_queue_bytes,
+        "tx": sum(item.requests for item in counters.brokers.values()),
+        "tx_bytes": sum(item.request_bytes for item in counters.brokers.values()),
+        "rx": sum(item.answers for item in counters.brokers.values()),
+        "txmsgs": sum(item.records for item in partitions),
+        "txmsg_bytes": sum(item.record_bytes for item in partitions),
+        "metadata_cache_cnt": len(view.topics),
+        "brokers": brokers,
+        "topics": _topics(counters, batcher),
+        "eos": _identity(batcher),
+    }
+    return json.dumps(document)
+
+
+def _broker(broker: BrokerAddress, counters: ProducerCounters, batcher: Batcher) -> dict[str, Any]:
+    counted = counters.broker(broker.node_id)
+    return {
+        "name": str(broker),
+        "nodeid": broker.node_id,
+        "nodename": f"{broker.host}:{broker.port}",
+        "waitresp_cnt": batcher.requests_in_flight(broker.node_id),
+        "tx": counted.requests,
+        "txbytes": counted.request_bytes,
+        "rx": counted.answers,
+        "txerrs": counted.request_errors,
+        "rtt": counted.window(),
+    }
+
+
+def _topics(counters: ProducerCounters, batcher: Batcher) -> dict[str, Any]:
+    topics: dict[str, Any] = {}
+    for lane in batcher.lanes():
+        topic = topics.setdefault(lane.topic, {"topic": lane.topic, "partitions": {}})
+        topic["partitions"][str(lane.partition)] = _partition(lane, counters.partition(lane.topic, lane.partition))
+    return topics
+
+
+def _partition(lane: Lane, counted: PartitionCounters) -> dict[str, Any]:
+    sequence = lane.sequence
+    return {
+        "partition": lane.partition,
+        "leader": -1 if lane.leader is None else lane.leader,
+        "msgq_cnt": sum(item.batch.count for item in lane.queue),
+        "msgq_bytes": sum(item.batch.size_bytes for item in lane.queue),
+        "msgs_inflight": sum(item.batch.count for item in lane.in_flight),
+        "next_ack_seq": sequence.expected if sequence is not None else 0,
+        "txmsgs": counted.records,
+        "txbytes": counted.record_bytes,
+        "txerrs": counted.errors,
+    }
+
+
+def _identity(batcher: Batcher) -> dict[str, Any]:
+    identity = batcher.ids.identity
+    return {
+        "idemp_state": batcher.ids.phase.value if batcher.rules.idempotent else "off",
+        "producer_id": identity.producer_id if identity is not None else -1,
+        "producer_epoch": identity.epoch if identity is not None else -1,
+    }

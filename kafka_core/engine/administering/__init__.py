@@ -1,0 +1,1 @@
+"""What an admin client asks for: requests from arguments, results from answers."""

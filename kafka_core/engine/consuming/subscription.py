@@ -1,0 +1,347 @@
+"""What a consumer wants (topics, patterns) and what it has (partitions with their positions).
+
+Must not know requests, connections, loops or callbacks: it holds state that the fetcher, offsets and group logic share.
+Spec: confluent_kafka.Consumer.subscribe/assign/seek; KIP-320 for the epochs kept with positions.
+
+Threads: the loop changes everything but `position`, `stored` and their epochs, which the caller's thread moves on while
+it takes records (under the queue's lock). Every field is read and written as a whole, so a reader sees old or new.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+from uuid import UUID
+
+from kafka_core.errors import ConfigError, KafkaError, StateError
+from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
+from kafka_core.protocol import ZERO_UUID
+
+if TYPE_CHECKING:
+    from kafka_core.engine.consuming.fetch_queue import Chunk
+
+Key: TypeAlias = tuple[str, int]
+"""Topic and partition."""
+
+EARLIEST_TIMESTAMP: Final = -2
+LATEST_TIMESTAMP: Final = -1
+
+LOGICAL_OFFSETS: Final = frozenset({OFFSET_BEGINNING, OFFSET_END, OFFSET_STORED, OFFSET_INVALID})
+"""Negative numbers that users may give as offsets: the constants of confluent_kafka."""
+
+new_version: Final = itertools.count(1).__next__
+"""Gives a number that was never given before (any thread): a version of a partition must not come again with the next
+assignment, or an answer to the old one's request would pass as the new one's."""
+
+NO_REQUEST: Final = 0
+FORMER_TOPICS_KEPT: Final = 4
+
+
+class Subscription:
+    """Topics by name and by pattern; a name that begins with `^` is a regular expression, matched from its start.
+
+    Args:
+        topics: names and patterns, at least one.
+        blacklist: patterns of topics that no pattern of `topics` may bring in (`topic.blacklist`).
+
+    Raises:
+        TypeError: not a list of strings.
+        ConfigError: the list is empty, or a pattern is not a regular expression.
+    """
+
+    __slots__ = ("_blacklist", "_patterns", "names", "topics")
+
+    def __init__(self, topics: Sequence[str], blacklist: Sequence[str] = ()) -> None:
+        if isinstance(topics, str) or not all(isinstance(topic, str) for topic in topics):
+            raise TypeError("expected list of topic unicode strings")
+        self.topics = tuple(dict.fromkeys(topics))
+        if not self.topics or "" in self.topics:
+            raise ConfigError(
+                "subscribe() needs at least one topic, and no empty name; unsubscribe() ends a subscription"
+            )
+        self.names = frozenset(topic for topic in self.topics if not topic.startswith("^"))
+        self._patterns = [compiled(topic) for topic in self.topics if topic.startswith("^")]
+        self._blacklist = [compiled(pattern) for pattern in blacklist]
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether all topics of the cluster must be known to say what is subscribed."""
+        return bool(self._patterns)
+
+    def matching(self, known: Iterable[str]) -> frozenset[str]:
+        """The subscribed topics: every plain name, and those of `known` that a pattern matches."""
+        if not self._patterns:
+            return self.names
+        found = {
+            topic
+            for topic in known
+            if any(pattern.match(topic) for pattern in self._patterns)
+            and not any(pattern.match(topic) for pattern in self._blacklist)
+        }
+        return self.names | found
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A user's pattern, compiled; ConfigError if it can't be."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"the topic pattern {pattern!r} is not a regular expression: {error}") from error
+
+
+class Phase(enum.Enum):
+    """What a partition needs next."""
+
+    COMMITTED = "committed"
+    """The group's committed offset."""
+    LOOKUP = "lookup"
+    """The offset at `lookup_timestamp` (ListOffsets)."""
+    VALIDATE = "validate"
+    """To know whether the new leader's log still holds what we read (OffsetForLeaderEpoch)."""
+    FETCH = "fetch"
+    """Records."""
+    HALTED = "halted"
+    """A seek: an error was reported that trying again would only repeat."""
+
+
+PHASE_MOVES: Final[dict[Phase, frozenset[Phase]]] = {
+    Phase.COMMITTED: frozenset({Phase.FETCH, Phase.LOOKUP, Phase.HALTED}),
+    Phase.LOOKUP: frozenset({Phase.FETCH, Phase.HALTED}),
+    Phase.VALIDATE: frozenset({Phase.FETCH, Phase.LOOKUP, Phase.HALTED}),
+    Phase.FETCH: frozenset({Phase.LOOKUP, Phase.VALIDATE, Phase.HALTED}),
+    Phase.HALTED: frozenset(),
+}
+"""Allowed moves; `restart` (assign, seek) may go from anywhere to the phase its offset asks for."""
+
+
+@dataclass(slots=True, eq=False)
+class PartitionState:
+    """One assigned partition.
+
+    Attributes:
+        version: a new one with every assignment and seek, never given twice; what was fetched or looked up for another
+            one is dropped.
+        life: a new one with every assignment of the partition and every topic of that name, never given twice.
+        request: the number of the last fetch that asks for it, the only one whose answer is taken; 0: none's.
+        topic_id: the topic that the offsets belong to: one that is deleted and created again is another topic. The zero
+            UUID where the broker has no ids. `former_positions`: where topics of that name were left.
+        next_fetch_offset: what to fetch next (the loop's side).
+        position: next offset to hand to the application (the caller's side); -1001 before the start is known.
+        consumed: whether anything was handed out, so that `position()` has something to say.
+        stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
+        leader_epoch: of the leader in use. `position_epoch`, `stored_epoch`, `fetch_epoch`: of the records behind.
+        high_watermark, last_stable_offset, log_start_offset: as the last fetch told; -1001 if unknown.
+        hurried: it was assigned, seeked or resumed since the last request of its session, and should not wait for that.
+        held_back: the queue has enough of it. `queued_records`, `queued_bytes`: what the queue has.
+        retry_at_s: no request for it before this time. `attempt`: failures in a row.
+        reported: code of the error that the application was told about; 0 after a success.
+        suspect: where a batch could not be read, once: it may have been damaged on its way, and is read a second time
+            before the application is told; -1001 if none.
+    """
+
+    topic: str
+    partition: int
+    version: int = field(default_factory=new_version)
+    life: int = field(default_factory=new_version)
+    request: int = NO_REQUEST
+    topic_id: UUID = ZERO_UUID
+    former_positions: dict[UUID, int] = field(default_factory=dict)
+    phase: Phase = Phase.COMMITTED
+    lookup_timestamp: int = 0
+    next_fetch_offset: int = OFFSET_INVALID
+    position: int = OFFSET_INVALID
+    consumed: bool = False
+    stored: int = OFFSET_INVALID
+    committed: int = OFFSET_INVALID
+    leader_epoch: int = -1
+    fetch_epoch: int = -1
+    position_epoch: int = -1
+    stored_epoch: int = -1
+    stored_metadata: str | None = None
+    high_watermark: int = OFFSET_INVALID
+    last_stable_offset: int = OFFSET_INVALID
+    log_start_offset: int = OFFSET_INVALID
+    paused: bool = False
+    active: bool = True
+    hurried: bool = False
+    held_back: bool = False
+    chunks: deque[Chunk] = field(default_factory=deque)
+    queued_records: int = 0
+    queued_bytes: int = 0
+    retry_at_s: float = 0.0
+    attempt: int = 0
+    preferred_replica: int | None = None
+    preferred_until_s: float = 0.0
+    reported: int = 0
+    suspect: int = OFFSET_INVALID
+    eof_reported_at: int = OFFSET_INVALID
+    max_bytes_factor: int = 1
+
+    @property
+    def key(self) -> Key:
+        """Topic and partition."""
+        return self.topic, self.partition
+
+    def move(self, phase: Phase) -> None:
+        """Goes to another phase.
+
+        Raises:
+            StateError: the table `PHASE_MOVES` does not allow it.
+        """
+        if phase not in PHASE_MOVES[self.phase]:
+            raise StateError(f"{self.topic}[{self.partition}] can't go from {self.phase.value} to {phase.value}")
+        if phase is not Phase.FETCH:
+            self.request = NO_REQUEST
+        self.phase = phase
+
+    def void(self) -> None:
+        """Whatever was asked for it is not wanted any more."""
+        self.version, self.request = new_version(), NO_REQUEST
+
+    def restart(self, offset: int) -> None:
+        """Begins anew at an offset or one of the `OFFSET_*` constants; what is under way for it becomes void."""
+        self.void()
+        self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
+        self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
+        self.fetch_epoch = self.position_epoch = -1
+        self.next_fetch_offset = self.position = OFFSET_INVALID
+        self.consumed, self.hurried = False, True
+        self.suspect = OFFSET_INVALID
+        if offset >= 0:
+            self.phase = Phase.FETCH
+            self.next_fetch_offset = self.position = offset
+        elif offset in (OFFSET_BEGINNING, OFFSET_END):
+            self.phase = Phase.LOOKUP
+            self.lookup_timestamp = EARLIEST_TIMESTAMP if offset == OFFSET_BEGINNING else LATEST_TIMESTAMP
+        else:
+            self.phase = Phase.COMMITTED
+
+    def change_topic(self, topic_id: UUID) -> None:
+        """The topic is another one now: nothing that was learnt about the old one holds, what it was at is kept aside.
+
+        It may be asked for again: a broker that lags behind may name the old topic for a while.
+        """
+        if self.position >= 0:
+            self.former_positions[self.topic_id] = self.position
+            while len(self.former_positions) > FORMER_TOPICS_KEPT:
+                del self.former_positions[next(iter(self.former_positions))]
+        self.topic_id, self.life = topic_id, new_version()
+        self.stored = self.committed = OFFSET_INVALID
+        self.leader_epoch = self.stored_epoch = -1
+        self.stored_metadata = None
+        self.high_watermark = self.last_stable_offset = self.log_start_offset = OFFSET_INVALID
+        self.max_bytes_factor = 1
+
+    def found(self, offset: int, leader_epoch: int = -1) -> None:
+        """The start is known: fetch from here."""
+        self.move(Phase.FETCH)
+        self.next_fetch_offset = self.position = offset
+        self.fetch_epoch = self.position_epoch = leader_epoch
+        self.attempt, self.reported = 0, 0
+        self.suspect = OFFSET_INVALID
+
+    def look_up(self, timestamp: int) -> None:
+        """The offset must be looked up by time (or -2 earliest, -1 latest)."""
+        self.move(Phase.LOOKUP)
+        self.lookup_timestamp = timestamp
+
+    def as_topic_partition(self, offset: int = OFFSET_INVALID) -> TopicPartition:
+        """The value users see."""
+        return TopicPartition(self.topic, self.partition, offset)
+
+
+def check_offset(offset: int) -> int:
+    """Gives back an offset that a position may start at; ConfigError for any other negative number."""
+    if offset < 0 and offset not in LOGICAL_OFFSETS:
+        raise ConfigError(f"{offset} is not an offset: give a number from 0 or one of the OFFSET_ constants")
+    return offset
+
+
+class Assignment:
+    """The partitions a consumer reads, in the order they were given."""
+
+    __slots__ = ("_states", "generation")
+
+    def __init__(self) -> None:
+        self._states: dict[Key, PartitionState] = {}
+        self.generation = 0
+        """Grows with every change of the set."""
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __iter__(self) -> Iterator[PartitionState]:
+        return iter(list(self._states.values()))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._states
+
+    def get(self, key: Key) -> PartitionState | None:
+        """The state of a partition, None if it is not assigned."""
+        return self._states.get(key)
+
+    def require(self, key: Key, doing: str) -> PartitionState:
+        """The state of a partition.
+
+        Raises:
+            StateError: it is not assigned; the text says what was tried.
+        """
+        state = self._states.get(key)
+        if state is None:
+            raise StateError(
+                f"Failed to {doing} {key[0]}[{key[1]}]: it is not assigned to this consumer (assign() it first, or "
+                "wait for on_assign)"
+            )
+        return state
+
+    def add(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Adds partitions, each from its offset (OFFSET_STORED or OFFSET_INVALID: from the committed one).
+
+        Raises:
+            ConfigError: a partition is there twice or assigned already, or an offset is none; nothing was added then.
+        """
+        wanted = list(partitions)
+        seen: set[Key] = set()
+        for item in wanted:
+            key = (item.topic, item.partition)
+            check_offset(item.offset)
+            if item.partition < 0:
+                raise ConfigError(f"{item.topic}[{item.partition}] is no partition")
+            if key in seen or key in self._states:
+                raise ConfigError(f"{item.topic}[{item.partition}] can't be assigned twice", KafkaError._CONFLICT)
+            seen.add(key)
+        added = []
+        for item in wanted:
+            state = PartitionState(item.topic, item.partition)
+            state.restart(item.offset)
+            self._states[state.key] = state
+            added.append(state)
+        self.generation += 1
+        return added
+
+    def remove(self, keys: Iterable[Key]) -> list[PartitionState]:
+        """Takes partitions away; those that are not there are passed over. Their states become inactive."""
+        removed = [state for key in keys if (state := self._states.pop(key, None)) is not None]
+        for state in removed:
+            state.active = False
+            state.void()
+        if removed:
+            self.generation += 1
+        return removed
+
+    def clear(self) -> list[PartitionState]:
+        """Takes all partitions away."""
+        return self.remove(list(self._states))
+
+    def partitions(self) -> list[TopicPartition]:
+        """The assigned partitions as users see them."""
+        return [state.as_topic_partition() for state in self]
+
+    def topics(self) -> frozenset[str]:
+        """The topics of which something is assigned."""
+        return frozenset(topic for topic, _ in self._states)

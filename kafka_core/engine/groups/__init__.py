@@ -1,0 +1,1 @@
+"""What a member of a consumer group decides: states, assignments, and the bytes members exchange."""

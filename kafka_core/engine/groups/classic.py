@@ -1,0 +1,660 @@
+"""Membership in a classic consumer group: when to join, sync, beat, give up and leave.
+
+Must not know connections, loops or callbacks: responses, failures and the time are handed in, steps come out.
+Spec: the group membership protocol of Kafka; KIP-62 (poll interval), KIP-345 (static members), KIP-394 (member id
+first), KIP-429 (cooperative), KIP-559 (protocol name and type), KIP-800 (reasons), KIP-814 (leader that only syncs).
+
+    IDLE ──subscribe──▶ PREPARING ─▶ JOINING ─▶ PLANNING ─▶ SYNCING ─▶ REVOKING ─▶ ASSIGNING ─▶ STABLE
+                          ▲ │  ▲        │          (leader)    │     (cooperative)                │
+                          │ ▼  └────────┴──────────────────────┴──────── rebalance ◀──────────────┘
+                        LOSING  membership is void: partitions are lost, then from the start
+                        LEAVING give up partitions, tell the coordinator; EXPELLED: left because nobody polled; FATAL
+
+The application's callbacks (`Event`) hold the state until `done`; heartbeats go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kafka_core.engine.consuming.subscription import Key
+from kafka_core.engine.groups.assignors import GroupMember
+from kafka_core.engine.groups.consumer_protocol import (
+    PROTOCOL_TYPE,
+    decode_assignment,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+)
+from kafka_core.engine.groups.states import (
+    BEATING,
+    HURRIED_BEATS,
+    JOIN_MARGIN_S,
+    LEAVE_TIMEOUT_S,
+    MOVES,
+    NO_GENERATION,
+    Event,
+    EventKind,
+    FindCoordinator,
+    GroupSettings,
+    PlanAssignment,
+    Send,
+    State,
+    Step,
+    Wait,
+)
+from kafka_core.engine.retry import Action, Backoff, classify
+from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.protocol import ApiMessage
+from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+
+class Membership:
+    """The state machine of one member; one step at a time.
+
+    The driver asks `next_step`, carries it out, reports, and asks again; it may ask again earlier when something
+    changed (`subscribe`, `done`, …). Events for the application are in `event`.
+    """
+
+    def __init__(self, settings: GroupSettings, backoff: Backoff) -> None:
+        self.settings = settings
+        self.state = State.IDLE
+        self.member_id = ""
+        self.generation = NO_GENERATION
+        self.owned: frozenset[Key] = frozenset()
+        self.coordinator: int | None = None
+        self.event: Event | None = None
+        self.errors: list[KafkaError] = []
+        self.last_heartbeat_s: float | None = None
+        self.is_leader = False
+        self.rebalances = 0
+        self.protocol_name: str | None = None
+        self._backoff = backoff
+        self._tokens = itertools.count(1)
+        self._topics: frozenset[str] = frozenset()
+        self._joined_topics: frozenset[str] = frozenset()
+        self._planned_counts: dict[str, int] = {}
+        self._counts: Mapping[str, int] = {}
+        self._counts_at_s = 0.0
+        self._gone_since_s: dict[str, float] = {}
+        self._hurried_beats = 0
+        self._rejoin_reason: str | None = None
+        self._next_heartbeat_s = 0.0
+        self._session_until_s = math.inf
+        self._retry_at_s = 0.0
+        self._attempt = 0
+        self._assignments: dict[str, bytes] = {}
+        self._members: tuple[GroupMember, ...] = ()
+        self._target: frozenset[Key] = frozenset()
+        self._wanted = False
+        self._leave_sent = False
+        self._last_reported = 0
+        self._join_sent = False
+        self._skip_assignment = False
+        self._started = 0
+        self._leaves_after_sync = False
+        self._polls_again = False
+        self.leave_by_s = math.inf
+        """Until when a member that leaves waits for the rebalance under way."""
+
+    # ---- what the client asks for
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether partitions are kept over a rebalance."""
+        return self.settings.cooperative
+
+    @property
+    def wants_membership(self) -> bool:
+        """Whether there is a subscription."""
+        return self._wanted
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is under way: stable, or out of the group."""
+        return self.event is None and self.state in (State.IDLE, State.STABLE, State.FATAL)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Sets the topics to take part with; joins, or joins again if they changed."""
+        self._topics = frozenset(topics)
+        self._wanted = True
+        self._leaves_after_sync = False
+        self.leave_by_s = math.inf
+        if self.state is State.IDLE:
+            self._prepare("joining for the first time")
+        elif self._topics != self._joined_topics and self.generation != NO_GENERATION:
+            self._rejoin_reason = "the subscribed topics changed"
+
+    def unsubscribe(self) -> None:
+        """Gives up all partitions (an event, if there are any) and leaves.
+
+        What a cooperative member owns while it joins can be committed only in the generation that the join leads to,
+        which the coordinator may be in already: it takes part to the end of the rebalance first, for a while.
+        """
+        self._wanted = False
+        if self.state in (State.IDLE, State.LEAVING):
+            return
+        self._leaves_after_sync = True
+        self.leave_by_s = math.inf
+        if not (self.owned and self._in_rebalance):
+            self._begin_leaving()
+
+    @property
+    def _in_rebalance(self) -> bool:
+        """Whether the coordinator may be in a generation that this member does not know or that can't commit yet."""
+        joining = self.state is State.JOINING and self._join_sent
+        return joining or self.state in (State.PLANNING, State.SYNCING)
+
+    def _leave_if_due(self, now_s: float) -> None:
+        if not self._leaves_after_sync:
+            return
+        self.leave_by_s = min(self.leave_by_s, now_s + LEAVE_TIMEOUT_S)
+        if not self._in_rebalance or now_s >= self.leave_by_s:
+            self._begin_leaving()
+
+    def _begin_leaving(self) -> None:
+        self._leaves_after_sync = False
+        self.leave_by_s = math.inf
+        self._rejoin_reason = None
+        lost = self.state in (State.LOSING, State.EXPELLED, State.FATAL)
+        self._supersede()
+        self._move(State.LEAVING)
+        self._leave_sent = False
+        self._raise_event(EventKind.LOST if lost else EventKind.REVOKE, self.owned)
+
+    def partition_counts_changed(self, counts: Mapping[str, int], now_s: float) -> None:
+        """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went.
+
+        Other members only expect that: their next heartbeats, which tell them, come sooner. A topic that is gone may
+        be about to be made anew: its partitions stay where they are for topic.metadata.propagation.max.ms.
+        """
+        before, self._counts, self._counts_at_s = self._counts, counts, now_s
+        if self.state is not State.STABLE:
+            return
+        if not self.is_leader:
+            there = [topic for topic in self._topics if counts.get(topic)]
+            if any(counts[topic] != before.get(topic, counts[topic]) for topic in there):
+                self._hurried_beats, self._next_heartbeat_s = HURRIED_BEATS, -math.inf
+        else:
+            now = {topic: self._count(topic, planned) for topic, planned in self._planned_counts.items()}
+            if now != self._planned_counts:
+                self._rejoin_reason = "the number of partitions of subscribed topics changed"
+
+    def _count(self, topic: str, planned: int) -> int:
+        """A topic's partitions, as the leader should take them now."""
+        count = self._counts.get(topic, 0)
+        if count or not planned:
+            self._gone_since_s.pop(topic, None)
+            return count
+        gone_s = self._counts_at_s - self._gone_since_s.setdefault(topic, self._counts_at_s)
+        return planned if gone_s < self.settings.topic_patience_s else 0
+
+    def polled(self) -> None:
+        """The application polls again: a member that was thrown out for not polling may come back.
+
+        It does so when it has left and the application has dealt with its loss, which may be in this very poll.
+        """
+        self._polls_again = self.state is State.EXPELLED
+        self._come_back()
+
+    def _come_back(self) -> None:
+        if self.state is State.EXPELLED and self._polls_again and self._leave_sent and self.event is None:
+            self._prepare("polling again after max.poll.interval.ms")
+
+    def started(self, event: Event) -> None:
+        """The application's callback for an event begins: from now on the event counts, even if the group moves on."""
+        if self.event is not None and event.token == self.event.token:
+            self._started = event.token
+
+    def done(self, event: Event) -> None:
+        """The application's callback for an event is through and the partitions are taken or given up."""
+        if self.event is None or event.token != self.event.token:
+            return
+        self._apply(event)
+        if self.state is State.PREPARING:
+            self._move(State.JOINING)
+        elif self.state is State.REVOKING:
+            self._rejoin_reason = "partitions were given up for other members"
+            self._begin_assign()
+        elif self.state is State.ASSIGNING:
+            self._move(State.STABLE)
+            self.partition_counts_changed(self._counts, self._counts_at_s)  # since the plan was made, perhaps
+        elif self.state is State.LOSING:
+            self._prepare("the membership was lost")
+
+    def _apply(self, event: Event) -> None:
+        self.event = None
+        if event.kind is EventKind.ASSIGN:
+            self.owned = self.owned | event.partitions if event.incremental else event.partitions
+        else:
+            self.owned -= event.partitions
+
+    def _supersede(self) -> None:
+        """Something stronger than the pending event happened.
+
+        If its callback has begun, the client will carry it out to the end: it counts as done, and what comes next
+        (the loss of what it assigns, say) builds on it. If not, the application never hears of it.
+        """
+        if self.event is not None and self.event.token == self._started:
+            self._apply(self.event)
+        self.event = None
+
+    # ---- steps
+
+    def watch(self, now_s: float, last_poll_s: float) -> None:
+        """To be called while a request is under way: deadlines that do not wait for it."""
+        self._leave_if_due(now_s)
+        active = self.state in BEATING or self.state in (State.JOINING, State.PLANNING, State.SYNCING)
+        if active and now_s >= last_poll_s + self.settings.max_poll_interval_s:
+            self._expel(now_s - last_poll_s)
+
+    def outdated(self, request: ApiMessage) -> bool:
+        """Whether nobody wants the answer of a request any more."""
+        if isinstance(request, JoinGroupRequest):
+            return self.state is not State.JOINING
+        if isinstance(request, HeartbeatRequest):  # one that hangs must not keep us from leaving
+            return self.state in (State.LEAVING, State.EXPELLED)
+        return isinstance(request, SyncGroupRequest) and self.state is not State.SYNCING
+
+    def next_step(self, now_s: float, last_poll_s: float) -> Step:
+        """What to do now.
+
+        Args:
+            last_poll_s: when the application last polled (now, while it is inside poll).
+        """
+        self._leave_if_due(now_s)
+        self._come_back()
+        if self.state in (State.IDLE, State.FATAL, State.EXPELLED, State.LOSING):
+            return Wait(math.inf) if self.state is not State.EXPELLED or self._leave_sent else self._leave(now_s)
+        if self.state is State.LEAVING:
+            return Wait(math.inf) if self.event is not None else self._leave(now_s)
+        poll_deadline_s = last_poll_s + self.settings.max_poll_interval_s
+        if now_s >= poll_deadline_s:
+            self._expel(now_s - last_poll_s)
+            return self.next_step(now_s, last_poll_s)
+        if self.state in BEATING and now_s >= self._session_until_s:
+            self._report(KafkaError(KafkaError._TIMED_OUT, self._session_text(), retriable=True))
+            self._lose()
+            return self.next_step(now_s, last_poll_s)
+        step = self._member_step(now_s)
+        if isinstance(step, Wait):
+            return replace(step, until_s=min(step.until_s, poll_deadline_s, self.leave_by_s))
+        return step
+
+    def _member_step(self, now_s: float) -> Step:
+        if now_s < self._retry_at_s:
+            return Wait(self._retry_at_s)
+        if self.state is State.STABLE and self._rejoin_reason is not None:
+            self._prepare(self._rejoin_reason)
+        if self.event is not None and self.generation == NO_GENERATION:
+            return Wait(math.inf)
+        if self.coordinator is None:
+            return FindCoordinator()
+        if self.state is State.JOINING:
+            return self._join()
+        if self.state is State.PLANNING:
+            return PlanAssignment(self._group_topics())
+        if self.state is State.SYNCING:
+            return self._sync()
+        if now_s >= self._next_heartbeat_s:
+            return self._heartbeat()
+        return Wait(min(self._next_heartbeat_s, self._session_until_s))
+
+    def _join(self) -> Step:
+        settings = self.settings
+        self._joined_topics = self._topics
+        protocols = [
+            JoinGroupRequestProtocol(
+                name=assignor.name,
+                metadata=encode_subscription(
+                    self._topics, self.owned, self.generation, settings.rack, assignor=assignor.name
+                ),
+            )
+            for assignor in settings.assignors
+        ]
+        request = JoinGroupRequest(
+            group_id=settings.group_id,
+            session_timeout_ms=round(settings.session_timeout_s * 1000),
+            rebalance_timeout_ms=round(settings.max_poll_interval_s * 1000),
+            member_id=self.member_id,
+            group_instance_id=settings.instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocols=protocols,
+            reason=self._rejoin_reason,
+        )
+        self._join_sent = True
+        return Send(request, settings.max_poll_interval_s + JOIN_MARGIN_S)
+
+    def _sync(self) -> Step:
+        request = SyncGroupRequest(
+            group_id=self.settings.group_id,
+            generation_id=self.generation,
+            member_id=self.member_id,
+            group_instance_id=self.settings.instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocol_name=self.protocol_name,
+            assignments=[
+                SyncGroupRequestAssignment(member_id=member_id, assignment=data)
+                for member_id, data in self._assignments.items()
+            ],
+        )
+        return Send(request, self.settings.max_poll_interval_s + JOIN_MARGIN_S)
+
+    def _heartbeat(self) -> Step:
+        request = HeartbeatRequest(
+            group_id=self.settings.group_id,
+            generation_id=self.generation,
+            member_id=self.member_id,
+            group_instance_id=self.settings.instance_id,
+        )
+        return Send(request, min(self.settings.request_timeout_s, self.settings.session_timeout_s))
+
+    def _leave(self, now_s: float) -> Step:
+        """The LeaveGroup; a static member that closes stays a member until its session ends (KIP-345)."""
+        static = self.settings.instance_id is not None and self.state is State.LEAVING
+        if self.member_id and not static and not self._leave_sent and self.coordinator is not None:
+            self._leave_sent = True
+            expelled = self.state is State.EXPELLED
+            reason = "consumer poll timeout has expired" if expelled else "the consumer unsubscribed or is being closed"
+            members = [
+                MemberIdentity(member_id=self.member_id, group_instance_id=self.settings.instance_id, reason=reason)
+            ]
+            request = LeaveGroupRequest(group_id=self.settings.group_id, members=members)
+            return Send(request, min(LEAVE_TIMEOUT_S, self.settings.request_timeout_s), apart=self._join_sent)
+        self._left(now_s)
+        return Wait(math.inf)
+
+    def _left(self, now_s: float) -> None:
+        self._leave_sent = True
+        self._join_sent = False
+        self._forget_generation(keep_member_id=False)
+        if self.state is State.LEAVING:
+            self._move(State.IDLE)
+            if self._wanted:
+                self._prepare("subscribed again")
+
+    # ---- reports of the driver
+
+    def coordinator_found(self, node_id: int) -> None:
+        """The answer to `FindCoordinator`."""
+        self.coordinator = node_id
+        self._succeeded()
+
+    def forget_coordinator(self) -> None:
+        """The coordinator can't be reached or is another one."""
+        self.coordinator = None
+
+    def failed(self, request: ApiMessage | None, error: KafkaException, now_s: float) -> None:
+        """A request, or the look-up of the coordinator (None), got no answer."""
+        if isinstance(request, LeaveGroupRequest):
+            self._left(now_s)
+            return
+        if isinstance(request, JoinGroupRequest):
+            self._join_sent = False
+        self.coordinator = None
+        self._try_again(now_s)
+        if not classify(error).tries_again:
+            self._report(error.error)
+
+    def plan(self, counts: Mapping[str, int], now_s: float) -> None:
+        """Partition counts of all topics of the group are known: makes the assignment."""
+        if self.state is not State.PLANNING:
+            return
+        self._planned_counts = {topic: counts.get(topic, 0) for topic in self._group_topics()}
+        self._counts = {**self._counts, **self._planned_counts}
+        if not self._skip_assignment:
+            assignor = next(item for item in self.settings.assignors if item.name == self.protocol_name)
+            plan = assignor.assign(self._members, self._planned_counts)
+            self._assignments = {member_id: encode_assignment(keys) for member_id, keys in plan.items()}
+        self._move(State.SYNCING)
+
+    def received(self, request: ApiMessage, response: ApiMessage, now_s: float) -> None:
+        """The answer to a `Send`; one that came too late for its state is passed over."""
+        if isinstance(response, JoinGroupResponse):
+            self._join_sent = False
+            if self.state is State.JOINING:
+                self._joined(response, now_s)
+        elif isinstance(response, SyncGroupResponse):
+            if self.state is State.SYNCING:
+                self._synced(response, now_s)
+        elif isinstance(response, HeartbeatResponse):
+            named = isinstance(request, HeartbeatRequest) and (request.member_id, request.generation_id)
+            if named == (self.member_id, self.generation):
+                self._beaten(response.error_code, now_s)
+        elif isinstance(response, LeaveGroupResponse):
+            self._left(now_s)
+
+    def _joined(self, response: JoinGroupResponse, now_s: float) -> None:
+        if response.error_code == KafkaError.MEMBER_ID_REQUIRED:
+            self.member_id = response.member_id
+            return
+        if response.error_code:
+            self._group_error(response.error_code, "join", now_s)
+            return
+        self._succeeded()
+        self.member_id = response.member_id
+        self.generation = response.generation_id
+        self.protocol_name = response.protocol_name
+        self._rejoin_reason = None if self._topics == self._joined_topics else "the subscribed topics changed"
+        self._alive(now_s)
+        self.is_leader = response.leader == response.member_id
+        self._assignments = {}
+        if not self.is_leader:
+            self._planned_counts = {}
+            self._move(State.SYNCING)
+        else:
+            self._lead(response, now_s)
+
+    def _lead(self, response: JoinGroupResponse, now_s: float) -> None:
+        name = response.protocol_name or ""
+        if all(assignor.name != name for assignor in self.settings.assignors):
+            self._fail(f"the group chose the assignor {name!r}, which this consumer does not have", now_s=now_s)
+            return
+        try:
+            self._members = tuple(
+                decode_subscription(item.metadata, item.member_id, item.group_instance_id, assignor=name)
+                for item in response.members
+            )
+        except KafkaException as error:
+            self._fail(f"another member's subscription can't be read: {error}", now_s=now_s)
+            return
+        self._skip_assignment = response.skip_assignment
+        self._move(State.PLANNING)
+
+    def _group_topics(self) -> frozenset[str]:
+        return frozenset().union(*(member.topics for member in self._members))
+
+    def _synced(self, response: SyncGroupResponse, now_s: float) -> None:
+        if response.error_code:
+            self._group_error(response.error_code, "sync", now_s)
+            return
+        try:
+            assigned = decode_assignment(response.assignment)
+        except KafkaException as error:
+            self._fail(f"the assignment can't be read: {error}", now_s=now_s)
+            return
+        self._succeeded()
+        self._alive(now_s)
+        self.rebalances += 1
+        if self._leaves_after_sync:
+            self._begin_leaving()
+            return
+        self._target = assigned
+        given_up = self.owned - assigned
+        if given_up and self.cooperative:
+            self._move(State.REVOKING)
+            self._raise_event(EventKind.REVOKE, given_up, incremental=True)
+        else:
+            self._begin_assign()
+
+    def _begin_assign(self) -> None:
+        self._move(State.ASSIGNING)
+        added = self._target - self.owned if self.cooperative else self._target
+        self.event = Event(next(self._tokens), EventKind.ASSIGN, added, self.cooperative)
+
+    def _beaten(self, code: int, now_s: float) -> None:
+        if code == 0:
+            self._succeeded()
+            self._alive(now_s)
+        elif code == KafkaError.REBALANCE_IN_PROGRESS:
+            self._alive(now_s)
+            if self.state is State.STABLE:
+                self._prepare("the group is rebalancing")
+            elif self.state in (State.REVOKING, State.ASSIGNING):
+                self._rejoin_reason = "the group is rebalancing"
+        else:
+            self._group_error(code, "heartbeat", now_s)
+
+    # ---- errors
+
+    def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
+        """A commit told that the membership that it named is void, or that a rebalance has begun."""
+        if generation == NO_GENERATION or (member_id, generation) != (self.member_id, self.generation):
+            return  # it was about an earlier one
+        if self.state not in BEATING:
+            return
+        if code == KafkaError.FENCED_INSTANCE_ID:
+            self._fence()
+        elif code in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION):
+            self._void(code)
+        elif code == KafkaError.REBALANCE_IN_PROGRESS:
+            self._rejoin_reason = self._rejoin_reason or "the group is rebalancing"
+
+    def _group_error(self, code: int, doing: str, now_s: float) -> None:
+        action = classify(code)
+        if code == KafkaError.FENCED_INSTANCE_ID:
+            self._fence()
+        elif code in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.ILLEGAL_GENERATION):
+            self._void(code)
+        elif code == KafkaError.REBALANCE_IN_PROGRESS:
+            if self.state is State.JOINING:
+                self._try_again(now_s)
+            else:
+                self._prepare("the group is rebalancing")
+        elif action is Action.FIND_COORDINATOR:
+            self.coordinator = None
+            self._try_again(now_s)
+        elif action in (Action.RETRY, Action.REFRESH_AND_RETRY):
+            self._try_again(now_s)
+        else:
+            error = KafkaError.from_code(code)
+            self._fail(f"{doing} failed: {error.str()}", now_s=now_s, code=error.code())
+
+    def _fail(self, reason: str, *, now_s: float, code: int = KafkaError._FAIL) -> None:
+        """Something that waiting may mend (rights, other members' settings): say so once, then try now and then."""
+        self._report(KafkaError(code, f"group {self.settings.group_id!r}: {reason}"))
+        self._try_again(now_s)
+        if self.state in (State.SYNCING, State.PLANNING):
+            self._void(KafkaError.UNKNOWN_MEMBER_ID)
+
+    def _void(self, code: int) -> None:
+        """The coordinator no longer knows this member or generation: what it owned is somebody else's by now."""
+        self._forget_generation(keep_member_id=code == KafkaError.ILLEGAL_GENERATION)
+        if self.state is State.JOINING and not self.owned:
+            return
+        self._lose()
+
+    def _lose(self) -> None:
+        self._supersede()
+        self._forget_generation(keep_member_id=True)
+        self._rejoin_reason = "the membership was lost"
+        if self.owned:
+            self._move(State.LOSING)
+            self._raise_event(EventKind.LOST, self.owned)
+        else:
+            self._prepare("the membership was lost")
+
+    def _fence(self) -> None:
+        self._supersede()
+        self._forget_generation(keep_member_id=False)
+        self._move(State.FATAL)
+        text = (
+            f"group {self.settings.group_id!r}: another consumer joined with group.instance.id "
+            f"{self.settings.instance_id!r}, so this one is fenced: give each instance an id of its own"
+        )
+        self._report(KafkaError(KafkaError.FENCED_INSTANCE_ID, text, fatal=True))
+        self._raise_event(EventKind.LOST, self.owned)
+
+    def _expel(self, silent_s: float) -> None:
+        limit_ms = round(self.settings.max_poll_interval_s * 1000)
+        text = (
+            f"Application maximum poll interval ({limit_ms}ms) exceeded by "
+            f"{max(0, round(silent_s * 1000) - limit_ms)}ms: the consumer left group {self.settings.group_id!r} and "
+            "its partitions go to other members. It joins again at the next poll(). Process records faster, take fewer "
+            "per call, or raise max.poll.interval.ms"
+        )
+        self._report(KafkaError(KafkaError._MAX_POLL_EXCEEDED, text))
+        self._supersede()
+        self._forget_generation(keep_member_id=True)
+        self._move(State.EXPELLED)
+        self._leave_sent = self._polls_again = False
+        self._rejoin_reason = None
+        self._raise_event(EventKind.LOST, self.owned)
+
+    def _session_text(self) -> str:
+        return (
+            f"group {self.settings.group_id!r}: no heartbeat got through for session.timeout.ms "
+            f"({round(self.settings.session_timeout_s * 1000)} ms), so the coordinator has given the partitions away"
+        )
+
+    def _report(self, error: KafkaError) -> None:
+        """Keeps an error for the application; the same one again only after a success."""
+        if error.code() != self._last_reported or error.code() == KafkaError._MAX_POLL_EXCEEDED:
+            self._last_reported = error.code()
+            self.errors.append(error)
+
+    # ---- small parts
+
+    def _move(self, state: State) -> None:
+        if state is not self.state and state not in MOVES[self.state]:
+            raise StateError(f"group membership can't go from {self.state.value} to {state.value}")
+        self.state = state
+
+    def _raise_event(self, kind: EventKind, partitions: frozenset[Key], *, incremental: bool | None = None) -> None:
+        """Holds the machine until the application has dealt with it; nothing to deal with: no event."""
+        self.event = None
+        if partitions:
+            whole = self.cooperative if incremental is None else incremental
+            self.event = Event(next(self._tokens), kind, partitions, whole)
+
+    def _prepare(self, reason: str) -> None:
+        """Before joining: an eager member gives everything up, a cooperative one what it is no longer subscribed to."""
+        self._move(State.PREPARING)
+        self._rejoin_reason = reason
+        given_up = self.owned
+        if self.cooperative:
+            given_up = frozenset(key for key in self.owned if key[0] not in self._topics)
+        self._raise_event(EventKind.REVOKE, given_up)
+        if self.event is None:
+            self._move(State.JOINING)
+
+    def _alive(self, now_s: float) -> None:
+        self.last_heartbeat_s = now_s
+        interval_s = self.settings.heartbeat_interval_s
+        if self._hurried_beats:
+            self._hurried_beats -= 1
+            interval_s /= HURRIED_BEATS
+        self._next_heartbeat_s = now_s + interval_s
+        self._session_until_s = now_s + self.settings.session_timeout_s
+
+    def _forget_generation(self, *, keep_member_id: bool) -> None:
+        self.generation = NO_GENERATION
+        self._session_until_s = math.inf
+        self.is_leader = False
+        if not keep_member_id:
+            self.member_id = ""
+
+    def _succeeded(self) -> None:
+        self._attempt = 0
+        self._retry_at_s = 0.0
+        self._last_reported = 0
+
+    def _try_again(self, now_s: float) -> None:
+        self._retry_at_s = now_s + self._backoff.delay_s(self._attempt)
+        self._attempt += 1

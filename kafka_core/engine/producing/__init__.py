@@ -1,0 +1,1 @@
+"""What a producer decides: batches, their order, sequence numbers, retries and expiry."""

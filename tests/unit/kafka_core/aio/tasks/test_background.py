@@ -1,0 +1,88 @@
+"""Tasks that nobody awaits: none dies unseen, none that has ended is taken for one that works."""
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from kafka_core.aio.cluster.coordinators import CoordinatorFinder, CoordinatorKind
+from kafka_core.aio.producing.topic_watch import TopicWatch
+from kafka_core.aio.tasks.background import background
+from kafka_core.clock import SystemClock
+from kafka_core.engine.retry import Backoff
+from kafka_core.errors import KafkaError, StateError
+from tests.faults.loop import on_loop
+
+
+@on_loop
+async def test_an_error_is_logged_at_once(caplog: pytest.LogCaptureFixture):
+    async def fail() -> None:
+        raise KeyError("inside")
+
+    task = background(fail(), "kafka-core-test")
+    await asyncio.wait((task,))
+    await asyncio.sleep(0)
+    assert "kafka-core-test ended with an error: KeyError('inside')" in caplog.text
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_a_loop_the_work_is_closed_unstarted():
+    async def never() -> None:
+        raise AssertionError
+
+    work = never()
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        background(work, "kafka-core-test")
+    with pytest.raises(RuntimeError, match="cannot reuse"):
+        work.send(None)
+
+
+@on_loop
+async def test_a_look_up_that_breaks_is_told_to_those_who_wait():
+    class Broken:
+        async def any_connection(self) -> Any:
+            raise KeyError("inside")
+
+        def note_failure(self, error: Any) -> None:
+            raise AssertionError(error)
+
+    finder = CoordinatorFinder(Broken(), backoff=Backoff(1, 1, random.Random(0)))  # type: ignore[arg-type]
+    with pytest.raises(Exception, match="inside"):
+        async with asyncio.timeout(60):
+            await finder.find(CoordinatorKind.GROUP, "g")
+    await finder.close()
+
+
+@on_loop
+async def test_a_topic_asked_for_again_by_the_verdict_is_looked_up_again():
+    """The verdict's own loop round: the task that gave it has ended, or is about to."""
+    asked: list[str] = []
+
+    class Closed:
+        metadata = last_error = None
+
+        async def refresh_metadata(self, topics: list[str], *, timeout_s: float | None = None) -> Any:
+            asked.extend(topics)
+            raise StateError("closed")
+
+    def missing(topic: str, error: KafkaError) -> None:
+        asyncio.get_running_loop().call_soon(again)
+
+    def again() -> None:  # runs before the callbacks of the task that has just ended
+        if len(asked) < 3:
+            watch.look_up("t")
+
+    watch = TopicWatch(
+        Closed(),  # type: ignore[arg-type]
+        SystemClock(),
+        Backoff(1, 1, random.Random(0)),
+        patience_s=1,
+        limit_s=1,
+        on_found=lambda topic, count: None,
+        on_missing=missing,
+    )
+    watch.look_up("t")
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert asked == ["t"] * 3

@@ -1,0 +1,75 @@
+"""Fetch sessions: epochs, what is said again, what is forgotten."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from kafka_core.engine.consuming.fetch_session import MAX_EPOCH, FetchSession, LogEnds, Wanted, uses_topic_ids
+from kafka_core.engine.consuming.subscription import Key
+
+ID = UUID(int=1)
+
+
+def wanted(**offsets: int) -> dict[Key, Wanted]:
+    return {(name[0], int(name[1:])): Wanted(ID, offset, 1, 100) for name, offset in offsets.items()}
+
+
+def test_epochs_count_from_one_and_wrap_to_one() -> None:
+    session = FetchSession()
+    assert session.next_request(wanted(t0=0)).full
+    session.succeeded(5)
+    assert session.next_request(wanted(t0=0)).session_epoch == 1
+    session.succeeded(5)
+    assert session.next_request(wanted(t0=0)).session_epoch == 2
+    session._epoch = MAX_EPOCH
+    session.succeeded(5)
+    assert session.next_request(wanted(t0=0)).session_epoch == 1
+
+
+def test_a_broker_without_room_for_a_session_gets_full_requests() -> None:
+    session = FetchSession()
+    session.next_request(wanted(t0=0))
+    session.succeeded(0)
+    request = session.next_request(wanted(t0=0))
+    assert request.full
+    assert len(request.topics) == 1
+
+
+def test_only_changes_are_said_and_what_is_gone_is_forgotten() -> None:
+    session = FetchSession()
+    session.next_request(wanted(t0=0, t1=0, u0=0))
+    session.succeeded(5)
+    request = session.next_request(wanted(t0=0, t1=9))
+    assert [(topic.topic, [item.partition for item in topic.partitions]) for topic in request.topics] == [("t", [1])]
+    assert [(topic.topic, topic.partitions) for topic in request.forgotten] == [("u", [0])]
+    assert set(request.wanted) == {("t", 0), ("t", 1)}
+
+
+def test_reset_begins_anew_and_keeps_the_id_only_if_asked() -> None:
+    session = FetchSession()
+    session.next_request(wanted(t0=0))
+    session.succeeded(5)
+    session.ends["t", 0] = LogEnds(1, 1, 0)
+    session.reset(keep_id=True)
+    request = session.next_request(wanted(t0=0))
+    assert (request.session_id, request.session_epoch, len(request.topics)) == (5, 0, 1)
+    assert session.ends == {}
+    session.reset()
+    assert session.next_request({}).session_id == 0
+
+
+def test_knows_what_it_has_said() -> None:
+    session = FetchSession()
+    items = wanted(t0=0)
+    session.next_request(items)
+    assert not session.knows(("t", 0), items["t", 0])
+    session.succeeded(5)
+    assert session.knows(("t", 0), items["t", 0])
+    assert not session.knows(("t", 0), wanted(t0=1)["t", 0])
+
+
+def test_topic_ids_are_used_only_if_all_are_known() -> None:
+    session = FetchSession()
+    assert uses_topic_ids(session.next_request(wanted(t0=0)))
+    nameless = {**wanted(t0=0), ("u", 0): Wanted(UUID(int=0), 0, 1, 100)}
+    assert not uses_topic_ids(session.next_request(nameless))
