@@ -64,7 +64,7 @@ test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow $(PYTEST_ARGS)
 
 # What does not depend on the interpreter: the rules of compatibility, the bytes of messages, the simulators.
-NO_PYTHON := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry/compat unit/tools \
+NO_PYTHON := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry/compat unit/registry/schemas unit/tools \
 	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
 	property/test_json_verdicts.py property/test_protocol_roundtrip.py property/test_protocol_hostile.py)
 

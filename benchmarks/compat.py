@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from registry import Schema
-from registry.canonical import canonical_text
 from registry.compat import check
+from registry.schemas.canonical import canonical_text
 
 ORDER = (Path(__file__).parent.parent / "schemas" / "order.avsc").read_text()
 ROUNDS = 5

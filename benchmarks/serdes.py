@@ -58,7 +58,7 @@ def text_of(name: str) -> str:
 def proto_order() -> Any:
     from google.protobuf.message_factory import GetMessageClass
 
-    from registry.compat import protobuf_parser
+    from registry.schemas.protobuf import parser as protobuf_parser
 
     pool = protobuf_parser.pool(Schema(text_of("order.proto"), "PROTOBUF"), (), "order.proto")
     kind: Any = GetMessageClass(pool.FindMessageTypeByName("kserdes.bench.Order"))

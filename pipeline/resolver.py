@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pipeline.clients import shared_client
 from pipeline.errors import PlanError
 from registry import RegisteredSchema, Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
-from registry.references import resolve_all
+from registry.schemas.references import resolve_all
 from serdes.columnar import reading_rules, rules_refused
 
 __all__ = ["Snapshot", "SnapshotResolver", "take_snapshot"]

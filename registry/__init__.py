@@ -39,8 +39,8 @@ from registry.models import (
 )
 
 if TYPE_CHECKING:
-    from registry.aio import AsyncSchemaRegistryClient
-    from registry.client import SchemaRegistryClient
+    from registry.client.aio import AsyncSchemaRegistryClient
+    from registry.client.blocking import SchemaRegistryClient
 
 __all__ = [
     "Association",
@@ -72,7 +72,7 @@ __all__ = [
     "UnexpectedAnswerError",
 ]
 
-CLIENTS = {"AsyncSchemaRegistryClient": "registry.aio", "SchemaRegistryClient": "registry.client"}
+CLIENTS = {"AsyncSchemaRegistryClient": "registry.client.aio", "SchemaRegistryClient": "registry.client.blocking"}
 
 
 def __getattr__(name: str) -> Any:

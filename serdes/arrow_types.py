@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from registry.compat.avro_model import (
+from registry.schemas.avro.model import (
     ArrayType,
     AvroType,
     EnumType,

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any, Final
 
 from registry import InvalidSchemaError, Schema
-from registry.compat.avro_diff import differences
-from registry.compat.avro_model import AvroType, Kind, NamedType, parse
-from registry.references import Resolver, resolve_all
+from registry.compat.avro import differences
+from registry.schemas.avro.model import AvroType, Kind, NamedType, parse
+from registry.schemas.references import Resolver, resolve_all
 from serdes.avro_logical import logical_of, preparing
 from serdes.avro_misfit import Misfit, Unresolved, octets_of
 from serdes.avro_reading import Tags, reader_of

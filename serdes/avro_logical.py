@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from registry.compat.avro_model import AvroType, FixedType, Kind, NamedType
+from registry.schemas.avro.model import AvroType, FixedType, Kind, NamedType
 from serdes.avro_decimal import decimal_reader, decimal_writer
 from serdes.avro_misfit import Misfit, octets_of, out_of_range, refuse, text_of, whole_of
 

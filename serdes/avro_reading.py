@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from registry.compat.avro_model import (
+from registry.schemas.avro.model import (
     ArrayType,
     AvroType,
     EnumType,

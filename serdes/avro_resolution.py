@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry.compat.avro_model import (
+from registry.schemas.avro.model import (
     ArrayType,
     AvroType,
     EnumType,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from registry.compat.avro_model import (
+from registry.schemas.avro.model import (
     ArrayType,
     AvroType,
     EnumType,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry import Schema
-from registry.cache import Forgotten
+from registry.client.cache import Forgotten
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
 from serdes.errors import SerializationError, foreign

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from registry.cli.shell import ExampleCommand, Failure
+from registry.cli.shell.commands import ExampleCommand, Failure
 
 if TYPE_CHECKING:
     from kafka_core.broker import EmbeddedCluster

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from registry.cli.shell import LazyGroup
+from registry.cli.shell.commands import LazyGroup
 
 __all__ = ["COMMANDS", "kserdes"]
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from registry import InvalidSchemaError, RuleMode, Schema, SchemaRegistryError
-from registry.references import Resolver
+from registry.schemas.references import Resolver
 from serdes.arrow_types import arrow_type, value_converter
 from serdes.avro_codec import AvroSchema, Decode, Tags, decoder, load
 from serdes.errors import SerializationError

@@ -18,7 +18,7 @@ import referencing.exceptions
 from referencing.jsonschema import DRAFT7
 
 from registry import Schema
-from registry.compat import documents
+from registry.schemas import documents
 from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Referenced
 from serdes.json_engine import Engine, check_schema

@@ -13,7 +13,7 @@ from typing import Any
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaRegistryError
 from registry.compat.verdict import check
-from registry.references import closure
+from registry.schemas.references import closure
 from serdes.asks import Ask, Flow
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError

@@ -16,11 +16,12 @@ from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from registry import InvalidSchemaError, Schema
-from registry.compat import protobuf_parser, protobuf_reader
-from registry.compat.protobuf_descriptor import from_bytes
-from registry.compat.protobuf_model import Message as Declared
-from registry.compat.protobuf_model import map_types, option_value
-from registry.compat.protobuf_sources import built_in, decoded
+from registry.schemas.protobuf import parser as protobuf_parser
+from registry.schemas.protobuf import reader as protobuf_reader
+from registry.schemas.protobuf.descriptor import from_bytes
+from registry.schemas.protobuf.model import Message as Declared
+from registry.schemas.protobuf.model import map_types, option_value
+from registry.schemas.protobuf.sources import built_in, decoded
 from serdes.errors import SerializationError, foreign
 from serdes.formats import Decode, Encode, Referenced
 from serdes.kernels import MessageDecoder, MessageEncoder

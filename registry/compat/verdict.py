@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.compat.difference import Difference, Roles
-from registry.compat.formats import Format, format_of
 from registry.compat.levels import Level
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
-from registry.references import Resolver, resolve_all
+from registry.schemas.formats import Format, format_of
+from registry.schemas.references import Resolver, resolve_all
 
 __all__ = ["CompatibilityResult", "check", "same_group"]
 

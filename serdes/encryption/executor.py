@@ -15,7 +15,7 @@ from struct import Struct
 from typing import Any, Final
 
 from registry import RuleMode
-from registry.dek import DekRegistryClient
+from registry.client.dek import DekRegistryClient
 from serdes.encryption.cryptor import Cryptor
 from serdes.encryption.keys import KeyRing, KeySettings
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, FieldType, RuleContext, RuleError

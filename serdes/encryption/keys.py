@@ -17,7 +17,7 @@ from typing import Any, Final
 import cachetools
 
 from registry import RuleMode, SchemaRegistryError
-from registry.dek import NEWEST, DekRegistryClient
+from registry.client.dek import NEWEST, DekRegistryClient
 from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.cryptor import Cryptor
 from serdes.encryption.kms import KmsClient, kms_driver

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from registry import RuleKind
-from registry.compat.avro_model import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType
 from serdes.avro_misfit import Misfit, entries_of, items_of, record_of
 from serdes.avro_union import Chooser, fits
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext

@@ -14,7 +14,7 @@ import avro.io
 import avro.schema
 import pytest
 
-from registry.compat.avro_model import AvroType, Kind, UnionType
+from registry.schemas.avro.model import AvroType, Kind, UnionType
 from serdes.avro_codec import Tags, decoder, encoder, load_texts
 from serdes.avro_resolution import parts_of
 from tests.strategies.avro_cases import pairs, text_of, without_logical_types

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from registry import RuleKind, RuleMode
-from registry.dek import DekRegistryClient
+from registry.client.dek import DekRegistryClient
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
 from serdes.encryption.keys import MS_PER_DAY
 from serdes.rules import RuleRegistry

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from registry import Schema, SchemaRegistryClient
-from registry.compat import protobuf_parser
 from registry.dev import serve
+from registry.schemas.protobuf import parser as protobuf_parser
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.json_schema import JSONDeserializer, JSONSerializer

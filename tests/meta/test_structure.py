@@ -16,7 +16,7 @@ from kafka_core.error_codes import ErrorCodes
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("kafka_core", "registry", "serdes", "pipeline")
 GENERATED = ("kafka_core/protocol/messages",)
-PURE = ("kafka_core/engine", "kafka_core/wire", "kafka_core/broker", "registry/flows.py")
+PURE = ("kafka_core/engine", "kafka_core/wire", "kafka_core/broker", "registry/client/flows.py")
 IMPURE_CALLS = {
     "time.time",
     "time.monotonic",

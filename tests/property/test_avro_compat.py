@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import Schema
-from registry.canonical import FINGERPRINTS, avro_text, fingerprint
 from registry.compat import check
-from registry.compat.avro_canonical import parsing_form
+from registry.schemas.avro.canonical import parsing_form
+from registry.schemas.canonical import FINGERPRINTS, avro_text, fingerprint
 from serdes.avro_codec import decoder, encoder, load_texts
 from serdes.errors import SerializationError
 from tests.strategies.avro import Case, evolutions, schemas

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry import Schema
-from registry.compat.avro_model import ArrayType, AvroType, Kind, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, Kind, MapType, RecordType, UnionType
 from serdes.arrow_types import arrow_type
 from serdes.avro_codec import Decode, Tags, decoder, encoder, load_texts
 from serdes.avro_logical import Duration

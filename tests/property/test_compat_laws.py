@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry import Schema
-from registry.canonical import canonical_text
 from registry.compat import Difference, Level, check
+from registry.schemas.canonical import canonical_text
 from tests.strategies.avro import changed_records, evolutions
 
 LEVELS = [level.value for level in Level]

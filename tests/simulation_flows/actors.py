@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-import registry.aio
-import registry.client
+import registry.client.aio
+import registry.client.blocking
 import serdes.calls
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
-from registry.dev import mounts
+from registry.dev.server import mounts
 from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.asks import Flow
 from serdes.blocking import BlockingDeserializer, BlockingSerializer
@@ -133,12 +133,12 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
     clock = types.SimpleNamespace(monotonic=_monotonic, time=_monotonic, sleep=blocking.pop("sleep", None))
     chance = types.SimpleNamespace(Random=_random)
     with (
-        patch.object(registry.client, "time", clock),
-        patch.object(registry.aio, "time", clock),
+        patch.object(registry.client.blocking, "time", clock),
+        patch.object(registry.client.aio, "time", clock),
         patch.object(serdes.calls, "time", clock),
-        patch.object(registry.client, "random", chance),
-        patch.object(registry.aio, "random", chance),
-        patch.multiple(registry.client, **(blocking or {"Future": registry.client.Future})),
+        patch.object(registry.client.blocking, "random", chance),
+        patch.object(registry.client.aio, "random", chance),
+        patch.multiple(registry.client.blocking, **(blocking or {"Future": registry.client.blocking.Future})),
     ):
         yield
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-import registry.flows
-import registry.policy
+import registry.client.delivery
+import registry.client.flows
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
-from registry.cache import Cache, SchemaCaches
-from registry.client import _Flights
+from registry.client.blocking import _Flights
+from registry.client.cache import Cache, SchemaCaches
+from registry.client.steps import Share, Steps, Wait
 from registry.errors import ResponseError
-from registry.steps import Share, Steps, Wait
 from serdes.calls import Reading, Writing
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
@@ -47,12 +47,12 @@ def a_share_is_not_dropped(patch: pytest.MonkeyPatch) -> None:
 
 @mutation("aio")
 def a_cancelled_leader_takes_its_followers_along(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("registry.aio.asyncio.shield", lambda task: task)
+    patch.setattr("registry.client.aio.asyncio.shield", lambda task: task)
 
 
 @mutation("aio")
 def followers_get_the_same_error_object(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("registry.aio.copy.copy", lambda error: error)
+    patch.setattr("registry.client.aio.copy.copy", lambda error: error)
 
 
 @mutation("aio")
@@ -139,19 +139,19 @@ def registrations_don_t_end_plans(patch: pytest.MonkeyPatch) -> None:
 
 @mutation("aio")
 def an_unknown_id_is_not_remembered(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(registry.flows, "SCHEMA_NOT_FOUND", -5)
+    patch.setattr(registry.client.flows, "SCHEMA_NOT_FOUND", -5)
 
 
 @mutation("aio")
 def any_404_is_remembered(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ResponseError, "not_found", property(lambda error: error.http_status_code == 404))
-    of = registry.policy.error_of
+    of = registry.client.delivery.error_of
 
     def mislabelled(reply: Any) -> ResponseError:
         error = of(reply)
         return ResponseError(404, 40403, str(error)) if reply.status == 404 else error
 
-    patch.setattr(registry.policy, "error_of", mislabelled)
+    patch.setattr(registry.client.delivery, "error_of", mislabelled)
 
 
 @mutation("aio")
@@ -166,17 +166,19 @@ def a_registration_does_not_forget_the_newest_version(patch: pytest.MonkeyPatch)
 
 @mutation("aio")
 def a_change_whose_answer_is_lost_counts_as_not_made(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(registry.flows, "_refused", lambda error: True)
+    patch.setattr(registry.client.flows, "_refused", lambda error: True)
 
 
 @mutation("aio")
 def deletions_are_repeated(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(registry.policy, "_worth_repeating", lambda outcome, call: getattr(outcome, "status", 500) >= 500)
+    patch.setattr(
+        registry.client.delivery, "_worth_repeating", lambda outcome, call: getattr(outcome, "status", 500) >= 500
+    )
 
 
 @mutation("aio")
 def retries_never_end(patch: pytest.MonkeyPatch) -> None:
-    deliver = registry.policy.Policy._deliver
+    deliver = registry.client.delivery.Policy._deliver
 
     def again(self: Any, call: Any) -> Steps[Any]:
         for _ in range(6):
@@ -186,4 +188,4 @@ def retries_never_end(patch: pytest.MonkeyPatch) -> None:
                 yield Wait(0.1)
         return (yield from deliver(self, call))
 
-    patch.setattr(registry.policy.Policy, "_deliver", again)
+    patch.setattr(registry.client.delivery.Policy, "_deliver", again)

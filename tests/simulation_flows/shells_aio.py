@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry import AsyncSchemaRegistryClient
+from registry.client.steps import Reply, Send, Unreachable
 from registry.errors import TransportError
-from registry.steps import Reply, Send, Unreachable
 from tests.simulation_flows import actors
 from tests.simulation_flows.checks import check_end, check_op
 from tests.simulation_flows.world import Op, World

@@ -14,18 +14,20 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
-import registry.cache
-import registry.client
-import registry.flows
+import registry.client.blocking
+import registry.client.cache
+import registry.client.flows
 import serdes.calls
 from registry import SchemaRegistryClient
+from registry.client.steps import Reply, Send, Unreachable
 from registry.errors import TransportError
-from registry.steps import Reply, Send, Unreachable
 from tests.simulation_flows import actors
 from tests.simulation_flows.checks import check_end, check_op
 from tests.simulation_flows.world import Op, Violation, World
 
-TRACED = {module.__file__ for module in (registry.cache, registry.client, registry.flows, serdes.calls)}
+TRACED = {
+    module.__file__ for module in (registry.client.cache, registry.client.blocking, registry.client.flows, serdes.calls)
+}
 LIMIT_S = 600.0
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from registry.steps import Reply, Send, Unreachable
+from registry.client.steps import Reply, Send, Unreachable
 
 SUBJECTS = ("a-value", "b-value")
 TEXTS = tuple(

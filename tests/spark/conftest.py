@@ -16,7 +16,7 @@ from kafka_core import Producer
 from kafka_core.broker import EmbeddedCluster
 from registry import Schema, SchemaRegistryClient
 from registry.dev import serve
-from registry.dev.mounts import RegistryServer
+from registry.dev.server.mounts import RegistryServer
 from tests.parts import missing
 
 

@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any
 
 from registry import InvalidSchemaError
-from registry.compat.avro_model import (
+from registry.schemas.avro.model import (
     ArrayType,
     AvroType,
     EnumType,

@@ -11,8 +11,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.dev.deleting import delete_subject
+from registry.dev.handlers.requests import Call, Response
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import Name
+from registry.dev.operations.deletion import delete_subject
+from registry.dev.operations.registration import register
 from registry.dev.refusal import (
     association_frozen,
     association_not_found,
@@ -22,11 +25,8 @@ from registry.dev.refusal import (
     strong_association,
     subject_associated,
 )
-from registry.dev.registration import register
-from registry.dev.requests import Call, Response
-from registry.dev.routes import Routes
 from registry.dev.shapes import boolean, objects, schema_request, text
-from registry.dev.state import Association
+from registry.dev.state.state import Association
 
 __all__ = ["ROUTES"]
 

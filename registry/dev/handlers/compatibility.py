@@ -1,6 +1,7 @@
 """`/compatibility…`: would a schema be accepted, without registering it.
 
-Must not know how schemas are compared (`registry.dev.comparing`). Source: Confluent's `CompatibilityResource`.
+Must not know how schemas are compared (`registry.dev.operations.comparison`). Source: Confluent's
+`CompatibilityResource`.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from registry.dev.comparing import conflicts
-from registry.dev.content import canonical, is_empty
+from registry.dev.handlers.requests import Call
+from registry.dev.handlers.routes import Routes
+from registry.dev.operations.comparison import conflicts
+from registry.dev.operations.content import canonical, is_empty
 from registry.dev.refusal import Refusal, invalid_schema, version_not_found
-from registry.dev.requests import Call
-from registry.dev.routes import Routes
-from registry.dev.state import Version
+from registry.dev.state.state import Version
 
 __all__ = ["ROUTES"]
 

@@ -1,6 +1,6 @@
 """`/config…`: settings of a subject, of a context, or of all.
 
-Must not know what the settings do (`registry.dev.settings`). Source: Confluent's `ConfigResource`.
+Must not know what the settings do (`registry.dev.state.settings`). Source: Confluent's `ConfigResource`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.compat import Level
-from registry.dev.deleting import refuse_read_only
+from registry.dev.handlers.requests import Call
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import Name
+from registry.dev.operations.deletion import refuse_read_only
 from registry.dev.refusal import (
     Refusal,
     invalid_level,
@@ -19,11 +21,9 @@ from registry.dev.refusal import (
     no_subject_config,
     subject_not_found,
 )
-from registry.dev.requests import Call
-from registry.dev.routes import Routes
-from registry.dev.settings import DEFAULT_LEVEL, Settings
 from registry.dev.shapes import boolean, metadata_of, rule_set_of, text
-from registry.dev.state import GLOBAL
+from registry.dev.state.settings import DEFAULT_LEVEL, Settings
+from registry.dev.state.state import GLOBAL
 
 __all__ = ["ROUTES"]
 

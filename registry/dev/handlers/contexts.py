@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.dev.deleting import delete_context
+from registry.dev.handlers.requests import Call, Response
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import DEFAULT_CONTEXT, context_name
+from registry.dev.operations.deletion import delete_context
 from registry.dev.refusal import malformed
-from registry.dev.requests import Call, Response
-from registry.dev.routes import Routes
 
 __all__ = ["ROUTES"]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from registry.dek_models import Dek, DekAlgorithm, Kek
+from registry.dev.handlers.requests import Call, Response
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import Name, context_name
 from registry.dev.refusal import Refusal
-from registry.dev.requests import Call, Response
-from registry.dev.routes import Routes
 from registry.dev.shapes import boolean, number, text
-from registry.dev.tables import Key, Table
+from registry.dev.state.tables import Key, Table
 
 __all__ = ["ROUTES"]
 

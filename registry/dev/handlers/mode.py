@@ -1,21 +1,21 @@
 """`/mode…`: what may be changed in a subject, in a context, or anywhere.
 
-Must not know what a mode allows (`registry.dev.registration`, `registry.dev.deleting`). Source: Confluent's
-`ModeResource`.
+Must not know what a mode allows (`registry.dev.operations.registration`, `registry.dev.operations.deletion`). Source:
+Confluent's `ModeResource`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from registry.dev.deleting import enter_import
+from registry.dev.handlers.requests import Call
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import Name
+from registry.dev.operations.deletion import enter_import
 from registry.dev.refusal import invalid_mode, invalid_subject, no_subject_mode, subject_not_found
-from registry.dev.requests import Call
-from registry.dev.routes import Routes
-from registry.dev.settings import MODES
 from registry.dev.shapes import text
-from registry.dev.state import GLOBAL
+from registry.dev.state.settings import MODES
+from registry.dev.state.state import GLOBAL
 
 __all__ = ["ROUTES"]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.canonical import schema_guid
-from registry.dev.describing import described, formatted
+from registry.dev.handlers.requests import Call, Response
+from registry.dev.handlers.routes import Routes
 from registry.dev.handlers.subjects import starts_with
 from registry.dev.names import Name
+from registry.dev.operations.description import described, formatted
+from registry.dev.operations.registration import Found, others
 from registry.dev.refusal import schema_not_found
-from registry.dev.registration import Found, others
-from registry.dev.requests import Call, Response
-from registry.dev.routes import Routes
-from registry.dev.state import State, Version
+from registry.dev.state.state import State, Version
+from registry.schemas.canonical import schema_guid
 
 __all__ = ["ROUTES"]
 

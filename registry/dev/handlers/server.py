@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.dev.requests import Call
-from registry.dev.routes import Routes
+from registry.dev.handlers.requests import Call
+from registry.dev.handlers.routes import Routes
 
 __all__ = ["API_VERSION", "ROUTES"]
 

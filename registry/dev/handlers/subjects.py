@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from registry.dev.deleting import delete_subject
-from registry.dev.describing import described
+from registry.dev.handlers.requests import Call
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import EVERYWHERE, Name
+from registry.dev.operations.deletion import delete_subject
+from registry.dev.operations.description import described
+from registry.dev.operations.registration import look_up_everywhere
 from registry.dev.refusal import malformed, schema_not_found, subject_not_found
-from registry.dev.registration import look_up_everywhere
-from registry.dev.requests import Call
-from registry.dev.routes import Routes
 
 __all__ = ["ROUTES", "starts_with"]
 

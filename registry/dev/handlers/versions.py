@@ -1,19 +1,19 @@
 """`/subjects/{subject}/versions…`: registering, reading and deleting versions.
 
-Must not know how ids are given (`registry.dev.registration`). Source: Confluent's `SubjectVersionsResource`.
+Must not know how ids are given (`registry.dev.operations.registration`). Source: Confluent's `SubjectVersionsResource`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from registry.dev.deleting import delete_version, users
-from registry.dev.describing import described, formatted
+from registry.dev.handlers.requests import Call, Response
+from registry.dev.handlers.routes import Routes
 from registry.dev.names import Name
+from registry.dev.operations.deletion import delete_version, users
+from registry.dev.operations.description import described, formatted
+from registry.dev.operations.registration import Found, others, register
 from registry.dev.refusal import invalid_subject, subject_not_found, version_not_found
-from registry.dev.registration import Found, others, register
-from registry.dev.requests import Call, Response
-from registry.dev.routes import Routes
 
 __all__ = ["ROUTES", "found_version"]
 

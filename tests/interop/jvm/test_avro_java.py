@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.compat.avro_model import NamedType, parse
+from registry.schemas.avro.model import NamedType, parse
 from serdes.avro_codec import Decode, Tags, decoder, encoder, load_texts
 from serdes.errors import SerializationError
 from tests.parts import missing

@@ -27,7 +27,7 @@ from registry import (
     SchemaRegistryError,
     TransportError,
 )
-from registry.steps import Reply, Send, Unreachable
+from registry.client.steps import Reply, Send, Unreachable
 from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder
 
 

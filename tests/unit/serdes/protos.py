@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.message_factory import GetMessageClass
 
 from registry import Schema, SchemaReference
-from registry.compat import protobuf_parser
+from registry.schemas.protobuf import parser as protobuf_parser
 
 PART = 'syntax = "proto3"; package shop; import "google/type/money.proto"; message Part { google.type.Money m = 1; }'
 PART_REFERENCE = SchemaReference("shop/part.proto", "shop/part.proto", 1)

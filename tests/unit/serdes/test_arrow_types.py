@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes.arrow_types import arrow_type, value_converter
 from serdes.errors import SerializationError
 

@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 from registry import Schema
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes import SerializationError
 from serdes.avro_format import AvroFormat
 from serdes.avro_logical import Duration, described

@@ -94,5 +94,5 @@ def test_names_that_the_encoding_lacks_are_written_out(tmp_path: Path) -> None:
 
 
 def test_other_missing_modules_are_our_mistakes() -> None:
-    done = run("--help", without="registry.cli.shell")
+    done = run("--help", without="registry.cli.shell.commands")
     assert "Traceback" in done.stderr

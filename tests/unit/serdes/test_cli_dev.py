@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_core.admin import AdminClient
-from registry.client import SchemaRegistryClient
+from registry.client.blocking import SchemaRegistryClient
 from registry.models import Schema
 from serdes.cli_dev import dev
 
@@ -89,7 +89,7 @@ def test_a_request_to_end_goes_to_the_command() -> None:
 
 def test_schemas_are_kept_in_the_file(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "registry.db"))
-    code = "from registry.client import SchemaRegistryClient as C; from registry.models import Schema; "
+    code = "from registry.client.blocking import SchemaRegistryClient as C; from registry.models import Schema; "
     code += "c = C({'url': os.environ['SCHEMA_REGISTRY_URL']}); "
     assert run(*FREE, *data, *child(code + "c.register_schema('o', Schema('\"int\"'))")).exit_code == 0
     assert run(*FREE, *data, *child(code + "sys.exit(0 if c.get_subjects() == ['o'] else 1)")).exit_code == 0

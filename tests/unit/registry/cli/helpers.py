@@ -13,11 +13,11 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from registry.cli.files import FolderTree
 from registry.cli.group import schema
-from registry.cli.inputs import HERE, type_by
-from registry.cli.linking import Collection
-from registry.cli.settings import Settings
+from registry.cli.shell.settings import Settings
+from registry.cli.source.files import FolderTree
+from registry.cli.source.inputs import HERE, type_by
+from registry.cli.source.linking import Collection
 
 
 def write(folder: Path, files: Mapping[str, object]) -> Path:

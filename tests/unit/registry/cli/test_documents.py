@@ -14,8 +14,8 @@ import yaml
 from click.testing import CliRunner
 
 from registry.cli import group
-from registry.cli.lint_rules import RULES
-from registry.cli.settings import Settings, load
+from registry.cli.lint.rules import RULES
+from registry.cli.shell.settings import Settings, load
 from serdes.cli_group import kserdes
 from tests.unit.registry.cli.helpers import commit, git, record, repository, write
 

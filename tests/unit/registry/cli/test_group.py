@@ -8,10 +8,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from registry.cli.group import COMMANDS, schema
-from registry.cli.shell import ExampleCommand
+from registry.cli.shell.commands import ExampleCommand
 from tests.unit.registry.cli.helpers import run
 
-HEAVY = ("httpx", "rich", "fastavro", "jsonschema", "google.protobuf", "registry.compat", "registry.client")
+HEAVY = ("httpx", "rich", "fastavro", "jsonschema", "google.protobuf", "registry.compat", "registry.client.blocking")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

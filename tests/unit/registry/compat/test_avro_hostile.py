@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from registry import InvalidSchemaError, Schema, SchemaReference
-from registry.canonical import canonical_text, fingerprint, schema_guid, validate_new
-from registry.compat import CompatibilityResult, avro_diff, check
+from registry.compat import CompatibilityResult, check
+from registry.compat import avro as avro_diff
+from registry.schemas.canonical import canonical_text, fingerprint, schema_guid, validate_new
 
 
 def record(name: str, *fields: Any, **more: Any) -> dict[str, Any]:

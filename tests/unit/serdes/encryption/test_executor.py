@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from registry import RuleKind, RuleMode
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
 from serdes.rules import FieldType, RuleContext, RuleError, RuleRegistry
 from serdes.rules.walk_avro import field_transformer, inline_tags
@@ -61,7 +61,7 @@ def test_payloads_are_encrypted(conf: dict[str, Any]) -> None:
 def test_a_closed_executor_refuses_until_it_is_configured_again(
     conf: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from registry.dek import DekRegistryClient
+    from registry.client.dek import DekRegistryClient
 
     made: list[Any] = []
     new_client = DekRegistryClient.new_client

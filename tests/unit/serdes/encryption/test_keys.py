@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from registry import Metadata, ResponseError, RuleKind, RuleMode
-from registry.dek import DekRegistryClient
+from registry.client.dek import DekRegistryClient
 from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.keys import MS_PER_DAY, KeyRing, KeySettings, context_of
 from serdes.rules import RuleContext, RuleError

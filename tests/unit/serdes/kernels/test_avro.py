@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes import avro_reading, avro_writing
 from serdes.avro_misfit import MAX_DEPTH, Misfit
 

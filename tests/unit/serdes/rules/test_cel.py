@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from registry import RuleKind
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes.rules import FieldType, RuleContext, RuleError
 from serdes.rules.cel import CelExecutor, CelFieldExecutor
 from serdes.rules.registry import RuleRegistry

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf import wrappers_pb2
 
 from registry import RuleKind, RuleMode
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes import MessageField, SerializationError
 from serdes.rules import DlqAction, RuleContext, RuleRegistry
 from serdes.rules.walk_avro import field_transformer, inline_tags

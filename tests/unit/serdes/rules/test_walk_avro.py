@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from registry import RuleKind
-from registry.compat.avro_model import parse
+from registry.schemas.avro.model import parse
 from serdes.rules import FieldContext, FieldType, RuleConditionError, RuleContext
 from serdes.rules.walk_avro import field_transformer, inline_tags
 from tests.unit.serdes.rules.samples import context, rule

@@ -1,0 +1,1 @@
+"""`kserdes schema check`: schema files compared with their earlier versions."""

@@ -1,0 +1,1 @@
+"""`kserdes schema diff`: two schemas side by side."""

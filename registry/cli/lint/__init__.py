@@ -1,0 +1,1 @@
+"""`kserdes schema lint`: schema files against rules of style."""

@@ -1,0 +1,1 @@
+"""`kserdes schema register`, `get`, `list` and `delete`."""

@@ -1,0 +1,1 @@
+"""Reports: for people, scripts, CI servers and code hosts."""

@@ -1,0 +1,1 @@
+"""Where schemas come from: files, git revisions, registries; and which of them belong together."""

@@ -1,0 +1,1 @@
+"""`kserdes schema export` and `import`: whole registries."""

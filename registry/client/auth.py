@@ -1,0 +1,221 @@
+"""Credentials as flows: what a request's Authorization header is, and what it takes to get it.
+
+Must not know of HTTP libraries. A scheme that must ask somebody (OAuth2) yields steps; the static ones here yield
+nothing. Secrets are in no repr and no error. Source: RFC 7617 (Basic), RFC 6750 (Bearer), RFC 6749 §4.4 (client
+credentials), Azure's instance metadata service.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from registry.client.config import ClientConfig, TokenRequest, bearer_headers, masked
+from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
+from registry.errors import RETRIABLE_STATUSES, SchemaRegistryError, TransportError
+
+__all__ = ["Anonymous", "Basic", "Bearer", "Credentials", "Custom", "OAuth", "credentials"]
+
+REFRESH_AT = 0.8
+"""The part of a token's life after which a new one is asked for; until its end the old one still serves."""
+DEFAULT_LIFE_S = 300.0
+log = logging.getLogger("registry")
+
+
+class Credentials(Protocol):
+    """Where a request's credentials come from."""
+
+    def authorize(self) -> Steps[Mapping[str, str]]:
+        """The headers that go with a request."""
+        ...
+
+
+class Anonymous:
+    """No credentials."""
+
+    def authorize(self) -> Steps[Mapping[str, str]]:
+        """No headers."""
+        yield from ()
+        return {}
+
+
+class _Static:
+    """Headers that never change."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = dict(headers)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(…)"
+
+    def authorize(self) -> Steps[Mapping[str, str]]:
+        """The headers, at no cost."""
+        yield from ()
+        return self._headers
+
+
+def basic_header(user: str, password: str) -> str:
+    """The value of the Authorization header for a user."""
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+class Basic(_Static):
+    """User and password."""
+
+    def __init__(self, user: str, password: str) -> None:
+        super().__init__({"Authorization": basic_header(user, password)})
+
+
+class Bearer(_Static):
+    """A token that was given, with headers that go with it."""
+
+    def __init__(self, token: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__({"Authorization": f"Bearer {token}", **(headers or {})})
+
+
+class Custom:
+    """What a user's function gives: a dict of `bearer.auth.token`, `bearer.auth.logical.cluster` and
+    `bearer.auth.identity.pool.id`. It is asked for every request, and may keep tokens itself.
+    """
+
+    def __init__(self, function: Callable[[], Any], headers: Mapping[str, str]) -> None:
+        self._function = function
+        self._headers = dict(headers)
+
+    def authorize(self) -> Steps[Mapping[str, str]]:
+        """Asks the function.
+
+        Raises:
+            TransportError: it fails, or gives no token.
+        """
+        try:
+            fields = yield Invoke(self._function)
+        except SchemaRegistryError:
+            raise
+        except Exception as error:  # whatever a user's function raises
+            name = type(error).__name__  # its text may hold what the user's configuration holds
+            raise TransportError(-1, -1, f"bearer.auth.custom.provider.function failed: {name}") from error
+        token = fields.get("bearer.auth.token") if isinstance(fields, Mapping) else None
+        if not isinstance(token, str) or not token.isascii() or not token:
+            raise TransportError(-1, -1, "bearer.auth.custom.provider.function gave no 'bearer.auth.token'")
+        return {"Authorization": f"Bearer {token}", **self._headers, **bearer_headers(fields)}
+
+
+class OAuth:
+    """A token of an OAuth2 server: kept until most of its life is over, asked for once at a time.
+
+    Args:
+        request: where and how to ask.
+        headers: those that go with the token.
+        retries: how often a failed request is repeated.
+        pause_ms: bound of the first pause between tries, and of all.
+        clock: monotonic seconds.
+        rng: for the jitter.
+    """
+
+    def __init__(
+        self,
+        request: TokenRequest,
+        headers: Mapping[str, str],
+        retries: int,
+        pause_ms: tuple[int, int],
+        clock: Callable[[], float],
+        rng: random.Random,
+    ) -> None:
+        self._request = request
+        self._headers = dict(headers)
+        self._retries = retries
+        self._pause_ms = pause_ms
+        self._clock = clock
+        self._rng = rng
+        self._token = ""
+        self._refresh_at_s = self._ends_at_s = 0.0
+
+    def __repr__(self) -> str:
+        return f"OAuth({masked(self._request.url)})"
+
+    def authorize(self) -> Steps[Mapping[str, str]]:
+        """The kept token, or a new one.
+
+        Raises:
+            TransportError: no token, and the old one's life is over.
+        """
+        if self._clock() >= self._refresh_at_s:
+            try:
+                yield Share(("token", id(self)), self._renew)
+            except SchemaRegistryError as error:
+                if self._clock() >= self._ends_at_s:
+                    raise
+                log.warning("the token is not renewed yet, the old one is used on: %s", error)
+                self._refresh_at_s = min(self._ends_at_s, self._clock() + self._pause_ms[1] / 1000)
+        return {"Authorization": f"Bearer {self._token}", **self._headers}
+
+    def _renew(self) -> Flow[None]:
+        outcome: Reply | Unreachable = Unreachable("not asked", sent=False)
+        for attempt in range(self._retries + 1):
+            if attempt:
+                bound_ms = min(self._pause_ms[1], self._pause_ms[0] * 2 ** (attempt - 1))
+                yield Wait(self._rng.uniform(0, bound_ms / 1000))
+            asked_at_s = self._clock()
+            outcome = yield self._asking()
+            if isinstance(outcome, Reply) and outcome.status not in RETRIABLE_STATUSES:
+                return self._keep(outcome, asked_at_s)
+        why = outcome.reason if isinstance(outcome, Unreachable) else f"status {outcome.status}"
+        raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {why}")
+
+    def _asking(self) -> Send:
+        request = self._request
+        if request.client_id is None:
+            return Send("GET", request.url, {}, {"Metadata": "true"}, None, to_registry=False)
+        form = {"grant_type": "client_credentials", "scope": request.scope or ""}
+        headers = {
+            # RFC 6749 §2.3.1: both are form-encoded before they are joined
+            "Authorization": basic_header(
+                quote(request.client_id, safe=""), quote(request.client_secret or "", safe="")
+            ),
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+        }
+        return Send("POST", request.url, {}, headers, urlencode(form).encode(), to_registry=False)
+
+    def _keep(self, reply: Reply, asked_at_s: float) -> None:
+        try:
+            body = json.loads(reply.body)
+            token = body["access_token"]
+            life_s = float(body.get("expires_in", DEFAULT_LIFE_S))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            token, life_s = None, 0.0
+        if not isinstance(token, str) or not token.isascii() or reply.status != 200:
+            raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {_refusal(reply)}")
+        self._token = token
+        self._ends_at_s = asked_at_s + life_s
+        self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
+
+
+def _refusal(reply: Reply) -> str:
+    """What a token endpoint says (RFC 6749 §5.2), without anything it might echo."""
+    try:
+        body = json.loads(reply.body)
+        words = [str(body[name]) for name in ("error", "error_description") if name in body]
+    except (ValueError, TypeError, RecursionError):
+        words = []
+    return f"status {reply.status}{': ' + ': '.join(words) if words else ''}"
+
+
+def credentials(config: ClientConfig, clock: Callable[[], float], rng: random.Random) -> Credentials:
+    """The credentials a configuration asks for."""
+    if config.basic_user_info is not None:
+        return Basic(*config.basic_user_info)
+    if config.bearer_token is not None:
+        return Bearer(config.bearer_token, config.bearer_headers)
+    if config.token_function is not None:
+        return Custom(config.token_function, config.bearer_headers)
+    if config.token_request is not None:
+        pauses = (config.retries_wait_ms, config.retries_max_wait_ms)
+        return OAuth(config.token_request, config.bearer_headers, config.max_retries, pauses, clock, rng)
+    return Anonymous()

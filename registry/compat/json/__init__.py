@@ -1,0 +1,1 @@
+"""Compatibility of JSON Schemas."""

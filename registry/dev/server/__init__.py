@@ -1,0 +1,1 @@
+"""Ways to reach an embedded registry: in this process, or over HTTP."""

@@ -1,0 +1,1 @@
+"""What an embedded registry knows, and where it is kept."""

@@ -1,0 +1,1 @@
+"""Avro schemas: parsed, written, and brought to their canonical forms."""

@@ -1,0 +1,1 @@
+"""JSON Schemas: read into nodes, with their references, and written as a registry stores them."""

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from registry.client.auth import Basic
+from registry.client.config import ClientConfig
+from registry.client.delivery import Policy, error_of, retry_after_s
+from registry.client.steps import Call, Flow, Reply, Send, Unreachable, send
+from registry.errors import (
+    IncompatibleSchemaError,
+    InvalidSchemaError,
+    ResponseError,
+    SchemaRegistryError,
+    TransportError,
+    UnexpectedAnswerError,
+)
+from tests.unit.registry.client.driving import Driver, Outcome
+
+GOOD = Reply(200, b"[]")
+BUSY = Reply(503, b"", {})
+GONE = Unreachable("connection refused", sent=False)
+LOST = Unreachable("timed out", sent=True)
+
+
+def fetch(call: Call) -> Flow[Reply]:
+    return (yield from send(call))
+
+
+def run(driver: Driver, call: Call | None = None, /, **conf: Any) -> Reply:
+    return made(driver, **conf)(call or Call("GET", "/subjects"))
+
+
+def made(driver: Driver, /, **conf: Any) -> Callable[[Call], Reply]:
+    config = ClientConfig.parse({"url": "http://a,http://b", **conf})
+    policy = Policy(config, Basic("alice", "geheim"), driver.clock, random.Random(1))
+    return lambda call: driver.run(policy.run(fetch(call)))
+
+
+def test_request_has_url_query_headers_and_body() -> None:
+    driver = Driver([GOOD])
+    run(driver, Call("POST", "/subjects/x", {"deleted": True, "offset": 3}, {"schema": "s"}))
+    (sent,) = driver.sent
+    assert (sent.method, sent.url, sent.query) == ("POST", "http://a/subjects/x", {"deleted": "true", "offset": "3"})
+    assert json.loads(sent.content or b"") == {"schema": "s"}
+    assert sent.headers["Authorization"].startswith("Basic ")
+    assert "schemaregistry" in sent.headers["Accept"]
+    assert "schemaregistry" in sent.headers["Content-Type"]
+
+
+def test_next_url_is_tried_at_once_and_stays_first() -> None:
+    driver = Driver([GONE, GOOD])
+    call = made(driver)
+    assert call(Call("GET", "/subjects")) == GOOD
+    assert driver.waits == []
+    call(Call("GET", "/subjects"))
+    assert [sent.url for sent in driver.sent] == ["http://a/subjects", "http://b/subjects", "http://b/subjects"]
+
+
+def test_rounds_with_growing_full_jitter_pauses() -> None:
+    driver = Driver([GONE])
+    with pytest.raises(TransportError, match="no answer from http://a, http://b: connection refused"):
+        run(driver, **{"max.retries": 6, "retries.wait.ms": 100, "retries.max.wait.ms": 500})
+    assert len(driver.sent) == 14
+    bounds = [0.1, 0.2, 0.4, 0.5, 0.5, 0.5]
+    assert all(0 <= wait <= bound for wait, bound in zip(driver.waits, bounds, strict=True))
+    assert len(set(driver.waits)) == 6
+
+
+def test_jitter_differs_between_clients() -> None:
+    waits = []
+    for seed in (1, 2):
+        driver = Driver([BUSY])
+        config = ClientConfig.parse({"url": "http://a", "max.retries": 3})
+        policy = Policy(config, Basic("a", "b"), driver.clock, random.Random(seed))
+        with pytest.raises(ResponseError):
+            driver.run(policy.run(fetch(Call("GET", "/"))))
+        waits.append(driver.waits)
+    assert waits[0] != waits[1]
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_passing_troubles_are_repeated(status: int) -> None:
+    driver = Driver([Reply(status, b""), GOOD])
+    assert run(driver) == GOOD
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 409, 422, 501])
+def test_lasting_troubles_are_not(status: int) -> None:
+    driver = Driver([Reply(status, b"")])
+    with pytest.raises(ResponseError):
+        run(driver)
+    assert len(driver.sent) == 1
+
+
+@pytest.mark.parametrize(("outcome", "tries"), [(LOST, 1), (Reply(500, b""), 1), (GONE, 2), (BUSY, 2)])
+def test_what_must_not_be_doubled_is_repeated_only_if_it_was_not_done(outcome: Outcome, tries: int) -> None:
+    driver = Driver([outcome])
+    with pytest.raises(SchemaRegistryError):
+        run(driver, Call("DELETE", "/subjects/x", repeatable=False), **{"max.retries": 0})
+    assert len(driver.sent) == tries
+
+
+def test_retry_after_is_honoured() -> None:
+    driver = Driver([Reply(429, b"", {"retry-after": "7"}), Reply(429, b"", {"retry-after": "7"}), GOOD])
+    run(driver, **{"retries.wait.ms": 1})
+    assert driver.waits == [7.0]
+
+
+def test_a_deadline_over_all_tries() -> None:
+    driver = Driver([Reply(503, b"", {"retry-after": "100000"})])
+    with pytest.raises(ResponseError):
+        run(driver, timeout=5)
+    assert driver.waits == []
+
+
+def test_slow_tries_eat_the_deadline() -> None:
+    driver = Driver([GONE])
+
+    def slow(step: Send) -> Outcome:
+        driver.now_s += 6.0
+        return LOST
+
+    driver._outcomes = [slow]
+    with pytest.raises(TransportError):
+        run(driver, timeout=5, **{"max.retries": 2, "retries.wait.ms": 1})
+    assert len(driver.sent) == 3  # 15 s for all: the third try ends after 18
+
+
+def test_no_secret_in_errors_and_logs(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    driver = Driver([GONE])
+    with pytest.raises(TransportError) as caught:
+        run(driver, url="http://bob:geheim@a")
+    assert "geheim" not in str(caught.value) + caplog.text
+    assert "connection refused" in caplog.text
+
+
+def test_errors_are_thrown_into_the_flow() -> None:
+    def careful() -> Flow[str]:
+        try:
+            yield from send(Call("GET", "/subjects/x"))
+        except ResponseError as error:
+            return f"caught {error.error_code}"
+        return "nothing"
+
+    driver = Driver([Reply(404, b'{"error_code": 40401, "message": "Subject not found."}')])
+    policy = Policy(ClientConfig.parse({"url": "http://a"}), Basic("a", "b"), driver.clock, random.Random())
+    assert driver.run(policy.run(careful())) == "caught 40401"
+
+
+def test_error_of_incompatible_schema_holds_the_reasons() -> None:
+    details = "{errorType:'TYPE_MISMATCH', description:'a {nested} one'}, {compatibility: 'BACKWARD'}"
+    body = json.dumps({"error_code": 409, "message": f"Schema being registered is incompatible, details: [{details}]"})
+    error = error_of(Reply(409, body.encode()))
+    assert isinstance(error, IncompatibleSchemaError)
+    assert error.differences == (
+        "{errorType:'TYPE_MISMATCH', description:'a {nested} one'}",
+        "{compatibility: 'BACKWARD'}",
+    )
+
+
+def test_error_of_invalid_schema() -> None:
+    error = error_of(Reply(422, b'{"error_code": 42201, "message": "Invalid schema"}'))
+    assert isinstance(error, InvalidSchemaError)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"<h1>Bad gateway</h1>", "an HTML page of 20 bytes"),
+        (
+            b"<!DOCTYPE html><html><head><title>\n 502  Bad Gateway </title>",
+            "an HTML page of 61 bytes titled '502 Bad Gateway'",
+        ),
+        (b"<html><title>" + b"long " * 40 + b"</title>" + b"x" * 5000, "an HTML page of 5,221 bytes"),
+        (b"", "empty"),
+        (b"[]", "'[]'"),
+        (b'{"status": "up"}', """'{"status": "up"}'"""),
+        (b"upstream\x1b[31m failed", "'upstream\ufffd[31m failed'"),
+        (b"y" * 500, f"'{'y' * 120}'… (500 bytes)"),
+    ],
+)
+def test_an_error_without_a_registrys_code_is_described_and_not_printed(body: bytes, text: str) -> None:
+    error = error_of(Reply(502, body))
+    assert isinstance(error, UnexpectedAnswerError)
+    assert (error.http_status_code, error.error_code) == (502, 502)
+    assert error.error_message == f"HTTP 502: the answer has no error code of a schema registry, it is {text}"
+    assert error.retriable
+    assert not error.not_found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"error_code": 40401, "message": "no"}', True),
+        (b'{"error_code": 40470, "message": "no"}', True),
+        (b'{"error_code": 404, "message": "HTTP 404 Not Found"}', False),
+        (b'{"error_code": true}', False),
+        (b'{"error_code": "40401"}', False),
+        (b'{"status": 404, "error": "Not Found"}', False),
+        (b"<html>404</html>", False),
+        (b"", False),
+    ],
+)
+def test_only_the_registrys_own_code_says_that_something_is_not_there(body: bytes, found: bool) -> None:
+    assert error_of(Reply(404, body)).not_found is found
+
+
+@pytest.mark.parametrize(
+    ("location", "text"),
+    [
+        ("https://ann:geheim@login.example/sso?token=geheim", "a redirect to https://login.example/sso;"),
+        ("", "a redirect to nowhere;"),
+        ("http://[", "a redirect to what is no URL;"),
+    ],
+)
+def test_a_redirect_is_told_without_what_may_be_secret(location: str, text: str) -> None:
+    error = error_of(Reply(302, b"<html>", {"location": location}))
+    assert isinstance(error, UnexpectedAnswerError)
+    assert text in error.error_message
+    assert "geheim" not in str(error)
+
+
+def test_errors_name_method_and_url_without_credentials() -> None:
+    driver = Driver([Reply(404, b'{"error_code": 40401, "message": "no such subject"}')])
+    with pytest.raises(ResponseError) as caught:
+        run(driver, Call("GET", "/subjects/x/versions", {"deleted": True}), url="http://ann:geheim@a/base/,http://b")
+    assert caught.value.request == "GET http://a/base/subjects/x/versions"
+    assert str(caught.value).endswith("(HTTP status code 404, SR code 40401; GET http://a/base/subjects/x/versions)")
+    assert "geheim" not in repr(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, 0),
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": " 7 "}, 7),
+        ({"retry-after": "-7"}, 0),
+        ({"retry-after": "soon"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT", "date": "Wed, 21 Oct 2026 07:28:30 GMT"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, 10),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT", "date": "nonsense"}, 10),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], expected: float) -> None:
+    now_s = datetime.datetime(2026, 10, 21, 7, 28, 20, tzinfo=datetime.UTC).timestamp()
+    assert retry_after_s(Reply(429, b"", headers), now_s) == expected
+
+
+def test_lists_are_repeated_parameters() -> None:
+    driver = Driver([GOOD])
+    run(driver, Call("GET", "/x", {"key": ["a", 1], "deleted": False}))
+    assert driver.sent[0].query == {"key": ["a", "1"], "deleted": "false"}
+
+
+@pytest.mark.parametrize(
+    ("before", "unsure"),
+    [([], False), ([GONE], False), ([BUSY], False), ([LOST], True), ([Reply(500, b"")], True), ([LOST, GONE], True)],
+)
+def test_a_refusal_after_a_try_without_an_answer_says_nothing_about_that_try(
+    before: list[Outcome], unsure: bool
+) -> None:
+    driver = Driver([*before, Reply(404, b"<html>")])
+    with pytest.raises(ResponseError) as caught:
+        run(driver, Call("POST", "/subjects/s/versions"))
+    assert caught.value.unsure is unsure

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from registry.schemas.protobuf.model import Kind, Option, map_types, option_value
+
+
+def test_the_types_of_a_map() -> None:
+    assert map_types("map<string, a.B>") == ("string", "a.B")
+    assert map_types("mapped") is None
+
+
+def test_the_last_option_of_a_name_counts() -> None:
+    options = [Option("a", Kind.NUMBER, "1"), Option(".a", Kind.NUMBER, "2"), Option("b", Kind.NUMBER, "3")]
+    assert option_value(options, "a") == "2"
+    assert option_value(options, "c") is None
