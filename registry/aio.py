@@ -1,0 +1,5 @@
+"""The asyncio client of the registry, `AsyncSchemaRegistryClient`."""
+
+from registry.client.aio import AsyncSchemaRegistryClient
+
+__all__ = ["AsyncSchemaRegistryClient"]
