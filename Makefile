@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
-SOURCES := kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
+SOURCES := kserdes kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
 PYTEST := $(BIN)/python -m pytest
 FEATURES := cli,server,proto,rules,encryption,vault,aws,azure,gcp
 EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev
@@ -111,6 +111,7 @@ bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
 	@$(BIN)/python -m benchmarks.registry_client
 	@$(BIN)/python -m benchmarks.compat
+	@$(BIN)/python -m benchmarks.imports
 
 faults: kernels ## three real brokers and their faults, beside confluent-kafka (FAULTS=leader,reset ROUNDS=3)
 	@$(BIN)/python -m tools.faults $(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS))

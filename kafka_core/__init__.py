@@ -9,9 +9,20 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from kafka_core.version import libversion, version  # now: later the module would stand under the function's name
+from kafka_core.version import (  # now: later the module would stand under the function's name
+    VERSION,
+    libversion,
+    version,
+)
 
 if TYPE_CHECKING:
+    from kafka_core import admin as admin
+    from kafka_core import aio as aio
+    from kafka_core import broker as broker
+    from kafka_core import errors as errors
+    from kafka_core import kernels as kernels
+    from kafka_core import model as model
+    from kafka_core import sync as sync
     from kafka_core.errors import (
         AuthError,
         BrokerError,
@@ -50,6 +61,8 @@ if TYPE_CHECKING:
     )
     from kafka_core.sync.consumer import Consumer
     from kafka_core.sync.producer import Producer
+
+__version__: Final = VERSION
 
 __all__ = [
     "OFFSET_BEGINNING",
@@ -134,15 +147,16 @@ MODULES: Final = ("admin", "aio", "broker", "errors", "kernels", "model", "sync"
 """Modules that are there after `import kafka_core`, without an import of their own."""
 _HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
 
+if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME_OF:
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
-        globals()[name] = value  # found without this function from now on
-        return value
-    if name in MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in _HOME_OF:
+            value = getattr(importlib.import_module(_HOME_OF[name]), name)
+            globals()[name] = value  # found without this function from now on
+            return value
+        if name in MODULES:
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,9 @@ frame = spark.read.format("kserdes").option("kafka.bootstrap.servers", "…").op
 frame.select(from_registry("value", {"url": "http://…"}, topic="flights").alias("flight"))
 """
 
+from typing import Final
+
+from kafka_core.version import VERSION
 from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
 
 try:
@@ -15,6 +18,8 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"{error.name} is not installed: pip install 'kserdes[spark]'", name=error.name
     ) from error
+
+__version__: Final = VERSION
 
 __all__ = [
     "LookupFailedError",

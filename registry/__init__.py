@@ -4,7 +4,7 @@ Must not know of Kafka or of serializers. Names and arguments are those of `conf
 The clients are imported at their first use: the engine and the command line need no HTTP library.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from registry.associations import (
     Association,
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from registry.client.aio import AsyncSchemaRegistryClient
     from registry.client.blocking import SchemaRegistryClient
 
+__version__: Final = "0.1.0"  # kafka_core.version says it too, and must not be known here; a test compares the two
+
 __all__ = [
     "Association",
     "AssociationCreateOrUpdateInfo",
@@ -74,10 +76,17 @@ __all__ = [
 
 CLIENTS = {"AsyncSchemaRegistryClient": "registry.client.aio", "SchemaRegistryClient": "registry.client.blocking"}
 
+if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
 
-def __getattr__(name: str) -> Any:
-    if name in CLIENTS:
-        import importlib
+    def __getattr__(name: str) -> Any:
+        if name in CLIENTS:
+            import importlib
 
-        return getattr(importlib.import_module(CLIENTS[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            value = getattr(importlib.import_module(CLIENTS[name]), name)
+            globals()[name] = value  # found without this function from now on
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,6 +7,8 @@ Every name is imported at its first use: who only decodes needs no client, and t
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from kafka_core.version import VERSION
+
 if TYPE_CHECKING:
     from serdes.avro_logical import Duration
     from serdes.clients import (
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
         topic_record_subject_name_strategy,
         topic_subject_name_strategy,
     )
+
+__version__: Final = VERSION
 
 __all__ = [
     "AIODeserializingConsumer",
@@ -155,13 +159,14 @@ HOMES: Final = {
 }
 _HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
 
+if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = value  # found without this function from now on
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value  # found without this function from now on
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,238 @@
+"""One import for the whole client: `from kserdes import Producer, SchemaRegistryClient, AvroSerializer`.
+
+Re-exports the public names of `kafka_core` (with `admin` and `aio`), `registry` and `serdes` (with `avro`,
+`json_schema` and `protobuf`), the embedded servers for tests, and Spark's `from_registry` and `tune` where PySpark is
+installed. Every name is imported at its first use (PEP 562). The rest is imported from its own module: `serdes.rules`,
+`serdes.encryption`, `serdes.columnar`, `serdes.legacy`, `registry.compat`, `registry.dek`, `pipeline`.
+
+Defines nothing of its own; no other package imports it.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from kafka_core.version import VERSION
+
+if TYPE_CHECKING:
+    from kafka_core import *  # noqa: F403
+    from kafka_core.admin import *  # noqa: F403
+    from kafka_core.aio import *  # noqa: F403
+    from kafka_core.broker import EmbeddedCluster as EmbeddedCluster
+    from pipeline import from_registry as from_registry
+    from pipeline import tune as tune
+    from registry import *  # noqa: F403
+    from registry.dev import EmbeddedRegistry as EmbeddedRegistry
+    from serdes import *  # noqa: F403
+    from serdes.avro import *  # noqa: F403
+    from serdes.errors import *  # noqa: F403
+    from serdes.json_schema import *  # noqa: F403
+    from serdes.protobuf import *  # noqa: F403
+
+__version__: Final = VERSION
+
+HOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "kafka_core": (
+        "AuthError",
+        "BrokerError",
+        "ConfigError",
+        "ConsumeError",
+        "Consumer",
+        "ConsumerGroupState",
+        "ConsumerGroupTopicPartitions",
+        "ConsumerGroupType",
+        "CorruptRecordError",
+        "ElectionType",
+        "IsolationLevel",
+        "KafkaError",
+        "KafkaException",
+        "Message",
+        "NetworkError",
+        "Node",
+        "OFFSET_BEGINNING",
+        "OFFSET_END",
+        "OFFSET_INVALID",
+        "OFFSET_STORED",
+        "ProduceError",
+        "Producer",
+        "ProtocolError",
+        "StateError",
+        "TIMESTAMP_CREATE_TIME",
+        "TIMESTAMP_LOG_APPEND_TIME",
+        "TIMESTAMP_NOT_AVAILABLE",
+        "ThrottleEvent",
+        "TopicCollection",
+        "TopicPartition",
+        "TopicPartitionInfo",
+        "UnknownCodecError",
+        "UnsupportedVersionError",
+        "Uuid",
+        "libversion",
+        "version",
+    ),
+    "kafka_core.admin": (
+        "AIOAdminClient",
+        "AclOperation",
+        "AdminClient",
+        "AlterConfigOpType",
+        "BrokerMetadata",
+        "CONFIG_SOURCE_DEFAULT_CONFIG",
+        "CONFIG_SOURCE_DYNAMIC_BROKER_CONFIG",
+        "CONFIG_SOURCE_DYNAMIC_DEFAULT_BROKER_CONFIG",
+        "CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG",
+        "CONFIG_SOURCE_GROUP_CONFIG",
+        "CONFIG_SOURCE_STATIC_BROKER_CONFIG",
+        "CONFIG_SOURCE_UNKNOWN_CONFIG",
+        "ClusterMetadata",
+        "ConfigEntry",
+        "ConfigResource",
+        "ConfigSource",
+        "ConsumerGroupDescription",
+        "ConsumerGroupListing",
+        "DescribeClusterResult",
+        "GroupMember",
+        "GroupMetadata",
+        "ListConsumerGroupsResult",
+        "ListOffsetsResultInfo",
+        "MemberAssignment",
+        "MemberDescription",
+        "NewPartitions",
+        "NewTopic",
+        "OffsetSpec",
+        "Outcome",
+        "PartitionMetadata",
+        "RESOURCE_ANY",
+        "RESOURCE_BROKER",
+        "RESOURCE_GROUP",
+        "RESOURCE_TOPIC",
+        "RESOURCE_TRANSACTIONAL_ID",
+        "RESOURCE_UNKNOWN",
+        "ResourceType",
+        "TopicDescription",
+        "TopicMetadata",
+    ),
+    "kafka_core.aio": (
+        "AIOConsumer",
+        "AIOProducer",
+    ),
+    "kafka_core.broker": ("EmbeddedCluster",),
+    "registry": (
+        "Association",
+        "AssociationCreateOrUpdateInfo",
+        "AssociationCreateOrUpdateRequest",
+        "AssociationInfo",
+        "AssociationResponse",
+        "AsyncSchemaRegistryClient",
+        "ConfigCompatibilityLevel",
+        "IncompatibleSchemaError",
+        "InvalidSchemaError",
+        "Metadata",
+        "MetadataProperties",
+        "MetadataTags",
+        "RegisteredSchema",
+        "ResponseError",
+        "Rule",
+        "RuleKind",
+        "RuleMode",
+        "RuleParams",
+        "RuleSet",
+        "Schema",
+        "SchemaReference",
+        "SchemaRegistryClient",
+        "SchemaRegistryError",
+        "SchemaVersion",
+        "ServerConfig",
+        "TransportError",
+        "UnexpectedAnswerError",
+    ),
+    "registry.dev": ("EmbeddedRegistry",),
+    "serdes": (
+        "AIODeserializingConsumer",
+        "AIOSerializingProducer",
+        "AssociatedNameStrategy",
+        "BytesDeserializer",
+        "BytesSerializer",
+        "Deserializer",
+        "DeserializingConsumer",
+        "DoubleDeserializer",
+        "DoubleSerializer",
+        "Duration",
+        "FloatDeserializer",
+        "FloatSerializer",
+        "IntegerDeserializer",
+        "IntegerSerializer",
+        "LongDeserializer",
+        "LongSerializer",
+        "MessageField",
+        "NullDeserializer",
+        "NullSerializer",
+        "SchemaId",
+        "SerializationContext",
+        "SerializationError",
+        "Serializer",
+        "SerializingProducer",
+        "ShortDeserializer",
+        "ShortSerializer",
+        "StringDeserializer",
+        "StringSerializer",
+        "SubjectNameStrategyType",
+        "UUIDDeserializer",
+        "UUIDSerializer",
+        "dual_schema_id_deserializer",
+        "header_schema_id_serializer",
+        "prefix_schema_id_deserializer",
+        "prefix_schema_id_serializer",
+        "record_subject_name_strategy",
+        "reference_subject_name_strategy",
+        "topic_record_subject_name_strategy",
+        "topic_subject_name_strategy",
+    ),
+    "serdes.avro": (
+        "AsyncAvroDeserializer",
+        "AsyncAvroSerializer",
+        "AvroDeserializer",
+        "AvroSerializer",
+    ),
+    "serdes.errors": (
+        "KeyDeserializationError",
+        "KeySerializationError",
+        "UnfitError",
+        "ValueDeserializationError",
+        "ValueSerializationError",
+    ),
+    "serdes.json_schema": (
+        "AsyncJSONDeserializer",
+        "AsyncJSONSerializer",
+        "JSONDeserializer",
+        "JSONSerializer",
+    ),
+    "serdes.protobuf": (
+        "AsyncProtobufDeserializer",
+        "AsyncProtobufSerializer",
+        "ProtobufDeserializer",
+        "ProtobufSerializer",
+    ),
+}
+"""Public module → the names that are taken from it."""
+SPARK: Final = ("from_registry", "tune")
+"""Names of `pipeline`: they need the extra `spark`, so neither `__all__` nor, without PySpark, `dir()` lists them."""
+_HOME_OF: Final = {
+    **{name: module for module, names in HOMES.items() for name in names},
+    **dict.fromkeys(SPARK, "pipeline"),
+}
+
+if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
+    __all__ = sorted(_HOME_OF.keys() - set(SPARK))
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value  # found without this function from now on
+        return value
+
+
+def __dir__() -> list[str]:
+    missing = SPARK if importlib.util.find_spec("pyspark") is None else ()
+    return sorted({*globals(), *_HOME_OF} - set(missing))

@@ -1,0 +1,101 @@
+"""`kserdes`, the one import: every public name is there and is the same object; nothing loads before it is used."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+kserdes: Any = importlib.import_module("kserdes")  # as it is at run time, whatever type checkers know
+
+FACES = [
+    "kafka_core",
+    "kafka_core.admin",
+    "kafka_core.aio",
+    "registry",
+    "serdes",
+    "serdes.avro",
+    "serdes.errors",
+    "serdes.json_schema",
+    "serdes.protobuf",
+]
+
+
+def fresh(code: str) -> str:
+    """What a new process prints."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_public_name_of_a_face_is_there(face: str) -> None:
+    module = importlib.import_module(face)
+    assert [name for name in module.__all__ if name not in kserdes.__all__] == []
+    assert [name for name in module.__all__ if getattr(kserdes, name) is not getattr(module, name)] == []
+
+
+def test_names_come_from_public_modules_and_each_from_one() -> None:
+    names = [name for names in kserdes.HOMES.values() for name in names]
+    assert sorted(names) == kserdes.__all__, "a name stands in two homes"
+    assert set(kserdes.HOMES) == {*FACES, "kafka_core.broker", "registry.dev"}
+    for home, taken in kserdes.HOMES.items():
+        assert set(taken) <= set(importlib.import_module(home).__all__)
+
+
+def test_it_holds_no_code_of_its_own() -> None:
+    assert sorted(path.name for path in Path(kserdes.__file__).parent.glob("*.*")) == ["__init__.py", "py.typed"]
+    defined = [name for name in kserdes.__all__ if getattr(getattr(kserdes, name), "__module__", "") == "kserdes"]
+    assert defined == []
+
+
+def test_importing_it_loads_nothing_else() -> None:
+    own = "m.partition('.')[0] in ('kserdes', 'kafka_core', 'registry', 'serdes', 'pipeline')"
+    code = f"""import sys; before = {{*sys.modules}}; import kserdes
+print(*sorted(m for m in {{*sys.modules}} - before if {own} or m.partition('.')[0] not in sys.stdlib_module_names))"""
+    assert fresh(code).split() == ["kafka_core", "kafka_core.version", "kserdes"]
+
+
+def test_a_name_loads_what_it_needs_and_no_more() -> None:
+    assert fresh("import sys; from kserdes import SchemaRegistryClient; print('serdes' in sys.modules)") == "False"
+    assert fresh("import sys; from kserdes import AvroSerializer; print('kafka_core.sync' in sys.modules)") == "False"
+
+
+def test_star_takes_every_name_but_those_of_spark() -> None:
+    shown = fresh(
+        "from kserdes import *; print(Producer.__name__, AvroSerializer.__name__, 'from_registry' in globals())"
+    )
+    assert shown == "Producer AvroSerializer False"
+
+
+def test_dir_and_help_list_the_names_with_and_without_spark() -> None:
+    shown = fresh("import kserdes; print(*dir(kserdes))").split()
+    assert set(kserdes.__all__) | {"__version__", "HOMES"} <= set(shown)
+    without = "import sys; sys.modules['pyspark'] = None; import kserdes"
+    assert "from_registry" not in fresh(f"{without}; print(*dir(kserdes))").split()
+    helped = fresh(f"{without}, pydoc; print(pydoc.render_doc(kserdes))")
+    assert "One import for the whole client" in helped
+    assert "SchemaRegistryClient" in helped
+
+
+def test_a_misspelt_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'kserdes' has no attribute 'Prodcuer'"):
+        _ = kserdes.Prodcuer
+    with pytest.raises(ImportError, match="cannot import name 'Prodcuer'"):
+        from kserdes import Prodcuer  # type: ignore[attr-defined]  # noqa: F401
+
+
+@pytest.mark.parametrize("package", ["kserdes", "kafka_core", "registry", "serdes", "pipeline"])
+def test_every_package_says_its_version(package: str) -> None:
+    from kafka_core.version import VERSION
+
+    assert importlib.import_module(package).__version__ == VERSION
+
+
+@pytest.mark.parametrize("package", ["kserdes", "kafka_core", "registry", "serdes", "pipeline"])
+def test_dir_lists_the_public_names_before_they_are_used(package: str) -> None:
+    code = f"import {package} as p; before = {{*dir(p)}}; print(*sorted({{*p.__all__, '__version__'}} - before))"
+    assert fresh(code) == ""
