@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from kafka_core.version import VERSION
 
 if TYPE_CHECKING:
-    from serdes.avro_logical import Duration
     from serdes.clients import (
         AIODeserializingConsumer,
         AIOSerializingProducer,
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from serdes.errors import (
         SerializationError,
     )
-    from serdes.schema_id import (
+    from serdes.formats.avro.logical import Duration
+    from serdes.frames.schema_id import (
         SchemaId,
         dual_schema_id_deserializer,
         header_schema_id_serializer,
@@ -107,7 +107,7 @@ __all__ = [
 ]
 
 HOMES: Final = {
-    "serdes.avro_logical": ("Duration",),
+    "serdes.formats.avro.logical": ("Duration",),
     "serdes.clients": (
         "AIODeserializingConsumer",
         "AIOSerializingProducer",
@@ -121,7 +121,7 @@ HOMES: Final = {
         "Serializer",
     ),
     "serdes.errors": ("SerializationError",),
-    "serdes.schema_id": (
+    "serdes.frames.schema_id": (
         "SchemaId",
         "dual_schema_id_deserializer",
         "header_schema_id_serializer",

@@ -1,7 +1,8 @@
 """Avro serializers for schema-registry frames, blocking and asyncio.
 
-Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.avro_codec`) or calls awaited
-(`serdes.blocking`, `serdes.aio`). Names and arguments are those of `confluent_kafka.schema_registry.avro`.
+Must not know how schemas are chosen (`serdes.engine.plan`), values encoded (`serdes.formats.avro.codec`) or calls
+awaited (`serdes.engine.blocking`, `serdes.engine.aio`). Names and arguments are those of
+`confluent_kafka.schema_registry.avro`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
-from serdes.aio import AsyncDeserializer, AsyncSerializer
-from serdes.avro_format import AvroFormat
-from serdes.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.calls import Reading, Writing
 from serdes.context import Deserializer, SerializationContext, Serializer
+from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
+from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.engine.calls import Reading, Writing
+from serdes.engine.plan import as_schema
 from serdes.errors import foreign
+from serdes.formats.avro.format import AvroFormat
+from serdes.models.objects import avro_builder, avro_dumper, names_needed
 from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
-from serdes.plan import as_schema
 from serdes.typed import avro_schema, checked_avro_schema
-from serdes.typed_objects import avro_builder, avro_dumper, names_needed
 
 if TYPE_CHECKING:
     from serdes.rules.registry import RuleRegistry

@@ -1,7 +1,8 @@
 """JSON Schema serializers for schema-registry frames, blocking and asyncio.
 
-Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.json_codec`) or calls awaited
-(`serdes.blocking`, `serdes.aio`). Names and arguments are those of `confluent_kafka.schema_registry.json_schema`.
+Must not know how schemas are chosen (`serdes.engine.plan`), values encoded (`serdes.formats.json.codec`) or calls
+awaited (`serdes.engine.blocking`, `serdes.engine.aio`). Names and arguments are those of
+`confluent_kafka.schema_registry.json_schema`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from registry import RegisteredSchema, Schema, SchemaRegistryClient
-from serdes.aio import AsyncDeserializer, AsyncSerializer
-from serdes.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.calls import Reading, Writing
 from serdes.context import Deserializer, SerializationContext, Serializer
-from serdes.json_format import JsonFormat
+from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
+from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.engine.calls import Reading, Writing
+from serdes.engine.plan import as_schema
+from serdes.formats.json.format import JsonFormat
 from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
-from serdes.plan import as_schema
 from serdes.typed import json_adapter
 
 if TYPE_CHECKING:

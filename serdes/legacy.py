@@ -16,8 +16,8 @@ from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
 from registry import Schema, SchemaRegistryClient
 from serdes.avro import AvroDeserializer, AvroSerializer
+from serdes.clients.messages import Reader, Writer
 from serdes.errors import SerializationError
-from serdes.messages import Reader, Writer
 from serdes.subject import topic_subject_name_strategy
 
 __all__ = [
@@ -57,7 +57,7 @@ def loads(schema_str: str) -> Schema:
     Raises:
         ClientError: it is not an Avro schema.
     """
-    from serdes.avro_codec import load_texts
+    from serdes.formats.avro.codec import load_texts
 
     try:
         load_texts(schema_str)

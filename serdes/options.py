@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from serdes.schema_id import (
+from serdes.frames.schema_id import (
     SchemaIdDeserializer,
     SchemaIdSerializer,
     dual_schema_id_deserializer,

@@ -1,7 +1,8 @@
 """Protobuf serializers for schema-registry frames, blocking and asyncio.
 
-Must not know how schemas are chosen (`serdes.plan`), values encoded (`serdes.protobuf_codec`) or calls awaited
-(`serdes.blocking`, `serdes.aio`). Names and arguments are those of `confluent_kafka.schema_registry.protobuf`.
+Must not know how schemas are chosen (`serdes.engine.plan`), values encoded (`serdes.formats.protobuf.codec`) or calls
+awaited (`serdes.engine.blocking`, `serdes.engine.aio`). Names and arguments are those of
+`confluent_kafka.schema_registry.protobuf`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.message import Message
 
 from registry import RegisteredSchema, Schema
-from serdes.aio import AsyncDeserializer, AsyncSerializer
-from serdes.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.calls import Reading, Writing
+from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
+from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.engine.calls import Reading, Writing
+from serdes.engine.plan import as_schema
+from serdes.formats.protobuf.format import ProtobufFormat
 from serdes.options import ANY_TYPE, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions
-from serdes.plan import as_schema
-from serdes.protobuf_format import ProtobufFormat
 
 if TYPE_CHECKING:
     from serdes.rules.registry import RuleRegistry

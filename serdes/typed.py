@@ -18,12 +18,12 @@ from typing import Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
 from registry.compat.verdict import check
-from serdes.avro_logical import Duration
+from serdes.engine.plan import as_schema
 from serdes.errors import SerializationError
-from serdes.plan import as_schema
-from serdes.typed_json import json_adapter
-from serdes.typed_members import MISSING, Member, full_name, is_typed_dict, members, name_of, union_parts, unwrapped
-from serdes.typed_objects import ARRAYS, MAPS, avro_builder, avro_dumper, length_of, symbols
+from serdes.formats.avro.logical import Duration
+from serdes.models.json_types import json_adapter
+from serdes.models.members import MISSING, Member, full_name, is_typed_dict, members, name_of, union_parts, unwrapped
+from serdes.models.objects import ARRAYS, MAPS, avro_builder, avro_dumper, length_of, symbols
 
 __all__ = [
     "AvroType",

@@ -1,6 +1,6 @@
 """Avro's encoding in two implementations with the same names; `serdes.kernels` says which one is taken.
 
-Must not know of schemas: `serdes.avro_writing` and `serdes.avro_reading` put the nodes together.
+Must not know of schemas: `serdes.formats.avro.writing` and `serdes.formats.avro.reading` put the nodes together.
 """
 
 from __future__ import annotations

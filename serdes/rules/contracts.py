@@ -16,7 +16,7 @@ from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryErr
 from serdes.asks import Ask, Flow
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats import Format, ReadHooks, WriteHooks
+from serdes.formats.protocol import Format, ReadHooks, WriteHooks
 from serdes.rules import fields
 from serdes.rules.engine import Phase, RuleEngine, has_rules
 from serdes.rules.registry import RuleOverride, RuleRegistry
@@ -30,7 +30,7 @@ Step = tuple[RuleMode, Schema, Schema]
 
 
 class RuleContracts:
-    """Makes hooks of rules; see `serdes.formats.Contracts`. Threads may share it.
+    """Makes hooks of rules; see `serdes.formats.protocol.Contracts`. Threads may share it.
 
     Args:
         client: the serializer's registry client; its configuration is given to executors.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from serdes.errors import SerializationError
-from serdes.formats import Format
+from serdes.formats.protocol import Format
 from serdes.rules import walk_avro, walk_json
 from serdes.rules.model import FieldTransformer
 
@@ -69,8 +69,8 @@ class _Avro(_Same):
 
 class _Json(_Same):
     def __init__(self, parsed: Any) -> None:
-        from serdes.json_codec import resolver_of
-        from serdes.json_engine import Engine
+        from serdes.formats.json.codec import resolver_of
+        from serdes.formats.json.validator import Engine
 
         self.tags: Mapping[str, Iterable[str]] | None = None
         engine = parsed.engine or Engine(parsed.document, parsed.referenced)  # none where values are not checked

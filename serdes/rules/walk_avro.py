@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar
 
 from registry import RuleKind
 from registry.schemas.avro.model import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType
-from serdes.avro_misfit import Misfit, entries_of, items_of, record_of
-from serdes.avro_union import Chooser, fits
+from serdes.formats.avro.union import Chooser, fits
+from serdes.kernels.misfit import Misfit, entries_of, items_of, record_of
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext
 
 __all__ = ["field_transformer", "inline_tags"]

@@ -15,9 +15,9 @@ from google.protobuf import json_format
 from registry import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AvroDeserializer, AvroSerializer
+from serdes.formats.protobuf.codec import load
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
-from serdes.protobuf_codec import load
 from serdes.rules import RuleRegistry
 
 with warnings.catch_warnings():

@@ -15,8 +15,8 @@ import avro.schema
 import pytest
 
 from registry.schemas.avro.model import AvroType, Kind, UnionType
-from serdes.avro_codec import Tags, decoder, encoder, load_texts
-from serdes.avro_resolution import parts_of
+from serdes.formats.avro.codec import Tags, decoder, encoder, load_texts
+from serdes.formats.avro.resolution import parts_of
 from tests.strategies.avro_cases import pairs, text_of, without_logical_types
 
 pytestmark = pytest.mark.interop

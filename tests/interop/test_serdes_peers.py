@@ -18,9 +18,13 @@ from registry.dev import serve
 from registry.schemas.protobuf import parser as protobuf_parser
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroDeserializer, AvroSerializer
+from serdes.frames.schema_id import (
+    header_schema_id_serializer,
+    prefix_schema_id_deserializer,
+    prefix_schema_id_serializer,
+)
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
-from serdes.schema_id import header_schema_id_serializer, prefix_schema_id_deserializer, prefix_schema_id_serializer
 from tests.unit.serdes.fake import FakeRegistry
 
 with warnings.catch_warnings():

@@ -12,8 +12,8 @@ from registry import Schema
 from registry.compat import check
 from registry.schemas.avro.canonical import parsing_form
 from registry.schemas.canonical import FINGERPRINTS, avro_text, fingerprint
-from serdes.avro_codec import decoder, encoder, load_texts
 from serdes.errors import SerializationError
+from serdes.formats.avro.codec import decoder, encoder, load_texts
 from tests.strategies.avro import Case, evolutions, schemas
 
 

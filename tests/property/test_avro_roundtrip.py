@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from registry import Schema
 from registry.schemas.avro.model import ArrayType, AvroType, Kind, MapType, RecordType, UnionType
-from serdes.arrow_types import arrow_type
-from serdes.avro_codec import Decode, Tags, decoder, encoder, load_texts
-from serdes.avro_logical import Duration
 from serdes.columnar import ColumnarDecoder
+from serdes.columnar.arrow_types import arrow_type
 from serdes.errors import SerializationError
-from serdes.framing import frame_prefix
+from serdes.formats.avro.codec import Decode, Tags, decoder, encoder, load_texts
+from serdes.formats.avro.logical import Duration
+from serdes.frames.framing import frame_prefix
 from tests.strategies.avro import Case, cases
 from tests.strategies.avro_cases import pairs
 

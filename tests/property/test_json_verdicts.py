@@ -17,7 +17,7 @@ from jsonschema.validators import validator_for
 
 from registry import Schema
 from serdes import SerializationError
-from serdes.json_codec import dumps, load, loads
+from serdes.formats.json.codec import dumps, load, loads
 
 DRAFTS = (
     "http://json-schema.org/draft-04/schema#",

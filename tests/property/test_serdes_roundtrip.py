@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from registry import Schema
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.framing import pack_indexes, unpack_indexes
+from serdes.formats.protobuf.codec import load
+from serdes.frames.framing import pack_indexes, unpack_indexes
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
-from serdes.protobuf_codec import load
 from tests.unit.serdes.fake import FakeRegistry
 
 CONTEXT = SerializationContext("orders", MessageField.VALUE)

@@ -14,15 +14,15 @@ from unittest.mock import patch
 
 import registry.client.aio
 import registry.client.blocking
-import serdes.calls
+import serdes.engine.calls
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
 from registry.dev.server import mounts
-from serdes.aio import AsyncDeserializer, AsyncSerializer
 from serdes.asks import Flow
-from serdes.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.context import MessageField, SerializationContext
-from serdes.formats import Decode, Encode
-from serdes.framing import frame_prefix
+from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
+from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.formats.protocol import Decode, Encode
+from serdes.frames.framing import frame_prefix
 from serdes.options import ReadOptions, WriteOptions
 from serdes.subject import topic_subject_name_strategy
 from tests.simulation_flows.world import TEXTS, World
@@ -135,7 +135,7 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
     with (
         patch.object(registry.client.blocking, "time", clock),
         patch.object(registry.client.aio, "time", clock),
-        patch.object(serdes.calls, "time", clock),
+        patch.object(serdes.engine.calls, "time", clock),
         patch.object(registry.client.blocking, "random", chance),
         patch.object(registry.client.aio, "random", chance),
         patch.multiple(registry.client.blocking, **(blocking or {"Future": registry.client.blocking.Future})),

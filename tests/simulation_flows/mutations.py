@@ -17,7 +17,7 @@ from registry.client.blocking import _Flights
 from registry.client.cache import Cache, SchemaCaches
 from registry.client.steps import Share, Steps, Wait
 from registry.errors import ResponseError
-from serdes.calls import Reading, Writing
+from serdes.engine.calls import Reading, Writing
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 MUTATIONS: dict[str, tuple[str, Mutation]] = {}

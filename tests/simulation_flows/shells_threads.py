@@ -17,7 +17,7 @@ from typing import Any
 import registry.client.blocking
 import registry.client.cache
 import registry.client.flows
-import serdes.calls
+import serdes.engine.calls
 from registry import SchemaRegistryClient
 from registry.client.steps import Reply, Send, Unreachable
 from registry.errors import TransportError
@@ -26,7 +26,8 @@ from tests.simulation_flows.checks import check_end, check_op
 from tests.simulation_flows.world import Op, Violation, World
 
 TRACED = {
-    module.__file__ for module in (registry.client.cache, registry.client.blocking, registry.client.flows, serdes.calls)
+    module.__file__
+    for module in (registry.client.cache, registry.client.blocking, registry.client.flows, serdes.engine.calls)
 }
 LIMIT_S = 600.0
 

@@ -30,7 +30,7 @@ from registry.schemas.avro.model import (
     UnionType,
     parse,
 )
-from serdes.avro_logical import Duration
+from serdes.formats.avro.logical import Duration
 
 __all__ = ["AvroPair", "Drawn", "pairs", "spoiled", "text_of", "without_logical_types"]
 

@@ -3,7 +3,7 @@
 """Avro's binary encoding, compiled. The twin of `pure/avro.py`, which is the specification.
 
 Each node writes or reads one type by a C call; what is not of exactly Python's own types goes through the functions of
-`serdes.avro_misfit`, as it does there.
+`serdes.kernels.misfit`, as it does there.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -17,8 +17,8 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
-from serdes import avro_misfit
-from serdes.avro_misfit import Misfit
+from serdes.kernels import misfit as avro_misfit
+from serdes.kernels.misfit import Misfit
 
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL

@@ -1,8 +1,8 @@
 """Avro's binary encoding: nodes that write one type each, and nodes that read one each. Twin: `native/avro.pyx`.
 
-A node is made once per type of a schema; records are filled after they were made, since they may hold themselves.
-Must not know of schemas, resolution or logical types: `serdes.avro_writing` and `serdes.avro_reading` put nodes
-together. Source: Avro specification 1.12, "Binary Encoding".
+A node is made once per type of a schema; records are filled after they were made, since they may hold themselves. Must
+not know of schemas, resolution or logical types: `serdes.formats.avro.writing` and `serdes.formats.avro.reading` put
+nodes together. Source: Avro specification 1.12, "Binary Encoding".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from serdes.avro_misfit import (
+from serdes.kernels.misfit import (
     MAX_DEPTH,
     Misfit,
     entries_of,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from registry.schemas.avro.model import NamedType, parse
-from serdes.avro_codec import Decode, Tags, decoder, encoder, load_texts
 from serdes.errors import SerializationError
+from serdes.formats.avro.codec import Decode, Tags, decoder, encoder, load_texts
 from tests.parts import missing
 from tests.strategies.avro_cases import AvroPair, pairs, spoiled, text_of
 from tools.real_kafka import java

@@ -9,13 +9,13 @@ import pytest
 
 from registry import Schema
 from serdes import MessageField, SerializationContext, SerializationError
+from serdes.frames.schema_id import header_schema_id_serializer
 from serdes.protobuf import (
     AsyncProtobufDeserializer,
     AsyncProtobufSerializer,
     ProtobufDeserializer,
     ProtobufSerializer,
 )
-from serdes.schema_id import header_schema_id_serializer
 from tests.unit.serdes.fake import AsyncFakeRegistry, FakeRegistry
 from tests.unit.serdes.protos import message_class
 

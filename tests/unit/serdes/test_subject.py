@@ -18,8 +18,8 @@ from serdes import (
     topic_subject_name_strategy,
 )
 from serdes.asks import Flow
-from serdes.blocking import drive
-from serdes.plan import default_strategy
+from serdes.engine.blocking import drive
+from serdes.engine.plan import default_strategy
 from serdes.subject import subject_of
 from tests.unit.serdes.fake import FakeRegistry
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from registry.cli import group
 from registry.cli.lint.rules import RULES
 from registry.cli.shell.settings import Settings, load
-from serdes.cli_group import kserdes
+from serdes.cli.group import kserdes
 from tests.unit.registry.cli.helpers import commit, git, record, repository, write
 
 ROOT = Path(__file__).resolve().parents[4]

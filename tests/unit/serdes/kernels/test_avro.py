@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from registry.schemas.avro.model import parse
-from serdes import avro_reading, avro_writing
-from serdes.avro_misfit import MAX_DEPTH, Misfit
+from serdes.formats.avro import reading as avro_reading
+from serdes.formats.avro import writing as avro_writing
+from serdes.kernels.misfit import MAX_DEPTH, Misfit
 
 NODES: list[str] = importlib.import_module("serdes.kernels.avro").__all__
 ALL = {

@@ -151,7 +151,7 @@ def test_the_time_is_for_all_fields_of_a_message_together() -> None:
 
 def test_values_in_a_map_of_protobuf_are_single_values() -> None:
     from registry import Schema
-    from serdes.protobuf_codec import load
+    from serdes.formats.protobuf.codec import load
     from serdes.rules.walk_protobuf import field_transformer as walk
 
     text = 'syntax = "proto3"; package t; message A { map<string, uint32> n = 1; map<string, string> s = 2; }'

@@ -24,9 +24,9 @@ from registry import (
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.encryption import FieldEncryptionExecutor
+from serdes.formats.protobuf.codec import load
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
-from serdes.protobuf_codec import load
 from serdes.rules import DlqAction, RuleOverride, RuleRegistry
 from tests.unit.serdes.rules.samples import rule
 

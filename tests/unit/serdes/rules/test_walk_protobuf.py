@@ -17,7 +17,7 @@ from google.protobuf import (
 )
 
 from registry import RuleKind, RuleMode, Schema
-from serdes.protobuf_codec import load
+from serdes.formats.protobuf.codec import load
 from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
 from serdes.rules.walk_protobuf import field_tags, field_transformer
 from tests.unit.serdes.rules.samples import context, rule

@@ -1,0 +1,5 @@
+"""`python -m serdes.cli`."""
+
+from serdes.cli import main
+
+main()

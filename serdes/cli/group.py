@@ -1,0 +1,36 @@
+"""The group `kserdes`: what it has to offer, loaded when it is called.
+
+Must not import the commands. Needs the extra `cli`.
+"""
+
+from __future__ import annotations
+
+import click
+
+from registry.cli.shell.commands import LazyGroup
+
+__all__ = ["COMMANDS", "kserdes"]
+
+COMMANDS = {
+    "schema": ("registry.cli.group:schema", "Schemas: check, compare and lint them, look after a registry."),
+    "dev": ("serdes.cli.dev:dev", "Run an embedded Kafka broker and schema registry."),
+}
+
+
+def _show_version(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"kserdes {version('kserdes')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
+def kserdes() -> None:
+    """Kafka with a schema registry: tools for schemas, and embedded servers for development.
+
+    Completion for your shell: eval "$(_KSERDES_COMPLETE=bash_source kserdes)" (or zsh_source, fish_source).
+    """

@@ -1,0 +1,446 @@
+"""Kafka clients that serialize and deserialize: `confluent_kafka`'s names over `kafka_core`'s clients.
+
+Must not know how a value is made (`serdes.clients.messages` and the serializers do). They are the clients they derive
+from, with typed keys and values: `SerializingProducer[str, Order]`, `DeserializingConsumer[str, Order]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from kafka_core.aio.consuming.consumer import AIOConsumer
+from kafka_core.aio.producing.producer import AIOProducer
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException, StateError
+from kafka_core.kernels import Message
+from kafka_core.model import TopicPartition
+from kafka_core.sync.consumer import Consumer
+from kafka_core.sync.producer import Producer
+from serdes.clients.messages import Reader, TypedMessage, Writer, settle, settle_async, take_functions, taking
+from serdes.clients.poison import DELIVERY_S, Letter, Policy
+from serdes.context import Headers
+from serdes.errors import FieldError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+DeliveryCallback = Callable[[KafkaError | None, Message], object]
+SERIALIZERS = ("key.serializer", "value.serializer")
+DESERIALIZERS = ("key.deserializer", "value.deserializer")
+AUTO_STORE = "enable.auto.offset.store"
+log = logging.getLogger("serdes")
+
+
+class SerializingProducer(Producer, Generic[K, V]):
+    """A `kafka_core.Producer` that takes objects.
+
+    Args:
+        conf: properties of the Producer, and `key.serializer`, `value.serializer`: `function(obj, ctx) -> bytes`;
+            without one, keys (or values) are bytes or str as the Producer takes them.
+
+    Raises:
+        ConfigError: as the Producer.
+        ValueError: a serializer is not callable.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        rest, key, value = take_functions(conf, SERIALIZERS)
+        self._writer = Writer(key, value)
+        super().__init__(rest)
+
+    def produce(  # type: ignore[override]  # the reference API has the key before the value here
+        self,
+        topic: str,
+        key: K | None = None,
+        value: V | None = None,
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+    ) -> None:
+        """Serializes and queues one record; everything else is as `Producer.produce` says.
+
+        Args:
+            topic: where to.
+            key: given to the key serializer (None too).
+            value: given to the value serializer (None too: most make a tombstone of it).
+            partition: -1 leaves the choice to the partitioner.
+            on_delivery: called with (KafkaError or None, Message) by poll() or flush(); the message holds bytes.
+            timestamp: milliseconds since 1970-01-01 UTC; 0 is now.
+            headers: pairs or a dict.
+
+        Raises:
+            KeySerializationError, ValueSerializationError: the object can't be serialized; nothing was queued.
+            BufferError: the queue is full.
+            KafkaException: the record is too large, or the partition does not exist.
+        """
+        written_key, written_value, sent = self._writer.write(topic, key, value, headers)
+        super().produce(
+            topic,
+            written_value,
+            written_key,
+            partition,
+            on_delivery=on_delivery,
+            timestamp=timestamp,
+            headers=cast(Any, sent),
+        )
+
+    def produce_batch(
+        self,
+        topic: str,
+        messages: list[dict[str, Any]],
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
+        on_delivery: DeliveryCallback | None = None,
+    ) -> int:
+        """As `Producer.produce_batch`, with objects as `key` and `value`.
+
+        A message that can't be serialized gets the error as `_error` (its code is _KEY_SERIALIZATION or
+        _VALUE_SERIALIZATION) and is not queued; the others are.
+        """
+        written: list[dict[str, Any]] = []
+        sources: list[dict[str, Any]] = []
+        for message in messages:
+            message.pop("_error", None)
+            try:
+                given = message.get("key"), message.get("value"), message.get("headers")
+                key, value, headers = self._writer.write(topic, *given)
+            except FieldError as error:
+                message["_error"] = error.args[0]
+            else:
+                written.append({**message, "key": key, "value": value, "headers": headers})
+                sources.append(message)
+        accepted = super().produce_batch(topic, written, partition, callback, on_delivery)
+        for source, copy in zip(sources, written, strict=True):
+            if "_error" in copy:
+                source["_error"] = copy["_error"]
+        return accepted
+
+
+class AIOSerializingProducer(AIOProducer, Generic[K, V]):
+    """A `kafka_core.aio.AIOProducer` that takes objects; see `SerializingProducer`.
+
+    Args:
+        conf: properties of the AIOProducer, and `key.serializer`, `value.serializer`: functions or coroutine functions
+            `(obj, ctx) -> bytes`.
+
+    Raises:
+        ConfigError: as the AIOProducer.
+        ValueError: a serializer is not callable.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        rest, key, value = take_functions(conf, SERIALIZERS)
+        self._writer = Writer(key, value)
+        super().__init__(rest)
+
+    async def produce(  # type: ignore[override]  # the reference API has the key before the value here
+        self,
+        topic: str,
+        key: K | None = None,
+        value: V | None = None,
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+    ) -> asyncio.Future[Message]:
+        """Serializes and queues one record; see `SerializingProducer.produce`.
+
+        Records of tasks that produce at once are queued in the order in which their serializers end.
+
+        Returns:
+            A future of the delivered Message, which holds bytes; it raises KafkaException when the record failed.
+        """
+        written_key, written_value, sent = await self._writer.write_async(topic, key, value, headers)
+        return await super().produce(
+            topic,
+            written_value,
+            written_key,
+            partition,
+            on_delivery,
+            timestamp,
+            cast(Any, sent),
+        )
+
+    async def produce_batch(
+        self, topic: str, messages: Sequence[Mapping[str, Any]], partition: int = -1
+    ) -> list[asyncio.Future[Message]]:
+        """As `AIOProducer.produce_batch`, with objects as `key` and `value`.
+
+        The future of a message that can't be serialized raises KeySerializationError or ValueSerializationError.
+        """
+        futures = []
+        for message in messages:
+            try:
+                future = await self.produce(
+                    topic,
+                    message.get("key"),
+                    message.get("value"),
+                    message.get("partition", partition),
+                    message.get("callback") or message.get("on_delivery"),
+                    message.get("timestamp", 0),
+                    message.get("headers"),
+                )
+            except StateError:
+                raise
+            except KafkaException as error:
+                future = asyncio.get_running_loop().create_future()
+                future.set_exception(error)
+            futures.append(future)
+        return futures
+
+
+class DeserializingConsumer(Consumer, Generic[K, V]):
+    """A `kafka_core.Consumer` that gives objects.
+
+    A message that can't be read is raised, and the position goes back to it: the next poll raises it again, and so
+    does a consumer started later, since its offset is not stored. To go on behind it:
+    `consumer.seek(TopicPartition(error.topic, error.partition, error.offset + 1))`.
+
+    `poison.policy` `skip` goes on behind such a message and tells `on.poison` (called with the error, which holds the
+    raw message); `dead.letter.topic` sets it aside there before its offset is stored: key, value and headers as they
+    came, and headers `__dlq.topic`, `__dlq.partition`, `__dlq.offset`, `__dlq.error.class`, `__dlq.error.message`, …
+    What can't be read only because the registry is away is raised whatever the policy is.
+
+    With `enable.auto.offset.store` (the default) offsets are stored when messages are handed out, as they were read.
+
+    Args:
+        conf: properties of the Consumer, and `key.deserializer`, `value.deserializer`:
+            `function(bytes or None, ctx) -> object`; without one, keys (or values) are bytes; and `poison.policy`,
+            `on.poison`, `dead.letter.topic`, `dead.letter.conf` (properties of the producer of dead letters, beyond
+            what it shares with the consumer).
+
+    Raises:
+        ConfigError: as the Consumer.
+        ValueError: a deserializer is not callable, or a policy is not known.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        rest, key, value = take_functions(conf, DESERIALIZERS)
+        rest, self._policy = Policy.take(rest)
+        self._reader = Reader(key, value)
+        self._letters: Producer | None = None
+        self._held: deque[ConsumeError] = deque()
+        self._stores = _stores_itself(rest)
+        super().__init__({**rest, AUTO_STORE: False})
+
+    def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
+        """The next message with its key and value deserialized, None if there was none in time.
+
+        Raises:
+            KeyDeserializationError, ValueDeserializationError: it can't be read; it comes again.
+            ConsumeError: the client has something to tell, e.g. the end of a partition.
+            StateError: closed, or used in a forked child.
+        """
+        deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        while True:
+            message = self._next(timeout)
+            found = self._take([] if message is None else [message])
+            if found or message is None:
+                return found[0] if found else None
+            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())  # it was passed over
+
+    def consume(  # type: ignore[override]
+        self, num_messages: int = 1, timeout: float = -1
+    ) -> list[TypedMessage[K, V]]:
+        """Up to `num_messages` messages with keys and values deserialized.
+
+        Messages before one that can't be read are handed out first; the call after that raises.
+
+        Raises:
+            KeyDeserializationError, ValueDeserializationError: the first message can't be read; it comes again.
+            ConsumeError: the client has something to tell, e.g. the end of a partition.
+            ValueError: too many messages are asked for.
+            StateError: closed, or used in a forked child.
+        """
+        if self._held:
+            raise self._held.popleft()
+        return self._take(super().consume(num_messages, timeout))
+
+    def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
+        """As `Consumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
+        batch = super().consume_arrow(num_messages, timeout)
+        if self._stores:
+            self.keep([place for place in self.position(self.assignment()) if place.offset >= 0])
+        return batch
+
+    def __iter__(self) -> Iterator[TypedMessage[K, V]]:  # type: ignore[override]
+        """Messages for ever, as `poll` gives them."""
+        while True:
+            message = self.poll(1.0)
+            if message is not None:
+                yield message
+
+    def _next(self, timeout: float | None) -> Message | None:
+        if self._held:
+            raise self._held.popleft()
+        return super().poll(timeout)
+
+    def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
+        batch, raised = settle(taking(raw, self._reader, self._policy, self, self._stores))
+        self._held.extend(event for event in batch.events if event is not raised)
+        if raised is not None:
+            raise raised
+        return cast("list[TypedMessage[K, V]]", batch.messages)
+
+    def go_back(self, place: TopicPartition) -> None:
+        """Sets the position; a partition that was revoked meanwhile is left to its next owner."""
+        try:
+            self.seek(place)
+        except StateError as gone:
+            log.debug("not gone back to %s: %s", place, gone)
+
+    def keep(self, places: list[TopicPartition]) -> None:
+        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
+        for place in places:
+            try:
+                self.store_offsets(offsets=[place])
+            except StateError as gone:
+                log.debug("offset not stored: %s", gone)
+
+    def set_aside(self, letter: Letter) -> None:
+        """Delivers a dead letter, and waits for it.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        if self._letters is None:
+            self._letters = Producer(dict(self._policy.producer_conf or {}))
+        failures: list[KafkaError] = []
+        self._letters.produce(
+            letter.topic,
+            letter.value,
+            letter.key,
+            on_delivery=lambda error, _: failures.append(error) if error is not None else None,
+            timestamp=letter.timestamp,
+            headers=letter.headers,
+        )
+        if self._letters.flush(DELIVERY_S):
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way"))
+        if failures:
+            raise KafkaException(failures[0])
+
+    def close(self) -> None:
+        """As `Consumer.close`; closes the producer of dead letters too."""
+        super().close()
+        if self._letters is not None:
+            self._letters.close()
+
+
+class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
+    """A `kafka_core.aio.AIOConsumer` that gives objects; see `DeserializingConsumer`.
+
+    Args:
+        conf: properties of the AIOConsumer, and `key.deserializer`, `value.deserializer`: functions or coroutine
+            functions `(bytes or None, ctx) -> object`.
+
+    Raises:
+        ConfigError: as the AIOConsumer.
+        ValueError: a deserializer is not callable.
+    """
+
+    def __init__(self, conf: Mapping[str, object]) -> None:
+        rest, key, value = take_functions(conf, DESERIALIZERS)
+        rest, self._policy = Policy.take(rest)
+        self._reader = Reader(key, value)
+        self._letters: AIOProducer | None = None
+        self._held: deque[ConsumeError] = deque()
+        self._stores = _stores_itself(rest)
+        super().__init__({**rest, AUTO_STORE: False})
+
+    async def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
+        """See `DeserializingConsumer.poll`."""
+        deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        while True:
+            if self._held:
+                raise self._held.popleft()
+            message = await super().poll(timeout)
+            found = await self._take([] if message is None else [message])
+            if found or message is None:
+                return found[0] if found else None
+            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())  # it was passed over
+
+    async def consume(  # type: ignore[override]
+        self, num_messages: int = 1, timeout: float = -1
+    ) -> list[TypedMessage[K, V]]:
+        """See `DeserializingConsumer.consume`."""
+        if self._held:
+            raise self._held.popleft()
+        return await self._take(await super().consume(num_messages, timeout))
+
+    async def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
+        """As `AIOConsumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
+        batch = await super().consume_arrow(num_messages, timeout)
+        if self._stores:
+            places = await self.position(await self.assignment())
+            await self.keep([place for place in places if place.offset >= 0])
+        return batch
+
+    async def __aiter__(self) -> AsyncIterator[TypedMessage[K, V]]:  # type: ignore[override]
+        """Messages until the consumer is closed, as `poll` gives them."""
+        while True:
+            try:
+                message = await self.poll(-1)
+            except StateError:
+                return
+            if message is not None:
+                yield message
+
+    async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
+        batch, raised = await settle_async(taking(raw, self._reader, self._policy, self, self._stores))
+        self._held.extend(event for event in batch.events if event is not raised)
+        if raised is not None:
+            raise raised
+        return cast("list[TypedMessage[K, V]]", batch.messages)
+
+    async def go_back(self, place: TopicPartition) -> None:
+        """Sets the position; a partition that was revoked meanwhile is left to its next owner."""
+        try:
+            await self.seek(place)
+        except StateError as gone:
+            log.debug("not gone back to %s: %s", place, gone)
+
+    async def keep(self, places: list[TopicPartition]) -> None:
+        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
+        for place in places:
+            try:
+                await self.store_offsets(offsets=[place])
+            except StateError as gone:
+                log.debug("offset not stored: %s", gone)
+
+    async def set_aside(self, letter: Letter) -> None:
+        """Delivers a dead letter, and waits for it.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        if self._letters is None:
+            self._letters = AIOProducer(dict(self._policy.producer_conf or {}))
+        delivery = await self._letters.produce(
+            letter.topic, letter.value, letter.key, timestamp=letter.timestamp, headers=letter.headers
+        )
+        try:
+            await asyncio.wait_for(delivery, DELIVERY_S)
+        except TimeoutError as late:
+            reason = KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way")
+            raise KafkaException(reason) from late
+
+    async def close(self) -> None:
+        """As `AIOConsumer.close`; closes the producer of dead letters too."""
+        await super().close()
+        if self._letters is not None:
+            await self._letters.close()
+
+
+def _stores_itself(conf: Mapping[str, object]) -> bool:
+    """Whether offsets are to be stored when messages are handed out."""
+    value = conf.get(AUTO_STORE, True)
+    return value if isinstance(value, bool) else str(value).lower() not in ("false", "0")

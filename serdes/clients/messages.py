@@ -1,0 +1,347 @@
+"""What happens to keys and values between a Kafka client and its user: which messages are handed out, which held back.
+
+Must not know of clients, threads or event loops: the shells in `serdes.clients` poll, seek and store. A message that
+can't be read never disappears and never blocks silently: the position goes back to it, so that the next poll (or a
+restart) sees it again, until somebody seeks past it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from kafka_core.errors import ConsumeError, KafkaError, KafkaException
+from kafka_core.kernels import Message
+from kafka_core.model import TopicPartition
+from serdes.clients.poison import Letter, Policy
+from serdes.context import MessageField, SerializationContext
+from serdes.errors import (
+    FieldError,
+    KeyDeserializationError,
+    KeySerializationError,
+    ValueDeserializationError,
+    ValueSerializationError,
+)
+
+__all__ = ["Batch", "Reader", "TypedMessage", "Writer", "settle", "settle_async", "take_functions", "taking"]
+
+K = TypeVar("K", covariant=True)
+V = TypeVar("V", covariant=True)
+T = TypeVar("T")
+Function = Callable[[Any, SerializationContext], Any]
+
+
+class TypedMessage(Protocol[K, V]):
+    """A `kafka_core.Message` whose key and value are of known types."""
+
+    def key(self) -> K | None:
+        """The key, None if there is none."""
+        ...
+
+    def value(self) -> V | None:
+        """The value, None for a tombstone."""
+        ...
+
+    def topic(self) -> str:
+        """The topic it came from."""
+        ...
+
+    def partition(self) -> int:
+        """The partition it came from."""
+        ...
+
+    def offset(self) -> int:
+        """Its offset there."""
+        ...
+
+    def leader_epoch(self) -> int | None:
+        """The leader epoch of its batch."""
+        ...
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        """Its headers, None if there are none."""
+        ...
+
+    def timestamp(self) -> tuple[int, int]:
+        """Type (`TIMESTAMP_…`) and milliseconds since 1970."""
+        ...
+
+    def latency(self) -> float | None:
+        """Seconds it took to be produced, for delivery reports."""
+        ...
+
+    def error(self) -> KafkaError | None:
+        """None: messages with errors are raised."""
+        ...
+
+
+def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[dict[str, object], Any, Any]:
+    """Splits a configuration into what the client takes and the two functions.
+
+    Raises:
+        ValueError: one of the functions is not callable.
+    """
+    rest = dict(conf)
+    functions: list[Any] = []
+    for name in names:
+        function = rest.pop(name, None)
+        if function is not None and not callable(function):
+            raise ValueError(f"{name} must be callable: (value, SerializationContext) -> result")
+        functions.append(function)
+    return rest, functions[0], functions[1]
+
+
+Steps = Generator[Any, Any, T]
+"""Yields what functions gave, to be awaited if need be, and is sent the result."""
+
+
+def settle(steps: Steps[T]) -> T:
+    """Runs steps whose functions have given their results."""
+    try:
+        result = next(steps)
+        while True:
+            result = steps.send(result)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+async def settle_async(steps: Steps[T]) -> T:
+    """Runs steps whose functions may be coroutine functions."""
+    try:
+        result = next(steps)
+        while True:
+            if hasattr(result, "__await__"):
+                try:
+                    result = await result
+                except Exception as error:
+                    result = steps.throw(error)
+                    continue
+            result = steps.send(result)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Serializes keys and values; None is a function that passes bytes on."""
+
+    key: Function | None
+    value: Function | None
+
+    def write(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
+        """Key, value and headers as they are produced; functions may have added headers, never to the caller's.
+
+        Raises:
+            KeySerializationError, ValueSerializationError: whatever the functions raised is behind them.
+        """
+        return settle(self._steps(topic, key, value, headers))
+
+    async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
+        """As `write`; functions may be coroutine functions."""
+        return await settle_async(self._steps(topic, key, value, headers))
+
+    def _steps(self, topic: str, key: Any, value: Any, headers: Any) -> Steps[tuple[Any, Any, Any]]:
+        own, given = list(headers.items() if isinstance(headers, Mapping) else headers or ()), key
+        if self.key is not None:
+            try:
+                key = yield self.key(key, SerializationContext(topic, MessageField.KEY, own))
+            except Exception as error:
+                raise KeySerializationError(error, topic) from error
+        if self.value is not None:
+            try:
+                value = yield self.value(value, SerializationContext(topic, MessageField.VALUE, own, given))
+            except Exception as error:
+                raise ValueSerializationError(error, topic) from error
+        return key, value, own or None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Deserializes keys and values in their messages; None is a function that leaves bytes."""
+
+    key: Function | None
+    value: Function | None
+
+    def read(self, message: Message) -> None:
+        """Replaces key and value by what they mean; on an error the message stays as it was.
+
+        Raises:
+            KeyDeserializationError, ValueDeserializationError: they hold the raw message.
+        """
+        settle(self.steps(message))
+
+    async def read_async(self, message: Message) -> None:
+        """As `read`; functions may be coroutine functions."""
+        await settle_async(self.steps(message))
+
+    def steps(self, message: Message) -> Steps[None]:
+        """What `read` does."""
+        topic, headers = message.topic() or "", message.headers()
+        key = value = None
+        if self.key is not None:
+            try:
+                key = yield self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
+            except Exception as error:
+                raise KeyDeserializationError(error, message) from error
+        if self.value is not None:
+            try:
+                context = SerializationContext(topic, MessageField.VALUE, headers, message.key())
+                value = yield self.value(message.value(), context)
+            except Exception as error:
+                raise ValueDeserializationError(error, message) from error
+        if self.key is not None:
+            message.set_key(key)
+        if self.value is not None:
+            message.set_value(value)
+
+
+class Client(Protocol):
+    """What `taking` does with a consumer; each gives a result, or an awaitable of it."""
+
+    def go_back(self, place: TopicPartition) -> Any:
+        """Sets the position; a partition that is gone is nobody's fault."""
+        ...
+
+    def keep(self, places: list[TopicPartition]) -> Any:
+        """Stores offsets; partitions that are gone are nobody's fault."""
+        ...
+
+    def set_aside(self, letter: Letter) -> Any:
+        """Delivers a dead letter.
+
+        Raises:
+            KafkaException: it was not delivered.
+        """
+        ...
+
+
+def taking(
+    raw: Iterable[Message], reader: Reader, policy: Policy, client: Client, stores: bool
+) -> Steps[tuple[Batch, Exception | None]]:
+    """Reads messages that were polled together, goes back to what can't be read, stores what is handed out.
+
+    Args:
+        raw: the messages, in order.
+        reader: reads them.
+        policy: what happens to those that can't be read.
+        client: the consumer.
+        stores: whether offsets are stored.
+
+    Returns:
+        What is handed out, and what is to be raised instead, if anything.
+    """
+    batch = Batch()
+    for message in raw:
+        if batch.skips(message):
+            continue
+        error = message.error()
+        if error is not None:
+            batch.event(message, error)
+            continue
+        try:
+            yield from reader.steps(message)
+        except FieldError as poison:
+            yield from _poison(batch, message, poison, policy, client)
+        else:
+            batch.good(message)
+    for place in batch.seeks:
+        yield client.go_back(place)
+    if stores and batch.stores:
+        yield client.keep(batch.stores)
+    return batch, batch.verdict()[0]
+
+
+def _poison(batch: Batch, message: Message, poison: FieldError, policy: Policy, client: Client) -> Steps[None]:
+    if not policy.passes(poison):
+        batch.poison(message, poison)
+        return
+    letter = policy.letter(message, poison)
+    if letter is not None:
+        try:
+            yield client.set_aside(letter)
+        except KafkaException as error:
+            poison.add_note(f"and the dead letter was not delivered to {letter.topic}: {error}")
+            batch.poison(message, poison)
+            return
+    if policy.callback is not None:
+        try:
+            policy.callback(poison)
+        except Exception as error:
+            poison.add_note(f"and on.poison failed: {type(error).__name__}: {error}")
+            batch.poison(message, poison)
+            return
+    batch.passed(message)
+
+
+@dataclass(slots=True)
+class Batch:
+    """Sorts messages that were polled together. Feed it in order: `skips`, then one of `good`, `poison`, `event`.
+
+    Attributes:
+        messages: what is handed out.
+        events: messages that are errors of the client, as exceptions, in order.
+        poisons: the first message of each partition that could not be read.
+    """
+
+    messages: list[Message] = field(default_factory=list)
+    events: list[ConsumeError] = field(default_factory=list)
+    poisons: list[FieldError] = field(default_factory=list)
+    _order: list[Exception] = field(default_factory=list)
+    _seeks: dict[tuple[str, int], TopicPartition] = field(default_factory=dict)
+    _stores: dict[tuple[str, int], TopicPartition] = field(default_factory=dict)
+
+    def skips(self, message: Message) -> bool:
+        """Whether a message stands behind one of its partition that can't be read: it will come again."""
+        return bool(self._seeks) and _place(message) in self._seeks
+
+    def good(self, message: Message) -> None:
+        """The message was read."""
+        self.messages.append(message)
+        self.passed(message)
+
+    def passed(self, message: Message) -> None:
+        """The message is done with: the offset behind it may be stored."""
+        topic, partition = place = _place(message)
+        offset, epoch = (message.offset() or 0) + 1, message.leader_epoch()
+        self._stores[place] = TopicPartition(topic, partition, offset, leader_epoch=epoch)
+
+    def poison(self, message: Message, error: FieldError) -> None:
+        """The message can't be read."""
+        topic, partition = place = _place(message)
+        self.poisons.append(error)
+        self._order.append(error)
+        self._seeks[place] = TopicPartition(topic, partition, message.offset() or 0)
+
+    def event(self, message: Message, error: KafkaError) -> None:
+        """The message is an error of the client."""
+        made = ConsumeError(error, kafka_message=message)
+        self.events.append(made)
+        self._order.append(made)
+
+    @property
+    def seeks(self) -> list[TopicPartition]:
+        """Where positions have to go back to."""
+        return list(self._seeks.values())
+
+    @property
+    def stores(self) -> list[TopicPartition]:
+        """The offsets behind what is handed out, to be committed some day."""
+        return list(self._stores.values())
+
+    def verdict(self) -> tuple[Exception | None, list[ConsumeError]]:
+        """What is to be raised now (only if nothing is handed out), and the events to be raised later.
+
+        A poison that is not raised now needs no keeping: it comes again.
+        """
+        if self.messages or not self._order:
+            return None, self.events
+        first = self._order[0]
+        return first, [event for event in self.events if event is not first]
+
+
+def _place(message: Message) -> tuple[str, int]:
+    partition = message.partition()
+    return message.topic() or "", -1 if partition is None else partition

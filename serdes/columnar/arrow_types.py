@@ -1,0 +1,200 @@
+"""Avro types as Arrow types, and what decoded values need before Arrow takes them.
+
+Must not know of frames or registries. Needs pyarrow (the extra `arrow`). Unions of several types become a struct of
+`member0`, `member1`, …, of which one is set, as Spark's from_avro does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from registry.schemas.avro.model import (
+    ArrayType,
+    AvroType,
+    EnumType,
+    FixedType,
+    Kind,
+    MapType,
+    Primitive,
+    RecordType,
+    UnionType,
+)
+from serdes.errors import SerializationError
+from serdes.formats.avro.logical import DURATION, logical_of
+
+__all__ = ["arrow_type", "value_converter"]
+
+Convert: TypeAlias = Callable[[Any], Any]
+
+PRIMITIVES: dict[Kind, pa.DataType] = {
+    Kind.NULL: pa.null(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INT: pa.int32(),
+    Kind.LONG: pa.int64(),
+    Kind.FLOAT: pa.float32(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.BYTES: pa.binary(),
+    Kind.STRING: pa.string(),
+}
+LOGICAL: dict[tuple[Kind, str], pa.DataType] = {
+    (Kind.INT, "date"): pa.date32(),
+    (Kind.INT, "time-millis"): pa.time32("ms"),
+    (Kind.LONG, "time-micros"): pa.time64("us"),
+    (Kind.LONG, "timestamp-millis"): pa.timestamp("ms", tz="UTC"),
+    (Kind.LONG, "timestamp-micros"): pa.timestamp("us", tz="UTC"),
+    (Kind.LONG, "local-timestamp-millis"): pa.timestamp("ms"),
+    (Kind.LONG, "local-timestamp-micros"): pa.timestamp("us"),
+    (Kind.STRING, "uuid"): pa.string(),
+}
+WIDER = {frozenset({Kind.INT, Kind.LONG}): pa.int64(), frozenset({Kind.FLOAT, Kind.DOUBLE}): pa.float64()}
+"""Unions of two numbers are columns of the wider one, as in Spark."""
+MAX_DECIMAL128_DIGITS = 38
+MAX_DECIMAL256_DIGITS = 76
+
+
+def arrow_type(avro: AvroType) -> pa.DataType:
+    """The Arrow type of a column of this Avro type. Everything may be null, since bad rows are.
+
+    record → struct, array → list, map → map, enum and uuid → string, fixed → binary, decimal → decimal128 (256 over
+    38 digits), date and times and timestamps → theirs (UTC unless local), `[null, T]` → T.
+
+    Raises:
+        SerializationError: Arrow has no such type: it is recursive, or a decimal of more than 76 digits.
+    """
+    return _arrow(avro, ())
+
+
+def _arrow(avro: AvroType, inside: tuple[RecordType, ...]) -> pa.DataType:
+    if isinstance(avro, RecordType):
+        if avro in inside:
+            raise SerializationError(f"record {avro.name} holds itself: recursive types can't be columns")
+        deeper = (*inside, avro)
+        return pa.struct([pa.field(field.name, _arrow(field.type, deeper)) for field in avro.fields])
+    if isinstance(avro, ArrayType):
+        return pa.list_(_arrow(avro.items, inside))
+    if isinstance(avro, MapType):
+        return pa.map_(pa.string(), _arrow(avro.values, inside))
+    if isinstance(avro, UnionType):
+        return _union(avro, inside)
+    return _leaf(avro)
+
+
+def _leaf(avro: Primitive | EnumType | FixedType) -> pa.DataType:
+    if isinstance(avro, EnumType):
+        return pa.string()
+    logical = logical_of(avro)
+    if logical == "decimal":
+        return _decimal(avro.props["precision"], avro.props.get("scale", 0))
+    if isinstance(avro, FixedType):
+        return pa.binary()
+    return LOGICAL.get((avro.kind, str(logical)), PRIMITIVES[avro.kind])
+
+
+def _decimal(precision: int, scale: int) -> pa.DataType:
+    if precision > MAX_DECIMAL256_DIGITS:
+        raise SerializationError(f"decimal({precision}, {scale}): columns have {MAX_DECIMAL256_DIGITS} digits at most")
+    made: pa.DataType = (pa.decimal128 if precision <= MAX_DECIMAL128_DIGITS else pa.decimal256)(precision, scale)
+    return made
+
+
+def _members(avro: UnionType) -> list[AvroType]:
+    return [branch for branch in avro.branches if branch.kind is not Kind.NULL]
+
+
+def _union(avro: UnionType, inside: tuple[RecordType, ...]) -> pa.DataType:
+    members = _members(avro)
+    if not members:
+        return pa.null()
+    if len(members) == 1:
+        return _arrow(members[0], inside)
+    wider = _wider(members)
+    if wider is not None:
+        return wider
+    return pa.struct([pa.field(f"member{at}", _arrow(member, inside)) for at, member in enumerate(members)])
+
+
+def _wider(members: list[AvroType]) -> pa.DataType | None:
+    if any(not isinstance(member, Primitive) or member.props for member in members):
+        return None
+    return WIDER.get(frozenset(member.kind for member in members))
+
+
+# --- values
+
+
+def value_converter(avro: AvroType) -> Convert | None:
+    """What turns a decoded value into one that pyarrow takes for `arrow_type(avro)`; None if nothing has to be done.
+
+    Values of unions with several types are expected as the decoder gives them with `Tags.PLACES`.
+    """
+    if isinstance(avro, RecordType):
+        return _record_converter(avro)
+    if isinstance(avro, ArrayType):
+        return _array_converter(avro)
+    if isinstance(avro, MapType):
+        return _map_converter(avro)
+    if isinstance(avro, UnionType):
+        return _union_converter(avro)
+    return LEAVES.get((avro.kind, logical_of(avro)))
+
+
+LEAVES: dict[tuple[Kind, str | None], Convert] = {
+    (Kind.STRING, "uuid"): lambda value: None if value is None else str(value),
+    (Kind.FIXED, "uuid"): lambda value: None if value is None else value.bytes,
+    (Kind.FIXED, "duration"): lambda value: None if value is None else DURATION.pack(*value),
+}
+
+
+def _record_converter(avro: RecordType) -> Convert | None:
+    converters = {}
+    for field in avro.fields:
+        converter = value_converter(field.type)
+        if converter is not None:
+            converters[field.name] = converter
+    if not converters:
+        return None
+
+    def convert(record: Any) -> Any:
+        if record is None:
+            return None
+        changed = {name: converter(record[name]) for name, converter in converters.items()}
+        return {**record, **changed}
+
+    return convert
+
+
+def _array_converter(avro: ArrayType) -> Convert | None:
+    inner = value_converter(avro.items)
+    if inner is None:
+        return None
+    return lambda items: None if items is None else [inner(item) for item in items]
+
+
+def _map_converter(avro: MapType) -> Convert:
+    inner = value_converter(avro.values)
+    if inner is None:
+        return lambda entries: None if entries is None else list(entries.items())
+    return lambda entries: None if entries is None else [(key, inner(value)) for key, value in entries.items()]
+
+
+def _union_converter(avro: UnionType) -> Convert | None:
+    members = _members(avro)
+    if not members:
+        return None
+    if len(members) == 1:
+        return value_converter(members[0])
+    if _wider(members) is not None:
+        return lambda value: None if value is None else value[1]
+    places = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+    parts = {at: (f"member{n}", value_converter(avro.branches[at])) for n, at in enumerate(places)}
+
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        column, converter = parts[value[0]]
+        return {column: value[1] if converter is None else converter(value[1])}
+
+    return convert

@@ -1,0 +1,1 @@
+"""Classes as schemas: dataclasses, attrs, pydantic models and `TypedDict`s, for `serdes.typed`."""
