@@ -14,6 +14,7 @@ from kafka_core.engine.producing.lane import NEVER_S, Delivery, Lane, SealedBatc
 from kafka_core.engine.producing.sequences import IdentityPhase, ProducerIds, sequence_plus
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.produce import PartitionProduceResponse, ProduceResponse
 
 UNKNOWN_OFFSET: Final = -1
@@ -193,6 +194,9 @@ class Batcher:
             leader = view.leader(lane.topic, lane.partition)
             if leader is not None and leader not in view.brokers:
                 leader = None
+            topic_id = view.topic_id(lane.topic)
+            if topic_id not in (ZERO_UUID, lane.topic_id):
+                lane.change_topic(topic_id)
             if leader != lane.leader:
                 self._move(lane, leader)
 
@@ -448,6 +452,7 @@ class Batcher:
             lane = self._lanes[topic, partition] = Lane(topic, partition, idempotent=self.rules.idempotent)
             leader = self._view.leader(topic, partition)
             lane.leader = leader if leader in self._view.brokers else None
+            lane.topic_id = self._view.topic_id(topic)
         return lane
 
     def _move(self, lane: Lane, leader: int | None) -> None:

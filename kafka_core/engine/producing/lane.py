@@ -7,10 +7,11 @@ Spec: the order rules in `Lane.may_send`; the Java client's RecordAccumulator an
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
+from uuid import UUID
 
 from kafka_core.engine.producing.sequences import NO_SEQUENCE, PartitionSequence, ProducerIdentity, ProducerIds
 from kafka_core.errors import KafkaError
-from kafka_core.protocol import Buffer
+from kafka_core.protocol import ZERO_UUID, Buffer
 
 NEVER_S: Final = float("inf")
 
@@ -127,7 +128,8 @@ class Lane:
         leader: Node id to send to; None while unknown.
         queue: Batches to be sent, in order.
         in_flight: Batches sent and not answered, in order, those that were reported meanwhile included.
-        flight_node: To whom those in flight were sent.
+        flight_node: To whom those in flight were sent. `flight_topic_id`: the topic that they were sent to.
+        topic_id: Which topic of that name is there now; the zero UUID where the brokers have no ids.
         failures: Failed tries since the last success; above 0 the lane sends one batch at a time.
         last_error: Why its last try failed; None after a success.
         retry_at_s: Nothing is sent before that time.
@@ -139,6 +141,7 @@ class Lane:
         "broken",
         "failures",
         "flight_node",
+        "flight_topic_id",
         "in_flight",
         "last_error",
         "leader",
@@ -147,6 +150,7 @@ class Lane:
         "retry_at_s",
         "sequence",
         "topic",
+        "topic_id",
     )
 
     def __init__(self, topic: str, partition: int, *, idempotent: bool) -> None:
@@ -156,6 +160,7 @@ class Lane:
         self.queue: deque[Delivery] = deque()
         self.in_flight: list[Delivery] = []
         self.flight_node: int | None = None
+        self.flight_topic_id = self.topic_id = ZERO_UUID
         self.failures = 0
         self.last_error: KafkaError | None = None
         self.retry_at_s = 0.0
@@ -176,6 +181,8 @@ class Lane:
         New batches may follow those in flight; not so when that could change the order:
           * the lane is recovering (`failures`): one at a time until one succeeds;
           * those in flight went to another broker: their fate is open until it answers (or its connection breaks);
+          * those in flight went to a topic of that name that was deleted: they will be refused, and the new topic, which
+            knows nothing of this producer, would take the second batch without the first;
           * idempotent: the broker has not acknowledged anything of this producer and epoch yet, so it would take the
             second batch without the first;
           * idempotent: one in flight was given up, or the sequence is broken, or the epoch has changed: only when
@@ -183,7 +190,9 @@ class Lane:
         """
         if not self.queue or now_s < self.retry_at_s:
             return False
-        if self.in_flight and (self.failures or self.flight_node != self.leader):
+        if self.in_flight and (
+            self.failures or self.flight_node != self.leader or self.flight_topic_id != self.topic_id
+        ):
             return False
         return self.sequence is None or self._align(self.sequence, ids)
 
@@ -221,8 +230,14 @@ class Lane:
             delivery.number(self.sequence.identity, self.sequence.take(delivery.batch.count))
         delivery.attempts += 1
         self.in_flight.append(delivery)
-        self.flight_node = node_id
+        self.flight_node, self.flight_topic_id = node_id, self.topic_id
         return delivery
+
+    def change_topic(self, topic_id: UUID) -> None:
+        """The topic of that name is another one now (deleted and created again): its log knows no sequences of ours."""
+        self.topic_id = topic_id
+        if self.sequence is not None:
+            self.sequence.known = False
 
     def landed(self, delivery: Delivery) -> None:
         """The answer is here (or there will be none)."""

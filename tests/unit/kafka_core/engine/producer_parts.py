@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from kafka_core.clock import ManualClock
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
@@ -12,6 +13,7 @@ from kafka_core.engine.producing.lane import SealedBatch
 from kafka_core.engine.producing.sequences import ProducerIdentity
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaError, NetworkError
+from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.produce import (
     LeaderIdAndEpoch,
     NodeEndpoint,
@@ -53,12 +55,17 @@ class FakeBatch:
 
 
 def view(
-    leaders: dict[int, int | None], *, topic: str = TOPIC, epoch: int = 0, nodes: Iterable[int] = (1, 2)
+    leaders: dict[int, int | None],
+    *,
+    topic: str = TOPIC,
+    epoch: int = 0,
+    nodes: Iterable[int] = (1, 2),
+    topic_id: UUID = ZERO_UUID,
 ) -> ClusterView:
     """Partition → leader, every partition with this leader epoch."""
     partitions = {number: PartitionView(number, leader, epoch) for number, leader in leaders.items()}
     brokers = {node: BrokerAddress(node, f"host{node}", 9092) for node in nodes}
-    return ClusterView(brokers=brokers, topics={topic: TopicView(topic, partitions=partitions)})
+    return ClusterView(brokers=brokers, topics={topic: TopicView(topic, topic_id, partitions)})
 
 
 @dataclass

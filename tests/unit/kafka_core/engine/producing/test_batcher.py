@@ -283,6 +283,45 @@ def test_new_batches_wait_until_the_old_leader_has_answered() -> None:
     assert names(driver.take(2)) == ["b"]
 
 
+def test_batches_for_a_topic_made_anew_wait_until_those_for_the_old_one_are_answered() -> None:
+    driver = Driver()
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))
+    driver.add("a", "b", "c")
+    first = driver.take()
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=2)))
+    assert driver.nothing(), "the new topic would take b, and a would come behind it"
+    driver.answer(first, KafkaError.UNKNOWN_TOPIC_ID)
+    driver.back_off()
+    again = driver.take()
+    assert (names(again), numbers(again)) == (["a"], [(0, 0)])
+    driver.answer(again)
+    assert [names(driver.take()), names(driver.take())] == [["b"], ["c"]]
+
+
+def test_the_first_batch_of_a_topic_made_anew_is_alone_until_it_is_acknowledged() -> None:
+    driver = Driver()
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))
+    driver.add("a")
+    driver.answer(driver.take())
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=2)))
+    driver.add("b", "c")
+    first = driver.take()
+    assert names(first) == ["b"]
+    assert driver.nothing(), "a log that knows no sequences of this producer would take c without b"
+    driver.answer(first)
+    assert names(driver.take()) == ["c"]
+
+
+def test_a_topic_that_is_away_for_a_while_is_still_the_same() -> None:
+    driver = Driver()
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))
+    driver.add("a", "b")
+    driver.take()
+    driver.batcher.use_view(view({}, topic="another"))
+    driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))
+    assert names(driver.take()) == ["b"]
+
+
 def test_retries_end_with_the_last_error() -> None:
     driver = Driver(replace(PLAIN, retries=1))
     driver.add("a")
