@@ -32,6 +32,7 @@ GROUP: dict[str, Any] = {
     "group.id": "g",
     "auto.offset.reset": "earliest",
     "session.timeout.ms": 6000,
+    "max.poll.interval.ms": 6000,  # with it ends the wait for the answer of a JoinGroup or SyncGroup that never comes
     "heartbeat.interval.ms": 50,
     "auto.commit.interval.ms": 20,
     "fetch.wait.max.ms": 10,
@@ -203,8 +204,6 @@ def spoil(work: Callable[..., None], seed: int, answers: int, monkeypatch: pytes
         work(cluster.bootstrap_servers, damage, watch, answers)
 
 
-# Slow, because one stall is open: a consumer that met damage plans no fetch any more now and then (issue 9, A8).
-@pytest.mark.slow
 @pytest.mark.parametrize("work", WORK)
 def test_damaged_answers_do_no_harm(work: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(work, 1, FEW, monkeypatch)

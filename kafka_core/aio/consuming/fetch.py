@@ -33,6 +33,8 @@ logger: Final = logging.getLogger("kafka_core.consumer")
 LEADER_PATIENCE_S: Final = 0.25
 """How long a connection to a leader may take before the metadata is asked again (which spaces its own requests)."""
 
+REPLAN_S: Final = 1.0
+
 Report = Callable[[PartitionState, KafkaError], None]
 RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
 """Finds positions for some partitions: one round of requests."""
@@ -77,10 +79,16 @@ class FetchLoop:
         self._scheduled = False
         if self._stopped:
             return
+        try:
+            self._plan()
+        except Exception:  # ours: the consumer must not stand still for ever, in silence
+            logger.exception("planning fetches failed; they are planned again in %g s", REPLAN_S)
+            self._set_timer(REPLAN_S)
+
+    def _plan(self) -> None:
         view, now_s = self._client.metadata, self._clock.monotonic()
         # While a request beside the session is out, none of the session's is planned: it would ask for the same.
         planned, leaderless, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
-        loop = asyncio.get_running_loop()
         for item in planned:
             self._planned[item.node_id] = item
             self._in_flight[item.node_id] = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
@@ -91,11 +99,14 @@ class FetchLoop:
         for topic in leaderless:
             self._client.invalidate(topic)
         self._positions.poke()
+        self._set_timer(None if again_s is None else max(0.001, again_s - self._clock.monotonic()))
+
+    def _set_timer(self, delay_s: float | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if again_s is not None:
-            self._timer = loop.call_later(max(0.001, again_s - self._clock.monotonic()), self._pump)
+        if delay_s is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._pump)
 
     async def _fetch(self, planned: PlannedFetch) -> None:
         try:
@@ -109,7 +120,7 @@ class FetchLoop:
         finally:
             self._in_flight.pop(planned.node_id, None)
             self._planned.pop(planned.node_id, None)
-        self._pump()
+            self._pump()
 
     async def _fetch_beside(self, planned: PlannedFetch) -> None:
         try:
@@ -122,7 +133,7 @@ class FetchLoop:
             self._follow(planned.node_id, outcome)
         finally:
             self._beside.pop(planned.node_id, None)
-        self._pump()
+            self._pump()
 
     async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
         connection = await self._connection(planned, lane)

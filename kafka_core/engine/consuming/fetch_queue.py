@@ -183,6 +183,17 @@ class FetchQueue:
             state.change_topic(topic_id)
             state.restart(offset)
 
+    def leave(self, state: PartitionState, version: int, phase: Phase) -> bool:
+        """Moves a partition from FETCH to another phase, as one step for the taker; False if it has changed its mind.
+
+        The taker may halt it at any moment, for a batch that can't be read.
+        """
+        with self._lock:
+            if state.version != version or state.phase is not Phase.FETCH:
+                return False
+            state.move(phase)
+            return True
+
     def hand_back(self, state: PartitionState, offset: int) -> None:
         """Records from `offset` on were taken, but never reached the application: they come again, uncommitted."""
         with self._lock:

@@ -269,7 +269,7 @@ class Fetcher:
             return None
         if known.leader_epoch != state.leader_epoch and known.leader_epoch >= 0:
             if state.leader_epoch >= 0 and state.fetch_epoch >= 0:
-                state.move(Phase.VALIDATE)
+                self._queue.leave(state, state.version, Phase.VALIDATE)
             state.request = NO_REQUEST  # the old leader may have had what the new one has not
             state.leader_epoch = known.leader_epoch
             state.preferred_replica = None
@@ -501,8 +501,8 @@ class Fetcher:
             f"{state.topic}[{state.partition}]: the batch at offset {first} can't be read: {error}. Nothing was "
             f"skipped: seek() past it to go on{past}, or to {first} to try it again"
         )
-        state.move(Phase.HALTED)
-        self._push_event(state, version, KafkaError(error.code, reason), first)
+        if self._queue.leave(state, version, Phase.HALTED):
+            self._push_event(state, version, KafkaError(error.code, reason), first)
 
     # ---- errors
 
@@ -556,7 +556,8 @@ class Fetcher:
         """The log no longer (or not yet) has the offset: do what `auto.offset.reset` says."""
         reset = self._settings.reset
         if reset is not None:
-            state.look_up(reset)
+            state.lookup_timestamp = reset
+            self._queue.leave(state, version, Phase.LOOKUP)
             return
         offset = state.next_fetch_offset
         known = f" (the log begins at {data.log_start_offset})" if data.log_start_offset >= 0 else ""
@@ -564,8 +565,8 @@ class Fetcher:
             f"{state.topic}[{state.partition}]: offset {offset} is out of range{known} and auto.offset.reset is "
             "`error`: seek() to an offset that exists, OFFSET_BEGINNING or OFFSET_END"
         )
-        state.move(Phase.HALTED)
-        self._push_event(state, version, KafkaError(KafkaError._AUTO_OFFSET_RESET, text), offset)
+        if self._queue.leave(state, version, Phase.HALTED):
+            self._push_event(state, version, KafkaError(KafkaError._AUTO_OFFSET_RESET, text), offset)
 
     def _push_event(self, state: PartitionState, version: int, error: KafkaError, offset: int) -> None:
         message = self._event(state, error, offset)

@@ -181,8 +181,8 @@ class Lane:
         New batches may follow those in flight; not so when that could change the order:
           * the lane is recovering (`failures`): one at a time until one succeeds;
           * those in flight went to another broker: their fate is open until it answers (or its connection breaks);
-          * those in flight went to a topic of that name that was deleted: they will be refused, and the new topic, which
-            knows nothing of this producer, would take the second batch without the first;
+          * those in flight went to a topic of that name that was deleted: they will be refused, and the new topic,
+            which knows nothing of this producer, would take the second batch without the first;
           * idempotent: the broker has not acknowledged anything of this producer and epoch yet, so it would take the
             second batch without the first;
           * idempotent: one in flight was given up, or the sequence is broken, or the epoch has changed: only when

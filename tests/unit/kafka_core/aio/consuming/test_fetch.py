@@ -162,6 +162,25 @@ async def test_every_leader_is_read_with_one_request_at_a_time() -> None:
 
 
 @on_loop
+async def test_a_plan_that_fails_is_logged_and_made_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig = Rig(4)
+    plan, failures = rig.fetcher.plan, [ValueError("a mistake of ours")]
+
+    def planning(*args: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return plan(*args)
+
+    monkeypatch.setattr(rig.fetcher, "plan", planning)
+    monkeypatch.setattr(consumer_fetch, "REPLAN_S", 0.001)
+    assert await rig.read(2) == [(0, 4), (0, 5)]
+    assert "planning fetches failed" in caplog.text
+    await rig.stop()
+
+
+@on_loop
 async def test_a_failed_fetch_is_tried_again_with_fresh_metadata() -> None:
     rig = Rig(4)
     log, answers = Log(), [NetworkError("cut")]

@@ -230,6 +230,16 @@ def test_the_bound_on_bytes_holds_everybody_back_but_empty_partitions() -> None:
     assert bench.queue.has_room(other)
 
 
+def test_only_a_partition_that_still_fetches_leaves_for_another_phase() -> None:
+    bench, state = Bench(), state_of(0)
+    before = state.version
+    state.void()
+    assert not bench.queue.leave(state, before, Phase.LOOKUP), "it was seeked meanwhile"
+    assert bench.queue.leave(state, state.version, Phase.HALTED)
+    assert not bench.queue.leave(state, state.version, Phase.LOOKUP), "it was halted meanwhile"
+    assert state.phase is Phase.HALTED
+
+
 @pytest.mark.parametrize("by_one", [True, False])
 def test_a_batch_that_breaks_while_it_is_read_gives_what_is_before_it_then_one_event(by_one: bool) -> None:
     seen: list[tuple[KafkaError, int]] = []

@@ -15,7 +15,7 @@ from kafka_core.engine.consuming.fetcher import Fetcher, FetchSettings, PlannedF
 from kafka_core.engine.consuming.subscription import Assignment, PartitionState, Phase
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
-from kafka_core.errors import KafkaError
+from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
 from kafka_core.protocol.messages.fetch import (
     AbortedTransaction,
@@ -251,6 +251,39 @@ def test_a_batch_found_broken_while_an_answer_is_read_voids_the_rest_of_that_ans
     rig.fetcher._open_batches = meanwhile
     rig.answer(planned, row(0, records(0, b"behind the broken batch")))
     assert rig.take() == []
+
+
+def test_a_batch_found_broken_while_an_answer_is_judged_halts_the_partition_once() -> None:
+    rig = Rig(0)
+    rig.states[0].suspect = 0
+    planned = rig.one()
+
+    def meanwhile(*args: Any, **options: Any) -> list[Any]:
+        rig.states[0].void()
+        rig.states[0].phase = Phase.HALTED
+        raise KafkaException(KafkaError(KafkaError._BAD_MSG, "the checksum is wrong"))
+
+    rig.fetcher._open_batches = meanwhile
+    rig.answer(planned, row(0, records(0, b"broken")))
+    assert rig.take() == []
+    assert rig.states[0].phase is Phase.HALTED
+
+
+def test_a_partition_halted_while_its_new_leader_is_noticed_stays_halted() -> None:
+    rig = Rig(0)
+    rig.answer(rig.one(), row(0, records(0, b"read under epoch 1")))
+    rig.states[0].fetch_epoch = 0
+    known = view_of({0: 1}, epoch=5)
+
+    class Meanwhile(ClusterView):
+        def partition(self, topic: str, partition: int) -> PartitionView | None:
+            rig.states[0].void()
+            rig.states[0].phase = Phase.HALTED
+            return known.partition(topic, partition)
+
+    rig.view = Meanwhile(known.brokers, known.topics)
+    assert rig.plan() == []
+    assert rig.states[0].phase is Phase.HALTED
 
 
 def test_without_topic_ids_only_versions_with_names_will_do() -> None:
