@@ -31,6 +31,7 @@ from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unrea
 from registry.dev.server import mounts
 from registry.errors import SchemaRegistryError, TransportError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from registry.waiting import result_of, sleep
 
 __all__ = ["Body", "SchemaRegistryClient", "closed", "mock_transport", "share_no_fork", "tls_context", "unreachable"]
 
@@ -598,7 +599,7 @@ class SchemaRegistryClient:
         if isinstance(step, Send):
             return self._send(step)
         if isinstance(step, Wait):
-            return time.sleep(step.seconds)
+            return sleep(step.seconds)
         if isinstance(step, Invoke):
             return step.function()
         return self._share(step)
@@ -626,7 +627,7 @@ class SchemaRegistryClient:
             if first:
                 return self._lead(step, future)
             try:
-                return future.result()
+                return result_of(future)
             except CancelledError:
                 continue  # the thread that did it was interrupted (Ctrl-C): somebody else has to
             except SchemaRegistryError as error:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kafka_core.sync.wakeup import SLICE_S, Wakeup
 from registry.cli.shell.commands import ExampleCommand, Failure
 
 if TYPE_CHECKING:
@@ -164,9 +165,9 @@ def _run(command: tuple[str, ...], bootstrap: str, url: str) -> int:
     with _sigterm(lambda *_: child.terminate()):
         while True:
             try:
-                status = child.wait()
-            except KeyboardInterrupt:
-                continue  # the terminal sent it to the command too: it decides
+                status = child.wait(SLICE_S)
+            except (KeyboardInterrupt, subprocess.TimeoutExpired):
+                continue  # Ctrl-C: the terminal sent it to the command too, which decides
             return status if status >= 0 else 128 - status
 
 
@@ -185,15 +186,16 @@ def _sigterm(handler: Callable[[int, FrameType | None], object]) -> Iterator[Non
 
 def _wait() -> None:
     """Waits for Ctrl-C or a request to end."""
-    ended = threading.Event()
+    ended = Wakeup()
     if threading.current_thread() is not threading.main_thread():
-        ended.wait()
+        while not ended.wait(None):
+            continue
         return
     names = [signal.SIGINT, signal.SIGTERM]
     before = {name: signal.signal(name, lambda *_: ended.set()) for name in names}
     try:
         sys.stdout.flush()
-        while not ended.wait(1.0):  # short waits: on Windows a signal does not end a long one
+        while not ended.wait(None):
             continue
     finally:
         for name, handler in before.items():

@@ -5,6 +5,7 @@ Must not know how callers take turns: both shells use these.
 
 from __future__ import annotations
 
+import math
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from unittest.mock import patch
 
 import registry.client.aio
 import registry.client.blocking
+import registry.waiting
 import serdes.engine.calls
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
 from registry.dev.server import mounts
@@ -134,6 +136,8 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
     chance = types.SimpleNamespace(Random=_random)
     with (
         patch.object(registry.client.blocking, "time", clock),
+        patch.object(registry.waiting, "time", clock),
+        patch.object(registry.waiting, "SLICE_S", math.inf),
         patch.object(registry.client.aio, "time", clock),
         patch.object(serdes.engine.calls, "time", clock),
         patch.object(registry.client.blocking, "random", chance),

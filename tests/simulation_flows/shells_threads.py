@@ -203,7 +203,10 @@ class Future:
     def __class_getitem__(cls, item: object) -> type[Future]:
         return cls
 
-    def result(self) -> Any:
+    def done(self) -> bool:
+        return self._outcome is not None
+
+    def result(self, slice_s: float | None = None) -> Any:
         Lock.scheduler.wait(lambda: self._outcome is not None, "look-up of another caller")
         assert self._outcome is not None
         kind, value = self._outcome

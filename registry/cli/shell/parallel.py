@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from registry.waiting import result_of
+
 __all__ = ["each"]
 
 THREADS = 8
@@ -20,7 +22,8 @@ def each(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """The results for all items, in their order; the first error ends it, and what was not begun is not done."""
     pool = ThreadPoolExecutor(THREADS)
     try:
-        yield from pool.map(work, items)
+        for future in [pool.submit(work, item) for item in items]:
+            yield result_of(future)
     except BaseException as error:
         pool.shutdown(wait=isinstance(error, Exception), cancel_futures=True)
         raise

@@ -31,6 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from registry.dev.handlers.requests import MAX_BODY_BYTES, MEDIA_TYPE, Response, refused
 from registry.dev.refusal import Refusal, too_large, unauthorized
 from registry.dev.server.embedded import EmbeddedRegistry
+from registry.waiting import result_of
 
 __all__ = ["Limits", "ServerThread"]
 
@@ -220,7 +221,7 @@ class ServerThread:
         self._server: Server | None = None
         self._thread = threading.Thread(target=self._run, name=f"registry-{self.port}", daemon=True)
         self._thread.start()
-        self._started.result()
+        result_of(self._started)
 
     def _run(self) -> None:
         try:

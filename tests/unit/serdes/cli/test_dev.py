@@ -6,6 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from kafka_core.admin import AdminClient
 from registry.client.blocking import SchemaRegistryClient
 from registry.models import Schema
 from serdes.cli.dev import dev
+from tests.later import later
 
 FREE = ("--kafka-port", "0", "--registry-port", "0")
 SHOW = "import json, os, sys; print(json.dumps([os.environ['KAFKA_BOOTSTRAP'], os.environ['SCHEMA_REGISTRY_URL']])); "
@@ -85,6 +89,39 @@ def test_a_request_to_end_goes_to_the_command() -> None:
         assert process.stdout.readline() == "ready\n"
         process.terminate()
         assert process.wait(timeout=20) == 7
+
+
+def test_a_request_to_end_that_ends_no_system_call_goes_to_the_command_too() -> None:
+    def ask() -> None:
+        while signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            time.sleep(0.01)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)  # the main thread goes on with its system call
+
+    with later(0.0, ask):
+        assert run(*FREE, *child("import time; time.sleep(60)")).exit_code == 128 + 15
+
+
+def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
+    """The handler runs between any two lines of the wait: it may want no lock that the wait may hold."""
+    code = """
+        import signal, sys, threading
+        from serdes.cli import dev
+
+        def line(frame, event, arg):
+            global left
+            if event == "line" and signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+                left -= 1
+                if left == 0:
+                    signal.raise_signal(signal.SIGTERM)
+            return line
+
+        for moment in range(1, 40):
+            left = moment
+            sys.settrace(line)
+            dev._wait()
+            sys.settrace(None)
+        """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=60)
 
 
 def test_schemas_are_kept_in_the_file(tmp_path: Path) -> None:
