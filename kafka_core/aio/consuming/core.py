@@ -33,7 +33,7 @@ from kafka_core.aio.consuming.group import GroupDriver
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.consuming.settings import callbacks_of, checked, chosen, fetch_settings, group_settings
 from kafka_core.aio.consuming.status import ConsumerHealth, health, statistics
-from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.background import background, every
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.administering.topics import cluster_metadata
@@ -175,9 +175,9 @@ class ConsumerCore:
         self._started = True
         await self.client.start()
         if self.config.flag("enable.auto.commit") and self.config.integer("auto.commit.interval.ms") > 0:
-            self.spawn(self._every(self.config.seconds("auto.commit.interval.ms"), self.committer.auto_commit))
+            self.spawn(every(self.config.seconds("auto.commit.interval.ms"), self.committer.auto_commit, self.clock))
         if self.callbacks.stats_cb is not None and self.config.integer("statistics.interval.ms") > 0:
-            self.spawn(self._every(self.config.seconds("statistics.interval.ms"), self._tell_statistics))
+            self.spawn(every(self.config.seconds("statistics.interval.ms"), self._tell_statistics, self.clock))
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         """Runs a coroutine beside everything else, until it ends or the consumer is closed."""
@@ -185,11 +185,6 @@ class ConsumerCore:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-    async def _every(self, interval_s: float, work: Callable[[], Any]) -> None:
-        while True:
-            await asyncio.sleep(interval_s)
-            await work()
 
     async def begin_close(self) -> None:
         """First half of closing: stops fetching and asks for the partitions back; their event may need a callback."""

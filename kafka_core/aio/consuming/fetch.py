@@ -23,7 +23,7 @@ from kafka_core.engine.consuming.fetcher import Fetcher, FetchSettings, Outcome,
 from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Assignment, PartitionState, Phase
 from kafka_core.engine.retry import Action, Backoff, classify
-from kafka_core.errors import BrokerError, KafkaError, KafkaException
+from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError
 from kafka_core.hooks import Hooks
 from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
 from kafka_core.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
@@ -115,7 +115,8 @@ class FetchLoop:
                 outcome = self._fetcher.received(planned, response, self._clock.monotonic())
             except Exception as error:
                 log_failure(planned, error)
-                outcome = self._fetcher.failed(planned, self._clock.monotonic())
+                lost = isinstance(error, NetworkError) and error.code == KafkaError._TRANSPORT
+                outcome = self._fetcher.failed(planned, self._clock.monotonic(), lost=lost)
             self._follow(planned.node_id, outcome)
         finally:
             self._in_flight.pop(planned.node_id, None)

@@ -6,8 +6,10 @@ Spec: none. asyncio itself tells of a failed task only when it is collected, lon
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, TypeVar
+
+from kafka_core.clock import Clock
 
 T = TypeVar("T")
 
@@ -28,6 +30,19 @@ def background(work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
         raise
     task.add_done_callback(_observe)
     return task
+
+
+async def every(interval_s: float, work: Callable[[], Awaitable[object]], clock: Clock) -> None:
+    """Does `work` again and again, for ever: each time `interval_s` after the last one began.
+
+    How long it takes shifts nothing. If it takes longer than that, the next one follows at once, and what was left out
+    is not made up for.
+    """
+    due_s = clock.monotonic()
+    while True:
+        due_s = max(due_s + interval_s, clock.monotonic())
+        await asyncio.sleep(due_s - clock.monotonic())
+        await work()
 
 
 def _observe(task: "asyncio.Task[Any]") -> None:

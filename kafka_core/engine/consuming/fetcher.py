@@ -329,10 +329,18 @@ class Fetcher:
 
     # ---- responses
 
-    def failed(self, planned: PlannedFetch, now_s: float) -> Outcome:
-        """No response: the leaders may have moved, and nobody knows what the session thinks it sent."""
+    def failed(self, planned: PlannedFetch, now_s: float, *, lost: bool = False) -> Outcome:
+        """No response: the leaders may have moved, and nobody knows what the session thinks it sent.
+
+        Args:
+            lost: the connection broke. The first time the broker is asked again at once: new connections to it are
+                spaced anyway (`reconnect.backoff.ms`).
+        """
         self._session(planned.node_id).reset(keep_id=True)
-        self._delay(planned.node_id, now_s)
+        if lost and not self._node_attempt.get(planned.node_id):
+            self._node_attempt[planned.node_id] = 1
+        else:
+            self._delay(planned.node_id, now_s)
         return Outcome(stale_topics=planned.topics())
 
     def _delay(self, node: int, now_s: float) -> None:

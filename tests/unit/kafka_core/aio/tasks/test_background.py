@@ -1,6 +1,7 @@
 """Tasks that nobody awaits: none dies unseen, none that has ended is taken for one that works."""
 
 import asyncio
+import contextlib
 import random
 from typing import Any
 
@@ -8,11 +9,12 @@ import pytest
 
 from kafka_core.aio.cluster.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.producing.topic_watch import TopicWatch
-from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.background import background, every
 from kafka_core.clock import SystemClock
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaError, StateError
-from tests.faults.loop import on_loop
+from tests.faults.loop import on_loop, until
+from tests.simulation.loop import START_S, VirtualLoop
 
 
 @on_loop
@@ -86,3 +88,34 @@ async def test_a_topic_asked_for_again_by_the_verdict_is_looked_up_again():
     for _ in range(20):
         await asyncio.sleep(0)
     assert asked == ["t"] * 3
+
+
+class LoopClock(SystemClock):
+    """The time of the running loop."""
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(
+    ("takes_s", "begins_s"),
+    [(0.0, [5, 10, 15, 20]), (1.5, [5, 10, 15, 20]), (7.0, [5, 12, 19, 26])],
+)
+def test_what_is_done_every_interval_begins_in_time_however_long_it_takes(
+    takes_s: float, begins_s: list[float]
+) -> None:
+    began: list[float] = []
+
+    async def work() -> None:
+        began.append(asyncio.get_running_loop().time() - START_S)
+        await asyncio.sleep(takes_s)
+
+    async def run() -> None:
+        task = asyncio.ensure_future(every(5.0, work, LoopClock()))
+        await until(lambda: len(began) == 4)
+        task.cancel()
+        await asyncio.wait((task,))
+
+    with contextlib.closing(VirtualLoop(random.Random(1))) as loop:
+        loop.run_until_complete(run())
+    assert began == pytest.approx(begins_s, abs=0.01)

@@ -567,6 +567,19 @@ def test_no_answer_at_all_delays_the_broker_more_each_time() -> None:
     assert rig.one().request.session_epoch == 0
 
 
+def test_after_a_lost_connection_the_broker_is_asked_at_once_but_only_the_first_time() -> None:
+    rig = Rig(0)
+    assert rig.fetcher.failed(rig.one(), rig.now_s, lost=True).stale_topics == {"t"}
+    rig.fetcher.failed(rig.one(), rig.now_s, lost=True)
+    planned, _, again_s = rig.fetcher.plan(rig.view, rig.now_s, ())
+    assert planned == []
+    assert again_s is not None
+    rig.now_s = again_s
+    rig.answer(rig.one(), row(0))
+    rig.fetcher.failed(rig.one(), rig.now_s, lost=True)
+    assert rig.one().node_id == 1, "an answer between makes it the first time again"
+
+
 # ---- leaders
 
 
