@@ -1,9 +1,11 @@
-"""Clients of the registry: blocking (`SchemaRegistryClient`) and asyncio (`AsyncSchemaRegistryClient`).
+"""Clients of the registry: `SchemaRegistryClient`, which blocks, and `AsyncSchemaRegistryClient` for asyncio.
 
 They are imported at their first use, and with them the HTTP library.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
+
+from registry.lazy import public_names
 
 if TYPE_CHECKING:
     from registry.client.aio import AsyncSchemaRegistryClient
@@ -11,12 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncSchemaRegistryClient", "SchemaRegistryClient"]
 
-HOMES = {"AsyncSchemaRegistryClient": "registry.client.aio", "SchemaRegistryClient": "registry.client.blocking"}
+HOMES: Final = {
+    "registry.client.aio": ("AsyncSchemaRegistryClient",),
+    "registry.client.blocking": ("SchemaRegistryClient",),
+}
 
-
-def __getattr__(name: str) -> Any:
-    if name in HOMES:
-        import importlib
-
-        return getattr(importlib.import_module(HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
+    __getattr__, __dir__ = public_names(__name__, HOMES)

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Hashable, Mapping
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import httpx
 
@@ -28,10 +28,12 @@ from registry.client.cache import Listener, SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Policy
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
-from registry.dev.server import mounts
 from registry.errors import SchemaRegistryError, TransportError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 from registry.waiting import result_of, sleep
+
+if TYPE_CHECKING:
+    from registry.dev.server.transport import InProcessTransport
 
 __all__ = ["Body", "SchemaRegistryClient", "closed", "mock_transport", "share_no_fork", "tls_context", "unreachable"]
 
@@ -61,10 +63,13 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
     return context
 
 
-def mock_transport(config: ClientConfig) -> mounts.InProcessTransport | None:
+def mock_transport(config: ClientConfig) -> InProcessTransport | None:
     """The transport into the in-process registry of a `mock://name` URL, None for a real registry."""
-    name = config.mock_name
-    return None if name is None else mounts.shared(name).transport()
+    if config.mock_name is None:
+        return None
+    from registry.dev.server.embedded import shared  # nobody else needs an embedded registry
+
+    return shared(config.mock_name).transport()
 
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:

@@ -14,9 +14,6 @@ from typing import Any, Final, TypeAlias
 
 from registry.compat.difference import AvroKind, Difference, Roles
 from registry.errors import InvalidSchemaError
-from registry.models import Schema
-from registry.schemas.avro import model as avro_model
-from registry.schemas.avro.canonical import avro_text
 from registry.schemas.avro.types import (
     ArrayType,
     AvroType,
@@ -31,9 +28,8 @@ from registry.schemas.avro.types import (
     UnionType,
     type_name,
 )
-from registry.schemas.formats import Referenced
 
-__all__ = ["MAX_PAIRS", "canonical", "differences", "parse"]
+__all__ = ["MAX_PAIRS", "differences"]
 
 MAX_PAIRS: Final = 250_000
 """Comparisons that need more pairs of types are refused: only schemas made to be costly do."""
@@ -54,20 +50,6 @@ PROMOTIONS: dict[Kind, frozenset[Kind]] = {
     Kind.BYTES: frozenset({Kind.STRING}),
     Kind.STRING: frozenset({Kind.BYTES}),
 }
-
-
-def parse(schema: Schema, referenced: Referenced) -> AvroType:
-    """The schema with the types of those it refers to.
-
-    Raises:
-        InvalidSchemaError: it is not valid Avro.
-    """
-    return avro_model.parse(schema.schema_str, [found.schema_str for _, found in referenced], strict=True)
-
-
-def canonical(schema: Schema, referenced: Referenced, normalize: bool) -> str:
-    """The text a registry stores and compares (see `schemas.avro.canonical`)."""
-    return avro_text(schema.schema_str, [found.schema_str for _, found in referenced], normalize)
 
 
 def differences(

@@ -6,9 +6,10 @@ registry (`CompatibilityLevel`, `CompatibilityChecker`).
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, cast
 
 from registry.compat.difference import Difference, Roles
 from registry.compat.levels import Level
@@ -17,9 +18,21 @@ from registry.models import Schema
 from registry.schemas.formats import Format, format_of
 from registry.schemas.references import Resolver, resolve_all
 
-__all__ = ["CompatibilityResult", "check", "same_group"]
+__all__ = ["MODULES", "CompatibilityResult", "check", "same_group"]
 
 NEW = "the new schema"
+MODULES = {
+    "AVRO": "registry.compat.avro",
+    "JSON": "registry.compat.json.diff",
+    "PROTOBUF": "registry.compat.protobuf.diff",
+}
+
+
+class Judge(Protocol):
+    """What the module of a format has."""
+
+    def differences(self, reader: Any, writer: Any, roles: Roles, policy: str) -> list[Difference]:
+        """All that keeps `reader` from reading data of `writer`, both parsed; empty if it reads all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +82,21 @@ def check(
     if wanted is Level.NONE or not registered:
         return CompatibilityResult()
     first = 0 if wanted.transitive else len(registered) - 1
-    rules = format_of(candidate.schema_type)
-    new = _parsed(rules, candidate, resolve, NEW)
+    schemas = format_of(candidate.schema_type)
+    judge = cast(Judge, importlib.import_module(MODULES[candidate.schema_type]))
+    new = _parsed(schemas, candidate, resolve, NEW)
     found: list[Difference] = []
     for version, old_schema in enumerate(registered[first:], first + 1):
         if old_schema.schema_type != candidate.schema_type:
             found.append(_other_type(candidate, old_schema, version))
             continue
         old_name = f"registered schema {version}"
-        old = _parsed(rules, old_schema, resolve, old_name)
+        old = _parsed(schemas, old_schema, resolve, old_name)
         here: list[Difference] = []
         if wanted.backward:
-            here += rules.differences(new, old, Roles(reader=NEW, writer=old_name), policy)
+            here += judge.differences(new, old, Roles(reader=NEW, writer=old_name), policy)
         if wanted.forward:
-            here += rules.differences(old, new, Roles(reader=old_name, writer=NEW, candidate_reads=False), policy)
+            here += judge.differences(old, new, Roles(reader=old_name, writer=NEW, candidate_reads=False), policy)
         found += (Difference(item.kind, item.path, item.message, version) for item in here)
     return CompatibilityResult(tuple(found))
 
@@ -104,10 +118,10 @@ def same_group(candidate: Schema, registered: Sequence[Schema], group: str) -> l
     return [schema for schema in registered if value(schema) == wanted]
 
 
-def _parsed(rules: Format, schema: Schema, resolve: Resolver | None, which: str) -> Any:
+def _parsed(schemas: Format, schema: Schema, resolve: Resolver | None, which: str) -> Any:
     """The schema as its format's object; an error says which of the schemas it is about."""
     try:
-        return rules.parse(schema, resolve_all(schema, resolve))
+        return schemas.parse(schema, resolve_all(schema, resolve))
     except InvalidSchemaError as error:
         raise InvalidSchemaError.local(f"{which}: {error.error_message}") from error
 

@@ -1,6 +1,7 @@
-"""The formats of schemas: one module for each, loaded when the first schema of its kind comes along.
+"""The formats of schemas (Avro, JSON Schema, Protobuf): a module for each, loaded at the first schema of its format.
 
-Must not know any format's rules. A new format is one line in `MODULES` and a module with the functions of `Format`.
+Must not know any format's rules. A new format is one line in `MODULES` and a module with the functions of `Format`;
+`registry.compat.verdict` has the table of those that compare.
 """
 
 from __future__ import annotations
@@ -9,16 +10,15 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
-from registry.compat.difference import Difference, Roles
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 
 __all__ = ["MODULES", "Format", "Referenced", "format_of"]
 
 MODULES = {
-    "AVRO": "registry.compat.avro",
-    "JSON": "registry.compat.json.diff",
-    "PROTOBUF": "registry.compat.protobuf.diff",
+    "AVRO": "registry.schemas.avro.format",
+    "JSON": "registry.schemas.json.format",
+    "PROTOBUF": "registry.schemas.protobuf.format",
 }
 
 Referenced = Sequence[tuple[SchemaReference, Schema]]
@@ -29,14 +29,11 @@ class Format(Protocol):
     """What the module of a format has."""
 
     def parse(self, schema: Schema, referenced: Referenced) -> Any:
-        """The schema as an object for `differences`.
+        """The schema as an object of its format.
 
         Raises:
             InvalidSchemaError: it is not a valid schema of this format.
         """
-
-    def differences(self, reader: Any, writer: Any, roles: Roles, policy: str) -> list[Difference]:
-        """All that keeps `reader` from reading data of `writer`; empty if it reads all of it."""
 
     def canonical(self, schema: Schema, referenced: Referenced, normalize: bool) -> str:
         """The text a registry stores and compares.

@@ -18,7 +18,7 @@ import registry.client.blocking
 import registry.waiting
 import serdes.engine.calls
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
-from registry.dev.server import mounts
+from registry.dev import shared
 from serdes.asks import Flow
 from serdes.context import MessageField, SerializationContext
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
@@ -32,7 +32,7 @@ from tests.simulation_flows.world import TEXTS, World
 SERIALIZERS = ("write latest", "write registering", "read", "read latest")
 OWN_TEXT = TEXTS[2]
 """What the registering serializer writes."""
-TRANSPORT = mounts.shared("simulation").transport()
+TRANSPORT = shared("simulation").transport()
 """Never used: requests go through the world. It spares a client the TLS set-up."""
 
 

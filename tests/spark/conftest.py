@@ -15,8 +15,7 @@ import pytest
 from kafka_core import Producer
 from kafka_core.broker import EmbeddedCluster
 from registry import Schema, SchemaRegistryClient
-from registry.dev import serve
-from registry.dev.server.mounts import RegistryServer
+from registry.dev import RegistryServer, serve
 from tests.parts import missing
 
 

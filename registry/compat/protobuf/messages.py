@@ -14,10 +14,10 @@ from typing import Final
 from registry.compat.protobuf.fields import Pair, Side, compare_fields, same_scalars
 from registry.compat.protobuf.kinds import COMPATIBLE, Change, ProtobufKind
 from registry.errors import InvalidSchemaError
+from registry.schemas.protobuf.format import ProtobufSchema
 from registry.schemas.protobuf.model import Enum, Field, File, Message, Type
-from registry.schemas.protobuf.types import Types
 
-__all__ = ["ProtobufSchema", "changes"]
+__all__ = ["changes"]
 
 K = ProtobufKind
 
@@ -26,19 +26,6 @@ MAX_STEPS: Final = 1_000_000
 
 Lead = tuple[Change, Pair]
 """What is to be said of a field if the messages it refers to turn out to differ."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProtobufSchema:
-    """A schema that can be compared.
-
-    Attributes:
-        file: what it declares.
-        types: what its names mean.
-    """
-
-    file: File
-    types: Types
 
 
 @dataclass(slots=True)

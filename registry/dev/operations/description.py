@@ -34,7 +34,7 @@ def formatted(
         parts = [part.schema_str for _, part in referenced(state, subject, schema, deleted=True)]
         return dataclasses.replace(shown, schema_str=resolved_avro(schema.schema_str, parts))
     if schema.schema_type == "PROTOBUF" and form == "serialized":
-        from registry.compat.protobuf.diff import to_serialized  # needs the extra `proto`
+        from registry.schemas.protobuf.format import to_serialized  # needs the extra `proto`
 
         text = to_serialized(schema, referenced(state, subject, schema, deleted=True))
         return dataclasses.replace(shown, schema_str=text)

@@ -20,9 +20,9 @@ from registry.dev.state.state import LIST_LIMIT, State
 from registry.dev.state.storage import MemoryStorage, SqliteStorage, Storage, StorageError
 
 if TYPE_CHECKING:
-    from registry.dev.server.mounts import InProcessTransport
+    from registry.dev.server.transport import InProcessTransport
 
-__all__ = ["EmbeddedRegistry"]
+__all__ = ["EmbeddedRegistry", "shared"]
 
 
 OVERTAKEN = 5
@@ -145,7 +145,7 @@ class EmbeddedRegistry:
 
     def transport(self) -> InProcessTransport:
         """A transport for `httpx.Client(transport=…)` or `httpx.AsyncClient(transport=…)`: no socket."""
-        from registry.dev.server.mounts import InProcessTransport
+        from registry.dev.server.transport import InProcessTransport
 
         return InProcessTransport(self)
 
@@ -154,3 +154,13 @@ class EmbeddedRegistry:
         with self._lock:
             self._closed = True
             self._storage.close()
+
+
+_shared: dict[str, EmbeddedRegistry] = {}
+_shared_lock = threading.Lock()
+
+
+def shared(name: str) -> EmbeddedRegistry:
+    """The embedded registry of this name: one per process, made at first use, what `mock://name` stands for."""
+    with _shared_lock:
+        return _shared.setdefault(name, EmbeddedRegistry())

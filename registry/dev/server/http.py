@@ -17,7 +17,6 @@ import ssl
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -28,34 +27,16 @@ from starlette.responses import Response as HttpResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from registry.dev.handlers.requests import MAX_BODY_BYTES, MEDIA_TYPE, Response, refused
+from registry.dev.handlers.requests import MEDIA_TYPE, Response, refused
 from registry.dev.refusal import Refusal, too_large, unauthorized
 from registry.dev.server.embedded import EmbeddedRegistry
+from registry.dev.server.limits import Limits
 from registry.waiting import result_of
 
-__all__ = ["Limits", "ServerThread"]
+__all__ = ["ServerThread"]
 
 logger = logging.getLogger("registry.dev")
 SILENT_SLACK_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a client has to keep.
-
-    Attributes:
-        body_bytes: size of a request body.
-        head_s: time until the whole head of a request is there.
-        body_s: time until the whole body is there.
-        idle_s: time a connection is kept open without a request.
-        stop_s: time requests under way get when the server stops.
-    """
-
-    body_bytes: int = MAX_BODY_BYTES
-    head_s: float = 10.0
-    body_s: float = 30.0
-    idle_s: int = 60
-    stop_s: int = 2
 
 
 # --- requests

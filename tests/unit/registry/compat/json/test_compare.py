@@ -9,9 +9,9 @@ from registry.compat import check
 from registry.compat.difference import Roles
 from registry.compat.json import compare as json_compare
 from registry.compat.json.compare import Comparison, Path
-from registry.compat.json.diff import parse
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
+from registry.schemas.json.format import parse
 from registry.schemas.json.model import Kind, Node, StringNode
 
 

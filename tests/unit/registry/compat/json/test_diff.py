@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from registry.compat import check
 from registry.compat.difference import Roles
-from registry.compat.json.diff import canonical, differences, parse
+from registry.compat.json.diff import differences
 from registry.compat.json.kinds import LENIENT, JsonKind
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
-from registry.schemas.json.refs import Draft
+from registry.schemas.json.format import parse
 
 VECTORS = json.loads((Path(__file__).parents[4] / "vectors/json_schema_differences.json").read_text())
 
@@ -86,38 +86,6 @@ def test_definitions_are_found_under_defs_too() -> None:
     assert kinds(string, document) == []
     assert kinds(string, {**document, "$defs": {"a": {"type": "null"}}}) == ["TYPE_CHANGED"]
     assert kinds({"type": "null"}, {**document, "$ref": "#/$defs/b", "$defs": {"a": {}}}) == []
-    assert canonical(schema(document), (), False) == json.dumps(document, separators=(",", ":"))
-
-
-def test_drafts() -> None:
-    for draft in Draft:
-        assert parse(schema({"$schema": f"http://{draft.value}"}), ()).draft is draft
-    assert parse(schema(True), ()).draft is Draft.DRAFT_7
-
-
-def test_canonical() -> None:
-    text = '{ "type" : "number",\n "b": [1.0, {"z": 1E2, "a": "é"}], "\\uffff": 1, "\\ud83d\\ude00": 2 }'
-    assert canonical(schema(text), (), False) == (
-        '{"type":"number","b":[1.0,{"z":1E+2,"a":"é"}],"\uffff":1,"\U0001f600":2}'
-    )
-    # Java orders by UTF-16 units: half a pair comes before U+FFFF
-    assert canonical(schema(text), (), True) == (
-        '{"b":[1.0,{"a":"é","z":1E+2}],"type":"number","\U0001f600":2,"\uffff":1}'
-    )
-    with pytest.raises(InvalidSchemaError, match="no type"):
-        canonical(schema({"type": "text"}), (), False)
-
-
-@pytest.mark.parametrize("text", ["", "{", "{}x", '{"maximum": NaN}', "nope", '{"maximum": 1e99999999999999999999}'])
-def test_not_json(text: str) -> None:
-    with pytest.raises(InvalidSchemaError, match="the schema is not JSON"):
-        parse(schema(text), ())
-
-
-@pytest.mark.parametrize("text", ["null", "[]", '"string"', "1"])
-def test_not_a_schema(text: str) -> None:
-    with pytest.raises(InvalidSchemaError, match="a schema is an object, true or false"):
-        parse(schema(text), ())
 
 
 # --- laws

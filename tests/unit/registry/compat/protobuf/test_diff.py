@@ -6,12 +6,13 @@ import itertools
 
 import pytest
 
-from registry import InvalidSchemaError, Schema, SchemaReference
+from registry import Schema, SchemaReference
 from registry.compat import check
 from registry.compat.difference import Roles
-from registry.compat.protobuf.diff import canonical, differences, parse, to_serialized, to_text
+from registry.compat.protobuf.diff import differences
 from registry.compat.protobuf.kinds import COMPATIBLE, ProtobufKind
 from registry.compat.protobuf.messages import changes
+from registry.schemas.protobuf.format import parse
 
 K = ProtobufKind
 
@@ -186,25 +187,3 @@ def test_long_chains_of_messages() -> None:
 def test_names_that_mean_nothing_are_compared_as_written() -> None:
     assert kinds(proto("message A { Gone x = 1; }"), proto("message A { Gone x = 1; }")) == set()
     assert kinds(proto("message A { Gone x = 1; }"), proto("message A { Lost x = 1; }")) == {K.FIELD_NAMED_TYPE_CHANGED}
-
-
-# --- texts
-
-
-def test_canonical_and_serialized_forms() -> None:
-    schema = proto(
-        'import "google/protobuf/timestamp.proto"; message B { google.protobuf.Timestamp t = 2; int32 x = 1; }'
-    )
-    assert canonical(schema, [], normalize=True) == (
-        'syntax = "proto3";\n\nimport "google/protobuf/timestamp.proto";\n\n'
-        "message B {\n  int32 x = 1;\n  .google.protobuf.Timestamp t = 2;\n}\n"
-    )
-    encoded = Schema(to_serialized(schema), "PROTOBUF")
-    assert canonical(encoded, [], normalize=True) == canonical(schema, [], normalize=True)
-    assert to_text(encoded).startswith('syntax = "proto3";\n\nimport')
-    assert check(encoded, [schema], "FULL").compatible
-
-
-def test_registering_refuses_names_that_mean_nothing() -> None:
-    with pytest.raises(InvalidSchemaError, match='type "Gone" is not defined'):
-        canonical(proto("message A { Gone x = 1; }"), [], normalize=False)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from registry import InvalidSchemaError
-from registry.compat.protobuf.messages import ProtobufSchema, changes
+from registry.compat.protobuf.messages import changes
+from registry.schemas.protobuf.format import ProtobufSchema
 from registry.schemas.protobuf.reader import read
 from registry.schemas.protobuf.types import Types
 

@@ -1,63 +1,20 @@
-"""Ways into an embedded registry: an httpx transport inside the process, and a real HTTP server on a socket.
+"""An embedded registry behind a socket: `serve()`.
 
-Must not know what a request means (`registry.dev.handlers`). The server needs the extra `server`; it listens on
-loopback unless told otherwise.
+Must not know what a request means (`registry.dev.handlers`). Needs the extra `server`; it listens on loopback unless
+told otherwise.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-import httpx
-
-from registry.dev.handlers.requests import MEDIA_TYPE
-from registry.dev.operations.comparison import LARGE
 from registry.dev.server.embedded import EmbeddedRegistry
+from registry.dev.server.limits import Limits
 
-if TYPE_CHECKING:
-    from registry.dev.server.http import Limits
-
-__all__ = ["EmbeddedRegistry", "InProcessTransport", "RegistryServer", "serve", "shared"]
-
-
-class InProcessTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Hands httpx's requests to an embedded registry."""
-
-    def __init__(self, registry: EmbeddedRegistry) -> None:
-        self._registry = registry
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Answers on the caller's thread."""
-        return self._answer(request, request.read())
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answers in the caller's task, where nothing waits; large schemas, slow to compare, on a thread."""
-        body = await request.aread()
-        if len(body) > LARGE:
-            return await asyncio.to_thread(self._answer, request, body)
-        return self._answer(request, body)
-
-    def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
-        media = request.headers.get("Content-Type"), request.headers.get("Accept")
-        answer = self._registry.respond(request.method, request.url.raw_path.decode("ascii"), body, *media)
-        headers = [("Content-Type", MEDIA_TYPE), *answer.headers]
-        return httpx.Response(answer.status, headers=headers, content=answer.body)
-
-
-_shared: dict[str, EmbeddedRegistry] = {}
-_shared_lock = threading.Lock()
-
-
-def shared(name: str) -> EmbeddedRegistry:
-    """The embedded registry of this name: one per process, made at first use, what `mock://name` stands for."""
-    with _shared_lock:
-        return _shared.setdefault(name, EmbeddedRegistry())
+__all__ = ["RegistryServer", "serve"]
 
 
 class RegistryServer:

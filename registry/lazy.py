@@ -1,0 +1,38 @@
+"""Public names that are imported at their first use (PEP 562), so that importing a package costs next to nothing.
+
+Must not know which names there are. A package that uses it lists them twice: in `HOMES`, and, for type checkers, as
+imports under `TYPE_CHECKING`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["public_names"]
+
+
+def public_names(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package.
+
+    Args:
+        package: its `__name__`.
+        homes: module → the public names that are taken from it.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)  # found without this function from now on
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of})
+
+    return get, names
