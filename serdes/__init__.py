@@ -7,8 +7,6 @@ Every name is imported at its first use: who only decodes needs no client, and t
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from kafka_core.version import VERSION
-
 if TYPE_CHECKING:
     from serdes.clients import (
         AIODeserializingConsumer,
@@ -62,7 +60,8 @@ if TYPE_CHECKING:
         topic_subject_name_strategy,
     )
 
-__version__: Final = VERSION
+if TYPE_CHECKING:
+    __version__: str
 
 __all__ = [
     "AIODeserializingConsumer",
@@ -162,6 +161,10 @@ _HOME_OF: Final = {name: module for module, names in HOMES.items() for name in n
 if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
 
     def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from kafka_core.version import VERSION
+
+            return VERSION
         if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
@@ -170,4 +173,4 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspe
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})
