@@ -255,7 +255,8 @@ SECURITY: Final[tuple[Option, ...]] = (
     callback(
         "oauth_cb",
         "Called with the text of `sasl.oauthbearer.config` when a token is needed; returns (token, expiry in seconds "
-        "since 1970[, principal[, extensions]]). Runs in the background: no poll() is needed for it.",
+        "since 1970[, principal[, extensions]]). Runs in the background: no poll() is needed for it. Inside "
+        "it, calls of its own client that wait (flush(), poll(), close(), …) raise StateError until there is a token.",
     ),
     text("sasl.oauthbearer.config", None, "Text for `oauth_cb`, or the claims of the unsecured token.", secret=True),
     flag(

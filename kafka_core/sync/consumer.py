@@ -211,6 +211,7 @@ class Consumer:
 
     def _sleep(self, seconds: float | None) -> None:
         """Waits for the loop, a slice at most; meanwhile the application counts as polling."""
+        self._thread.check_can_wait()
         core = self._core
         core.polling += 1
         try:
@@ -448,6 +449,7 @@ class Consumer:
         if not self._thread.pid_ok():
             self._closed = True  # the parent's connections and membership are the parent's
             return
+        self._thread.check_can_wait()
         core = self._core
         deadline_s = time.monotonic() + CLOSE_LIMIT_S
         self._closer = threading.get_ident()

@@ -5,11 +5,13 @@ an owner whose method is its client's callback (`self.producer = Producer({"erro
 Spec: none.
 """
 
+import inspect
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
 from kafka_core.config import Config
+from kafka_core.errors import ConfigError
 from kafka_core.hooks import Hooks
 
 CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_delivery", "oauth_cb")
@@ -24,7 +26,17 @@ class Held:
         self.calls: dict[object, Callable[..., Any]] = {}
 
     def weak(self, key: object, call: Callable[..., Any]) -> "WeakCall":
-        """Hold `call`, and give what stands for it elsewhere."""
+        """Hold `call`, and give what stands for it elsewhere.
+
+        Raises:
+            ConfigError: it is a coroutine function: a blocking client calls it and cannot await what it gives.
+        """
+        if inspect.iscoroutinefunction(call):
+            name = key if isinstance(key, str) else "a hook"
+            raise ConfigError(
+                f"{name} is a coroutine function, which a blocking client does not await: give it an ordinary function, "
+                "or use AIOProducer or AIOConsumer"
+            )
         self.calls[key] = call
         return WeakCall(self, key)
 

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
+from kafka_core.aio.net.tokens import loop_without_token
 from kafka_core.errors import KafkaError, NetworkError, StateError
 from kafka_core.sync.wakeup import slice_of
 
@@ -188,6 +189,19 @@ class LoopThread:
         """Whether the caller runs on this loop's thread."""
         return self._core is not None and threading.current_thread() is self._core.thread
 
+    def check_can_wait(self) -> None:
+        """Refuse to wait inside `oauth_cb` for what the client can do only with the token from there.
+
+        Raises:
+            StateError: the caller is `oauth_cb`, and the client has no valid token yet.
+        """
+        loop = loop_without_token()
+        if loop is not None and self._core is not None and self._core.loop is loop:
+            raise StateError(
+                f"{self.name}: oauth_cb called its own client, which can send and receive nothing before oauth_cb has "
+                "returned a token; return the token first, or use another client there"
+            )
+
     # ---- work
 
     def run(self, coro: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
@@ -198,10 +212,15 @@ class LoopThread:
             timeout_s: How long to wait; None waits forever. Afterwards the coroutine is cancelled.
 
         Raises:
-            StateError: forked, stopped (also while waiting), or called on the loop's own thread.
+            StateError: forked, stopped (also while waiting), called on the loop's own thread, or as `check_can_wait`.
             NetworkError: code _TIMED_OUT, when `timeout_s` has passed.
             KeyboardInterrupt: at once on Ctrl-C in the main thread; the coroutine is cancelled.
         """
+        try:
+            self.check_can_wait()
+        except BaseException:
+            coro.close()
+            raise
         future = self.submit(coro)
         try:
             return _result(future, timeout_s)

@@ -229,7 +229,7 @@ class Producer:
             How many callbacks were served.
 
         Raises:
-            StateError: Closed or forked.
+            StateError: Closed or forked; or it would wait inside `oauth_cb`, and there is no valid token yet.
             Exception: Whatever a callback raises.
         """
         self._check()
@@ -255,7 +255,7 @@ class Producer:
             How many records are left. Inside a callback, those whose callbacks run do not count.
 
         Raises:
-            StateError: Closed or forked.
+            StateError: Closed or forked; or inside `oauth_cb`, and there is no valid token yet.
             Exception: Whatever a callback raises.
         """
         self._check()
@@ -428,7 +428,8 @@ class Producer:
         self._thread.check()
 
     def _may_wait(self) -> None:
-        """Refuse to wait on the loop's thread, where hooks and log handlers are called: it would wait for itself."""
+        """Refuse to wait for itself: on the loop's thread (hooks, log handlers) and in `oauth_cb` without a token."""
+        self._thread.check_can_wait()
         if self._thread.on_loop_thread():
             raise StateError(
                 "the producer was called on its own background thread (from a hook, a log handler or a finalizer), "

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from kafka_core import Consumer, KafkaError, Producer
 from kafka_core.aio import AIOConsumer, AIOProducer
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.errors import StateError
+from kafka_core.errors import ConfigError, StateError
 
 LIMIT_S = 60.0
 
@@ -305,6 +306,45 @@ def test_async_callbacks_of_the_asyncio_producer_may_flush_and_close(
     assert "a callback of the producer failed" in caplog.text
 
 
+def test_close_waits_for_async_callbacks_that_still_run(cluster: EmbeddedCluster) -> None:
+    seen: list[str] = []
+
+    async def report(error: KafkaError | None, message: Any) -> None:
+        await asyncio.sleep(0.05)
+        seen.append("reported")
+
+    async def run() -> None:
+        async with AIOProducer({"bootstrap.servers": cluster.bootstrap_servers}) as made:
+            await made.produce("t", b"1", on_delivery=report)
+        seen.append("closed")
+
+    asyncio.run(run())
+    assert seen == ["reported", "closed"]
+
+
+async def async_callback(*_: object) -> None:
+    raise AssertionError("never called")
+
+
+@pytest.mark.parametrize("name", ["error_cb", "stats_cb", "throttle_cb", "on_delivery", "oauth_cb"])
+def test_a_coroutine_function_as_callback_of_a_blocking_client_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is a coroutine function"):
+        Producer({"bootstrap.servers": "127.0.0.1:1", name: async_callback})
+
+
+def test_coroutine_functions_for_a_rebalance_are_refused_by_the_blocking_consumer(cluster: EmbeddedCluster) -> None:
+    with (
+        Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "refused"}) as made,
+        pytest.raises(ConfigError, match="on_assign is a coroutine function"),
+    ):
+        made.subscribe(["t"], on_assign=async_callback)
+
+
+def test_a_coroutine_function_as_oauth_cb_is_refused_by_the_asyncio_client() -> None:
+    with pytest.raises(ConfigError, match="oauth_cb is a coroutine function"):
+        AIOProducer({**OAUTH, "oauth_cb": async_callback})
+
+
 # ---- consumers
 
 
@@ -378,3 +418,74 @@ def test_an_asyncio_consumer_may_be_closed_inside_its_callbacks(cluster: Embedde
         return closed
 
     assert asyncio.run(run()) == [where]
+
+
+# ---- oauth_cb: its client can do nothing before it has returned
+
+
+def token_after(call: Callable[[], object], said: list[str]) -> Callable[[str | None], tuple[str, float]]:
+    """An `oauth_cb` that makes a call first, and notes how that ended."""
+
+    def oauth_cb(_: str | None) -> tuple[str, float]:
+        try:
+            call()
+        except StateError as error:
+            said.append(str(error))
+        else:
+            said.append("returned")
+        return "abc.def.", time.time() + 3600
+
+    return oauth_cb
+
+
+OAUTH = {"bootstrap.servers": "127.0.0.1:1", "security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER"}
+
+
+@pytest.mark.parametrize("name", ["flush", "poll", "close", "list_topics", "purge"])
+def test_a_producer_that_waits_inside_oauth_cb_for_its_own_token_is_told_so(name: str) -> None:
+    said: list[str] = []
+    callback = token_after(lambda: getattr(made, name)(), said)
+    made = Producer({**OAUTH, "oauth_cb": callback, "message.timeout.ms": 3_600_000})
+    made.produce("t", b"v")
+    wait_for(lambda: bool(said))
+    made.purge()
+    made.close()
+    assert "before oauth_cb has returned a token" in said[0]
+
+
+@pytest.mark.parametrize("name", ["poll", "consume", "close", "list_topics"])
+def test_a_consumer_that_waits_inside_oauth_cb_for_its_own_token_is_told_so(name: str) -> None:
+    said: list[str] = []
+    callback = token_after(lambda: getattr(made, name)(), said)
+    made = Consumer({**OAUTH, "oauth_cb": callback, "group.id": "g"})
+    made.subscribe(["t"])
+    wait_for(lambda: bool(said))
+    made.close()
+    assert "before oauth_cb has returned a token" in said[0]
+
+
+def test_what_does_not_wait_may_be_called_inside_oauth_cb_and_so_may_another_client(cluster: EmbeddedCluster) -> None:
+    said: list[str] = []
+
+    def call() -> None:
+        made.produce("t", b"from the callback")
+        made.poll(0)
+        other = producer(cluster)
+        other.produce("t", b"v")
+        assert other.flush() == 0
+        other.close()
+
+    made = Producer({**OAUTH, "oauth_cb": token_after(call, said)})
+    made.produce("t", b"v")
+    wait_for(lambda: bool(said))
+    assert len(made) == 2
+    made.purge()
+    made.close()
+    assert said[0] == "returned"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline_s, "it hangs"
+        time.sleep(0.01)

@@ -6,20 +6,30 @@ Spec: KIP-255; renewal at 80 % of the token's life as the Java client's `Expirin
 
 import asyncio
 import contextlib
+import inspect
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.clock import Clock
 from kafka_core.config import Config
-from kafka_core.errors import AuthError, KafkaException
+from kafka_core.errors import AuthError, ConfigError, KafkaException
 from kafka_core.wire.sasl import Token, token_from_callback, unsecured_token
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
+_first_token_for = threading.local()
+
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""
+
+
+def loop_without_token() -> asyncio.AbstractEventLoop | None:
+    """The loop whose client has no token until the calling thread, inside `oauth_cb`, has returned one; else None."""
+    found: asyncio.AbstractEventLoop | None = getattr(_first_token_for, "loop", None)
+    return found
 
 
 class TokenSource:
@@ -39,12 +49,22 @@ class TokenSource:
 
     @classmethod
     def from_config(cls, config: Config, clock: Clock) -> "TokenSource | None":
-        """The source for `oauth_cb` (or unsecured tokens, where enabled); None when the client needs no token."""
+        """The source for `oauth_cb` (or unsecured tokens, where enabled); None when the client needs no token.
+
+        Raises:
+            ConfigError: `oauth_cb` is a coroutine function.
+        """
         if not config.text("security.protocol").startswith("sasl_") or config.text("sasl.mechanism") != "OAUTHBEARER":
             return None
         text = config.optional_text("sasl.oauthbearer.config")
         callback = config.callback("oauth_cb")
         if callback is not None:
+            if inspect.iscoroutinefunction(callback):
+                raise ConfigError(
+                    "oauth_cb is a coroutine function, but it is called on a thread of its own, where no loop awaits it: "
+                    "make it an ordinary function, which may block",
+                    property="oauth_cb",
+                )
             return cls(lambda: _call(callback, text, clock), clock)
         if config.flag("enable.sasl.oauthbearer.unsecure.jwt"):
             return cls(lambda: unsecured_token(text or "", clock.time_ms() / 1000), clock)
@@ -56,9 +76,14 @@ class TokenSource:
         Raises:
             AuthError: the callback failed or returned something else than a valid token.
         """
-        if self._token is not None and self._token.expires_at_s > self._clock.time_ms() / 1000:
-            return self._token
+        token = self._valid()
+        if token is not None:
+            return token
         return await asyncio.shield(self._start())
+
+    def _valid(self) -> Token | None:
+        token = self._token
+        return token if token is not None and token.expires_at_s > self._clock.time_ms() / 1000 else None
 
     async def close(self) -> None:
         """Stop renewing; a callback that still runs is left alone, its token dropped."""
@@ -77,7 +102,9 @@ class TokenSource:
     async def _renew(self) -> Token:
         delay_s = RETRY_S
         try:
-            token = self._token = await in_daemon_thread("kafka-core-oauth", self._fetch)
+            token = self._token = await in_daemon_thread(
+                "kafka-core-oauth", self._fetch_for, asyncio.get_running_loop()
+            )
             delay_s = token.refresh_delay_s(self._clock.time_ms() / 1000)
             return token
         except Exception as error:
@@ -88,6 +115,14 @@ class TokenSource:
             # Without any token nobody would use the next one: the next connection asks again.
             if not self._closed and self._token is not None:
                 self._timer = asyncio.get_running_loop().call_later(delay_s, self._start)
+
+    def _fetch_for(self, loop: asyncio.AbstractEventLoop) -> Token:
+        """On the thread of the callback. A renewal may use the client: it goes on with the token that it has."""
+        _first_token_for.loop = None if self._valid() else loop
+        try:
+            return self._fetch()
+        finally:
+            _first_token_for.loop = None
 
 
 def _call(callback: Callable[..., Any], text: str | None, clock: Clock) -> Token:

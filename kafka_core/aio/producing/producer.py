@@ -27,6 +27,9 @@ __all__ = ["AIOProducer"]
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
+CALLBACKS_LIMIT_S: Final = 5.0
+"""How long `close()` waits for callbacks that are coroutine functions."""
+
 Payload = bytes | bytearray | memoryview | str
 Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
@@ -246,6 +249,8 @@ class AIOProducer:
 
         Args:
             timeout: Seconds for the flush; None waits until every record has its verdict (at most message.timeout.ms).
+
+        Callbacks that are coroutine functions get up to 5 s more to end.
         """
         if self._closed:
             return
@@ -257,6 +262,7 @@ class AIOProducer:
         finally:
             await self._core.close()
             self._lost.detach()
+            await self._end_of_callbacks()
             if left:
                 logger.warning("the producer was closed with %d records not delivered", left)
 
@@ -323,6 +329,14 @@ class AIOProducer:
             task = asyncio.ensure_future(_finished(result))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    async def _end_of_callbacks(self) -> None:
+        """Wait for what callbacks gave to await, but not for the caller, who may be one of them."""
+        running = [task for task in self._tasks if task is not asyncio.current_task()]
+        if running:
+            _, late = await asyncio.wait(running, timeout=CALLBACKS_LIMIT_S)
+            if late:
+                logger.warning("the producer was closed while %d of its callbacks were still running", len(late))
 
     async def _change(self) -> None:
         """Wait until something was settled."""

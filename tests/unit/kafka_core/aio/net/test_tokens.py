@@ -66,6 +66,25 @@ class TestGet:
         await made.close()
 
     @on_loop
+    async def test_only_a_callback_whose_client_has_no_valid_token_keeps_its_loop_waiting(self):
+        issuer = Issuer(clock := ManualClock(), 100)
+        waiting: list[bool] = []
+
+        def callback(text: object) -> tuple[str, float]:
+            waiting.append(module.loop_without_token() is loop)
+            return issuer(text)
+
+        loop = asyncio.get_running_loop()
+        made = source(callback, clock)
+        assert made is not None
+        await made.get()
+        await made._start()  # the renewal, while the first token holds
+        clock.advance(101)
+        await made.get()
+        assert (waiting, module.loop_without_token()) == ([True, False, True], None)
+        await made.close()
+
+    @on_loop
     async def test_concurrent_callers_share_a_call_and_later_ones_the_token(self):
         issuer = Issuer(clock := ManualClock(), 100)
         made = source(issuer, clock)
