@@ -34,7 +34,7 @@ class Held:
         if inspect.iscoroutinefunction(call):
             name = key if isinstance(key, str) else "a hook"
             raise ConfigError(
-                f"{name} is a coroutine function, which a blocking client does not await: give it an ordinary function, "
+                f"{name} is a coroutine function, which a blocking client does not await: give it an ordinary function "
                 "or use AIOProducer or AIOConsumer"
             )
         self.calls[key] = call
