@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons contract simulate simulate-mutations damage check fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations damage check fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -40,19 +40,24 @@ NO_KERNELS := $(addprefix --ignore=tests/,unit/registry unit/tools unit/serdes/r
 	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
 	property/test_json_verdicts.py)
 
-# Both sets at the same time, and all parts run, whatever failed before: the first failure must not hide the second.
+# Two of the three run at a time, the longest first; all run, whatever failed before. Real brokers are in one alone.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
-	@$(MAKE) -k -j2 --no-print-directory test-native-set test-pure-set
+	@$(MAKE) -k -j2 --no-print-directory test-native-parts test-native-set test-pure-set
 
-.PHONY: test-native-set test-pure-set
+# The output of the other two comes in one piece, when they end.
+define IN_ONE_PIECE
+log=$$(mktemp); status=0; $(1) >$$log 2>&1 || status=$$?; echo; echo "== $(2)"; cat $$log; rm -f $$log; exit $$status
+endef
+
+.PHONY: test-native-parts test-native-set test-pure-set
+test-native-parts:
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry or interop or spark) and not slow" $(PYTEST_ARGS)
+
 test-native-set:
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" $(PYTEST_ARGS)
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS),the fast tests on the compiled kernels)
 
-# Its output comes in one piece, when it ends.
 test-pure-set:
-	@log=$$(mktemp); status=0; \
-	KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS) >$$log 2>&1 || status=$$?; \
-	echo; echo "== the fast tests on the pure kernels"; cat $$log; rm -f $$log; exit $$status
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS),the fast tests on the pure kernels)
 
 test-fast: kernels ## the tests that need neither network nor Java
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS)
@@ -61,15 +66,24 @@ test-pure: env ## the fast tests on the pure-Python kernels
 	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
 
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow $(PYTEST_ARGS)
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)
 
-# What does not depend on the interpreter: the rules of compatibility, the bytes of messages, the simulators.
-NO_PYTHON := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry/compat unit/registry/schemas unit/tools \
-	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
-	property/test_json_verdicts.py property/test_protocol_roundtrip.py property/test_protocol_hostile.py)
+# What an interpreter can change: loops, threads and processes, compiled code, annotations, imports; see tests/README.md.
+OTHER_PYTHONS := $(addprefix tests/,meta/test_public_names.py contract/test_aio.py contract/test_consume.py \
+	contract/test_groups.py contract/test_produce.py contract/test_security.py contract/test_serdes_clients.py \
+	faults/test_threads.py faults/test_calls_inside_callbacks.py faults/test_dropped_owners.py faults/test_throttle.py \
+	property/test_kernel_parity.py property/test_serdes_roundtrip.py property/test_typed_roundtrip.py \
+	unit/kafka_core/aio unit/kafka_core/sync unit/kafka_core/kernels unit/serdes/kernels unit/serdes/engine unit/serdes/test_typed.py \
+	unit/serdes/cli unit/registry/client/test_aio.py unit/registry/client/test_blocking.py \
+	unit/registry/client/test_forks.py)
 
-test-pythons: ## the fast tests on every other supported Python that pyenv has
-	@PYTEST_ARGS="$(NO_PYTHON) $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
+test-pythons: ## what may differ between interpreters, on every other supported Python that pyenv has
+	@PYTEST_ARGS="$(OTHER_PYTHONS) $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
+
+# STALLS_SEED=7 STALLS_S=4 PYTEST_ARGS="tests/contract"
+stalls: kernels ## the fast tests while threads and the process stand still now and then (STALLS_SEED=0 STALLS_S=4)
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -p tests.stalls $(if $(PYTEST_ARGS),$(PYTEST_ARGS),tests/faults tests/contract \
+		tests/unit/kafka_core/aio tests/unit/kafka_core/sync tests/unit/kafka_core/broker tests/unit/registry/client)
 
 # SEEDS=200000 FROM=0 WORKERS=2; it stops by itself, with status 1 if a promise was broken.
 SEEDS ?= 2000
@@ -81,7 +95,7 @@ simulate-mutations: kernels ## put defects into the client and see that the simu
 	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.mutate $(SIMULATE_ARGS)
 
 damage: kernels ## clients whose answers are damaged on their way: 12 runs of 10,000 answers
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow tests/faults/test_damaged_answers.py $(PYTEST_ARGS)
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 tests/faults/test_damaged_answers.py $(PYTEST_ARGS)
 
 contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)

@@ -22,6 +22,7 @@ from tests.contract.clusters import (
     values_of,
     wait_for,
 )
+from tests.patience import judged_by
 
 STRATEGIES = ["range", "roundrobin", "cooperative-sticky"]
 
@@ -360,14 +361,18 @@ def test_a_subscription_can_be_changed(cluster: Cluster) -> None:
 
 
 def test_heartbeats_go_on_while_the_application_is_busy(cluster: Cluster) -> None:
+    judged_by(1.0, busy_for_longer_than_its_session, cluster)
+
+
+def busy_for_longer_than_its_session(session_s: float, cluster: Cluster) -> None:
     topic, group, seen = cluster.topic(), unique("group"), Callbacks()
     fill(cluster, topic, numbers(5))
-    conf = {"session.timeout.ms": 1000}
+    conf = {"session.timeout.ms": round(session_s * 1000)}
     with consumer(cluster, group, **conf) as reader:
         seen.subscribe(reader, topic)
         take(reader, 2)
         member = reader.memberid()
-        end_s = time.monotonic() + 2.0
+        end_s = time.monotonic() + 2 * session_s
         while time.monotonic() < end_s:  # longer than the session, and no poll
             sum(range(10_000))
         assert values_of(take(reader, 3)) == numbers(3, 2)
@@ -376,9 +381,14 @@ def test_heartbeats_go_on_while_the_application_is_busy(cluster: Cluster) -> Non
 
 
 def test_too_long_without_a_poll_is_told_and_mended(cluster: Cluster) -> None:
+    judged_by(1.0, too_long_without_a_poll, cluster)
+
+
+def too_long_without_a_poll(limit_s: float, cluster: Cluster) -> None:
     topic, seen = cluster.topic(), Callbacks()
     fill(cluster, topic, numbers(5))
-    conf = {"session.timeout.ms": 1000, "max.poll.interval.ms": 1000}
+    limit_ms = round(limit_s * 1000)
+    conf = {"session.timeout.ms": limit_ms, "max.poll.interval.ms": limit_ms}
     with consumer(cluster, **conf) as reader:
         seen.subscribe(reader, topic)
         take(reader, 2)
@@ -441,10 +451,14 @@ def test_a_second_one_with_the_same_static_name_fences_the_first(modern_cluster:
 
 
 def test_a_commit_of_a_member_that_was_thrown_out_is_refused(cluster: Cluster) -> None:
+    judged_by(1.0, commit_when_thrown_out, cluster)
+
+
+def commit_when_thrown_out(limit_s: float, cluster: Cluster) -> None:
     topic, group = cluster.topic(), unique("group")
     fill(cluster, topic, numbers(5))
-    conf = {"session.timeout.ms": 1000, "max.poll.interval.ms": 1000,
-            "enable.auto.commit": False}  # fmt: skip
+    limit_ms = round(limit_s * 1000)
+    conf = {"session.timeout.ms": limit_ms, "max.poll.interval.ms": limit_ms, "enable.auto.commit": False}
     with consumer(cluster, group, **conf) as late, consumer(cluster, group, enable_auto_commit=False) as other:
         late.subscribe([topic], on_revoke=lambda *_: None)  # which is never called, so it does not rejoin
         take(late, 5)

@@ -32,7 +32,7 @@ def http(request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
             yield client
     else:
         url = request.getfixturevalue("real_registry").url
-        with httpx.Client(base_url=url, trust_env=False, timeout=20) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
             yield client
 
 

@@ -16,6 +16,7 @@ from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import LIMIT_S, Cluster, Reports, take, unique, wait_for
 from tests.fix_kafka import PASSWORD, USER, start_real
+from tests.patience import judged_by
 from tools.real_kafka import Security
 
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -56,17 +57,21 @@ def there_and_back(conf: Conf, count: int = 50) -> None:
 
 def refused(conf: Conf) -> KafkaException:
     """What an administrator, a consumer and a producer are told; it is the same code for all."""
+    return judged_by(SHORT_S, told, conf)
+
+
+def told(limit_s: float, conf: Conf) -> KafkaException:
     with AdminClient(conf) as admin, pytest.raises(KafkaException) as caught:
-        admin.list_topics(timeout=SHORT_S)
+        admin.list_topics(timeout=limit_s)
     said = caught.value
-    told = list[KafkaError]()
-    with Consumer({**conf, "group.id": unique("group"), "error_cb": told.append}) as reader:
+    events = list[KafkaError]()
+    with Consumer({**conf, "group.id": unique("group"), "error_cb": events.append}) as reader:
         reader.assign([TopicPartition("any", 0, 0)])
-        wait_for(lambda: reader.poll(0.2) or told, "an error about the failure")
-        assert told[0].code() in (said.code, KafkaError._ALL_BROKERS_DOWN)
-        assert cause_of(said) in told[0].str()
+        wait_for(lambda: reader.poll(0.2) or events, "an error about the failure")
+        assert events[0].code() in (said.code, KafkaError._ALL_BROKERS_DOWN)
+        assert cause_of(said) in events[0].str()
     reports, heard = Reports(), list[KafkaError]()
-    with Producer({**conf, "message.timeout.ms": 500, "error_cb": heard.append}) as writer:
+    with Producer({**conf, "message.timeout.ms": round(limit_s * 1000), "error_cb": heard.append}) as writer:
         writer.produce("any", b"x", on_delivery=reports)
         assert writer.flush(LIMIT_S) == 0
         writer.poll(0)
@@ -154,7 +159,7 @@ def test_the_right_password_set_later_delivers_what_waited(secure_cluster: Clust
 def test_an_administrator_gets_in_with_the_right_password_set_later(secure_cluster: Cluster) -> None:
     with AdminClient(login(secure_cluster, "SCRAM-SHA-256", "wrong")) as admin:
         with pytest.raises(AuthError):
-            admin.list_topics(timeout=SHORT_S)
+            admin.list_topics(timeout=LIMIT_S)
         admin.set_sasl_credentials(USER, PASSWORD)
         assert admin.list_topics(timeout=LIMIT_S).brokers
 

@@ -312,7 +312,7 @@ def test_asyncio_producer(world: World) -> None:
                 with pytest.raises(ValueSerializationError):
                     await bad
 
-    asyncio.run(asyncio.wait_for(scene(), 40))
+    asyncio.run(asyncio.wait_for(scene(), 120))
     consumer = world.consumer()
     world.at(consumer)
     assert numbers(gather(consumer, 3)) == [0, 1, 3]
@@ -347,7 +347,7 @@ def test_asyncio_consumer(world: World) -> None:
                     assert (message.key(), message.value()) == ("k3", {"id": "3", "n": 3})
                     break
 
-    asyncio.run(asyncio.wait_for(scene(), 40))
+    asyncio.run(asyncio.wait_for(scene(), 120))
 
 
 def test_a_dead_letter_keeps_its_bytes_and_says_where_it_comes_from(world: World, cluster: EmbeddedCluster) -> None:
@@ -402,7 +402,7 @@ def test_asyncio_dead_letters(world: World, cluster: EmbeddedCluster) -> None:
             assert message is not None
             assert message.key() == "k1"
 
-    asyncio.run(asyncio.wait_for(scene(), 40))
+    asyncio.run(asyncio.wait_for(scene(), 120))
     reader: DeserializingConsumer[bytes, bytes] = DeserializingConsumer(world.consumer_conf("dead"))
     reader.assign([TopicPartition(dead, 0, 0)])
     (letter,) = gather(reader, 1)

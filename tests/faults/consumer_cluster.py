@@ -18,7 +18,8 @@ from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRe
 from kafka_core.records import Codec, NewRecord, build_batch
 from kafka_core.sync.consumer import Consumer
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
+"""Nothing takes that long but what hangs."""
 
 
 def fill(

@@ -35,6 +35,7 @@ from kafka_core import (
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster, SaslSettings
 from kafka_core.protocol.messages.fetch import FetchRequest
+from tests.patience import judged_by
 from tools.faults.proxy import FaultProxy
 
 LIMIT_S = 30.0
@@ -45,31 +46,31 @@ TOPIC = "events"
 # ---- the three clients, asked for anything
 
 
-def admin_says(servers: str, **conf: object) -> KafkaException:
+def admin_says(servers: str, limit_s: float, **conf: object) -> KafkaException:
     with AdminClient({"bootstrap.servers": servers, **conf}) as admin, pytest.raises(KafkaException) as caught:
-        admin.list_topics(timeout=SHORT_S)
+        admin.list_topics(timeout=limit_s)
     return caught.value
 
 
-def consumer_says(servers: str, **conf: object) -> tuple[list[KafkaError], KafkaException]:
+def consumer_says(servers: str, limit_s: float, **conf: object) -> tuple[list[KafkaError], KafkaException]:
     """What error_cb heard, and what a call raised."""
     heard: list[KafkaError] = []
     settings = {"bootstrap.servers": servers, "group.id": "g", "error_cb": heard.append, **conf}
     with Consumer(settings) as reader:
         reader.subscribe([TOPIC])
         with pytest.raises(KafkaException) as caught:
-            reader.committed([TopicPartition(TOPIC, 0)], SHORT_S)
+            reader.committed([TopicPartition(TOPIC, 0)], limit_s)
         deadline_s = time.monotonic() + LIMIT_S
         while not heard and time.monotonic() < deadline_s:
             reader.poll(0.05)
     return heard, caught.value
 
 
-def producer_says(servers: str, **conf: object) -> tuple[list[KafkaError], KafkaError]:
+def producer_says(servers: str, limit_s: float, **conf: object) -> tuple[list[KafkaError], KafkaError]:
     """What error_cb heard, and the delivery report."""
     heard: list[KafkaError] = []
     reports: list[KafkaError] = []
-    settings = {"bootstrap.servers": servers, "message.timeout.ms": round(SHORT_S * 1000), "error_cb": heard.append}
+    settings = {"bootstrap.servers": servers, "message.timeout.ms": round(limit_s * 1000), "error_cb": heard.append}
     with Producer({**settings, **conf}) as writer:
         writer.produce(TOPIC, b"x", on_delivery=lambda error, _: reports.append(error))
         assert writer.flush(LIMIT_S) == 0
@@ -80,9 +81,15 @@ def producer_says(servers: str, **conf: object) -> tuple[list[KafkaError], Kafka
 
 def all_say(servers: str, words: list[str], kind: type[KafkaException], code: int, **conf: object) -> None:
     """Every client names the cause, in every way it has to tell."""
-    raised = admin_says(servers, **conf)
-    heard_reading, raised_reading = consumer_says(servers, **conf)
-    heard_writing, report = producer_says(servers, **conf)
+    judged_by(SHORT_S, say, servers, words, kind, code, conf)
+
+
+def say(
+    limit_s: float, servers: str, words: list[str], kind: type[KafkaException], code: int, conf: dict[str, object]
+) -> None:
+    raised = admin_says(servers, limit_s, **conf)
+    heard_reading, raised_reading = consumer_says(servers, limit_s, **conf)
+    heard_writing, report = producer_says(servers, limit_s, **conf)
     assert isinstance(raised, kind), raised
     assert raised.args[0].code() == code
     assert raised_reading.args[0].code() in (code, KafkaError._TIMED_OUT)
@@ -158,13 +165,17 @@ def test_a_port_that_closes_at_once() -> None:
 
 
 def test_a_port_that_never_answers() -> None:
-    conf = {"socket.connection.setup.timeout.ms": 1000}  # the least there is
-    with Answering(None) as server, AdminClient({"bootstrap.servers": server.address, **conf}) as admin:
-        with pytest.raises(NetworkError) as caught:
-            admin.list_topics(timeout=1.5)
-        assert caught.value.args[0].code() == KafkaError._TIMED_OUT
-        assert "socket.connection.setup.timeout.ms" in str(caught.value)
-        assert server.address in str(caught.value)
+    conf: dict[str, object] = {"socket.connection.setup.timeout.ms": 1000}  # the least there is
+
+    def work(limit_s: float) -> None:
+        with Answering(None) as server:
+            said = admin_says(server.address, limit_s, **conf)
+        assert isinstance(said, NetworkError)
+        assert said.args[0].code() == KafkaError._TIMED_OUT
+        assert "socket.connection.setup.timeout.ms" in str(said)
+        assert server.address in str(said)
+
+    judged_by(1.5, work)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +183,7 @@ def test_a_port_that_never_answers() -> None:
 )
 def test_a_port_that_answers_nonsense(reply: bytes) -> None:
     with Answering(reply) as server:
-        said = admin_says(server.address)
+        said = admin_says(server.address, LIMIT_S)  # which it does not wait for
         assert isinstance(said, ProtocolError), said
         assert server.address in str(said)
 
@@ -256,8 +267,8 @@ def test_a_wrong_password_or_user(guarded: EmbeddedCluster, mechanism: str, user
 def test_the_password_is_in_no_text(guarded: EmbeddedCluster, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     conf = login("PLAIN", "top-wrong-secret")
-    said = admin_says(guarded.bootstrap_servers, **conf)
-    heard, report = producer_says(guarded.bootstrap_servers, **conf)
+    said = admin_says(guarded.bootstrap_servers, SHORT_S, **conf)
+    heard, report = producer_says(guarded.bootstrap_servers, SHORT_S, **conf)
     client = Producer({"bootstrap.servers": guarded.bootstrap_servers, **conf})
     client.close()
     for text in (str(said), repr(said), repr(heard), repr(report), caplog.text, repr(client)):
@@ -461,17 +472,21 @@ def test_an_unknown_topic_is_named_by_the_consumer_and_the_administrator(cluster
 
 @pytest.mark.parametrize("idempotent", [True, False])
 def test_a_broker_that_lacks_replicas_for_good_is_named_in_the_delivery_report(idempotent: bool) -> None:
+    judged_by(1.0, lack_replicas, idempotent)
+
+
+def lack_replicas(limit_s: float, idempotent: bool) -> None:
     reports: list[KafkaError | None] = []
     with EmbeddedCluster(brokers=2) as cluster:
         cluster.create_topic(TOPIC, 1, 2, {"min.insync.replicas": "2"})
         cluster.stop_broker(3 - cluster.state.topics[TOPIC].partitions[0].leader)
-        conf = {"message.timeout.ms": 1000, "enable.idempotence": idempotent, "batch.num.messages": 2}
+        conf = {"message.timeout.ms": round(limit_s * 1000), "enable.idempotence": idempotent, "batch.num.messages": 2}
         with producer(cluster, **conf) as writer:
             begun_s = time.monotonic()
             for number in range(20):
                 writer.produce(TOPIC, b"%d" % number, on_delivery=lambda error, _: reports.append(error))
             assert writer.flush(LIMIT_S) == 0
-            assert time.monotonic() - begun_s > 0.9
+            assert time.monotonic() - begun_s > 0.9 * limit_s
             assert len(reports) == 20
             for report in reports:
                 assert report is not None

@@ -205,11 +205,13 @@ def test_a_response_cut_off_in_a_batch_gives_the_whole_ones(cluster: EmbeddedClu
 
 
 def test_an_offset_out_of_range_follows_the_policy(cluster: EmbeddedCluster) -> None:
-    for policy, expected in (("earliest", b"0"), ("latest", None)):
+    for policy, expected in (("earliest", b"0"), ("latest", b"late")):
         with Consumer(settings(cluster, auto_offset_reset=policy)) as consumer:
             consumer.assign([TopicPartition(TOPIC, 0, 99_999)])
-            message = consumer.poll(0.5)
-            assert (message.value() if message else None) == expected
+            if policy == "latest":
+                assert poll_until(consumer, lambda: consumer.health().lag.get((TOPIC, 0)) == 0) == []
+                fill(cluster, TOPIC, 0, [b"late"])
+            assert values(read(consumer, 1)) == [expected]
 
 
 # ---- group
@@ -237,23 +239,34 @@ def test_joining_while_the_coordinator_has_trouble(
         check_everything_once_in_order(read(consumer, 2 * PER_PARTITION))
 
 
+def forgotten(cluster: EmbeddedCluster, code: int) -> Callable[[Any, Any], int]:
+    """An interceptor that answers with the code; a member that is told it is unknown is out of the group by then."""
+
+    def interceptor(request: Any, _: object) -> int:
+        if code == KafkaError.UNKNOWN_MEMBER_ID:
+            cluster.state.groups.leave(request.group_id, request.member_id, None)
+        return code
+
+    return interceptor
+
+
 @pytest.mark.parametrize(
     "code", [KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID]
 )
 def test_a_sync_that_comes_too_late_joins_again(cluster: EmbeddedCluster, code: int) -> None:
-    cluster.intercept(SyncGroupRequest, lambda request, context: code, times=1)
-    with subscribed(cluster, session_timeout_ms=500) as consumer:  # after which the forgotten member is out
+    cluster.intercept(SyncGroupRequest, forgotten(cluster, code), times=1)
+    with subscribed(cluster) as consumer:
         check_everything_once_in_order(read(consumer, 2 * PER_PARTITION))
 
 
 def test_a_membership_that_the_coordinator_forgot_is_lost_and_won_again(cluster: EmbeddedCluster) -> None:
     events: list[str] = []
-    with Consumer(settings(cluster, enable_auto_commit=False, session_timeout_ms=500)) as consumer:
+    with Consumer(settings(cluster, enable_auto_commit=False)) as consumer:
         consumer.subscribe(
             [TOPIC], on_assign=lambda *_: events.append("assign"), on_lost=lambda *_: events.append("lost")
         )
         read(consumer, 2 * PER_PARTITION)
-        cluster.intercept(HeartbeatRequest, lambda request, context: KafkaError.UNKNOWN_MEMBER_ID, times=1)
+        cluster.intercept(HeartbeatRequest, forgotten(cluster, KafkaError.UNKNOWN_MEMBER_ID), times=1)
         again = poll_until(consumer, lambda: events == ["assign", "lost", "assign"])
         check_everything_once_in_order(again + read(consumer, 2 * PER_PARTITION - len(again)))
 
@@ -285,7 +298,7 @@ def test_not_being_allowed_to_read_is_told_once_and_mends_itself(cluster: Embedd
         assert next_error(consumer).error() == KafkaError.TOPIC_AUTHORIZATION_FAILED
         found: list[Message] = []
         while len(found) < 2 * PER_PARTITION:
-            message = consumer.poll(5)
+            message = consumer.poll(HANG_S)
             assert message is not None
             if message.error() is None:
                 found.append(message)
@@ -293,10 +306,14 @@ def test_not_being_allowed_to_read_is_told_once_and_mends_itself(cluster: Embedd
 
 
 def test_heartbeats_go_on_while_a_handler_takes_its_time(cluster: EmbeddedCluster) -> None:
-    with subscribed(cluster, session_timeout_ms=400) as consumer:
+    with subscribed(cluster) as consumer:
         read(consumer, 1)
         generation = consumer.consumer_group_metadata().generation_id
-        time.sleep(1.0)  # no call to the consumer meanwhile
+        beats = cluster.intercept(HeartbeatRequest, lambda request, context: None)
+        deadline_s = time.monotonic() + HANG_S
+        while beats.seen < 5:  # no call to the consumer meanwhile
+            assert time.monotonic() < deadline_s
+            time.sleep(0.01)
         read(consumer, 1)
         assert consumer.consumer_group_metadata().generation_id == generation
 

@@ -19,6 +19,7 @@ from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
 from kafka_core.sync.producer import Producer
 from tests.later import later
+from tests.patience import judged_by
 
 TOPIC = "events"
 LIMIT_S = 60.0
@@ -161,6 +162,7 @@ def test_a_cluster_that_is_away_at_first(cluster: EmbeddedCluster) -> None:
 def test_batches_that_time_out_leave_no_gap_behind_them(cluster: EmbeddedCluster) -> None:
     rule = cluster.intercept(ProduceRequest, lambda request, context: KafkaError.NOT_ENOUGH_REPLICAS)
     run = Run(cluster, message_timeout_ms=2000)
+    run.producer.list_topics(TOPIC, LIMIT_S)
     for number in range(0, 40, 2):
         run.producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
     assert run.producer.flush(LIMIT_S) == 0
@@ -276,20 +278,23 @@ def test_an_unknown_topic_without_auto_creation_fails_with_its_name() -> None:
 
 
 def test_a_refused_connection_is_told_by_error_cb_and_named_in_the_time_out(refused_port: int) -> None:
-    errors: list[KafkaError] = []
-    reports: list[KafkaError] = []
-    conf: dict[str, object] = {
-        **QUICK,
-        "bootstrap.servers": f"127.0.0.1:{refused_port}",
-        "message.timeout.ms": 300,
-        "error_cb": errors.append,
-    }
-    with Producer(conf) as producer:
-        producer.produce(TOPIC, b"a", on_delivery=lambda error, _: reports.append(error))
-        assert producer.flush(LIMIT_S) == 0
-    assert [error.code() for error in reports] == [KafkaError._MSG_TIMED_OUT]
-    assert "refused" in reports[0].str()
-    assert KafkaError._ALL_BROKERS_DOWN in [error.code() for error in errors]
+    def work(limit_s: float) -> None:
+        errors: list[KafkaError] = []
+        reports: list[KafkaError] = []
+        conf: dict[str, object] = {
+            **QUICK,
+            "bootstrap.servers": f"127.0.0.1:{refused_port}",
+            "message.timeout.ms": round(limit_s * 1000),
+            "error_cb": errors.append,
+        }
+        with Producer(conf) as producer:
+            producer.produce(TOPIC, b"a", on_delivery=lambda error, _: reports.append(error))
+            assert producer.flush(LIMIT_S) == 0
+        assert [error.code() for error in reports] == [KafkaError._MSG_TIMED_OUT]
+        assert "refused" in reports[0].str()
+        assert KafkaError._ALL_BROKERS_DOWN in [error.code() for error in errors]
+
+    judged_by(0.3, work)
 
 
 def test_close_is_bounded_when_the_cluster_is_gone(cluster: EmbeddedCluster) -> None:
@@ -307,6 +312,10 @@ def test_close_is_bounded_when_the_cluster_is_gone(cluster: EmbeddedCluster) -> 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_a_wrong_password_is_told_and_a_right_one_helps(mechanism: str) -> None:
+    judged_by(0.4, wrong_then_right, mechanism)
+
+
+def wrong_then_right(limit_s: float, mechanism: str) -> None:
     errors: list[KafkaError] = []
     reports: list[tuple[KafkaError | None, bytes]] = []
 
@@ -321,7 +330,7 @@ def test_a_wrong_password_is_told_and_a_right_one_helps(mechanism: str) -> None:
             "sasl.mechanism": mechanism,
             "sasl.username": "alice",
             "sasl.password": "wrong",
-            "message.timeout.ms": 400,
+            "message.timeout.ms": round(limit_s * 1000),
             "error_cb": errors.append,
         }
         with Producer(conf) as producer:

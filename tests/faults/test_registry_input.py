@@ -131,7 +131,7 @@ def gathered(server: RegistryServer) -> list[int]:
     text = json.dumps({"type": "record", "name": "R", "fields": []})
 
     def register(at: int) -> None:
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
             for turn in range(8):
                 reply = client.post(f"/subjects/many{(at + turn) % 3}/versions", json={"schema": text})
                 ids.append(reply.json()["id"])
@@ -140,5 +140,5 @@ def gathered(server: RegistryServer) -> list[int]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(120)
     return ids

@@ -48,7 +48,7 @@ def test_no_acknowledged_registration_is_lost_by_kill_9(tmp_path: Path, project_
     for _ in range(ROUNDS):
         process, url = start(path, project_root)
         try:
-            with httpx.Client(base_url=url, trust_env=False, timeout=20) as client:
+            with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
                 for _ in range(PER_ROUND):
                     reply = client.post(f"/subjects/s{number % 5}-{number}/versions", json=body(number))
                     assert reply.status_code == 200, reply.text
@@ -72,7 +72,7 @@ def test_killed_in_the_middle_of_a_stream_of_registrations(tmp_path: Path, proje
     number = 0
     for _ in range(6):
         process, url = start(path, project_root)
-        client = httpx.Client(base_url=url, trust_env=False, timeout=20)
+        client = httpx.Client(base_url=url, trust_env=False, timeout=60)
         try:
             with later(0.2 + chance.random() / 3, process.kill), suppress(httpx.HTTPError), client:
                 while True:

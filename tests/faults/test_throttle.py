@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_throttle_time_of_weeks_does_not_silence_a_consumer() -> None:
             silence = FetchResponse(throttle_time_ms=FOREVER_MS)
             fetches = cluster.intercept(FetchRequest, lambda request, context: silence)
             beats = cluster.intercept(HeartbeatRequest, lambda request, context: HeartbeatResponse(FOREVER_MS))
-            problems: list[str] = []
+            problems: Sequence[str] = []
             # The second fetch and the second heartbeat are sent although the first answer asked for weeks of silence.
             while fetches.seen < 2 or beats.seen < 2 or not any("throttles this client" in text for text in problems):
                 assert consumer.poll(0.05) is None

@@ -358,9 +358,9 @@ def test_watermarks_and_offsets_by_time(cluster: EmbeddedCluster) -> None:
     produce_at(cluster.bootstrap_servers, "t", [start_ms + 1000 * index for index in range(10)])
     consumer = ck.Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g"})
     partition = ck.TopicPartition("t", 0)
-    assert consumer.get_watermark_offsets(partition, timeout=10) == (0, 10)
+    assert consumer.get_watermark_offsets(partition, timeout=60) == (0, 10)
     for timestamp_ms, offset in ((0, 0), (start_ms + 2500, 3), (start_ms + 9000, 9), (start_ms + 9001, ck.OFFSET_END)):
-        (found,) = consumer.offsets_for_times([ck.TopicPartition("t", 0, timestamp_ms)], timeout=10)
+        (found,) = consumer.offsets_for_times([ck.TopicPartition("t", 0, timestamp_ms)], timeout=60)
         assert found.offset == offset
     consumer.close()
     reader = kafka.KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers)
@@ -383,13 +383,13 @@ def only(futures: dict[Any, Any]) -> Any:
 def test_topics_and_configs_by_confluent_kafka(cluster: EmbeddedCluster) -> None:
     admin = admin_of(cluster)
     only(admin.create_topics([ck_admin.NewTopic("t", 2, 2, config={"retention.ms": "1000"})]))
-    assert len(admin.list_topics("t", timeout=10).topics["t"].partitions) == 2
+    assert len(admin.list_topics("t", timeout=60).topics["t"].partitions) == 2
     with pytest.raises(ck.KafkaException, match="already exists"):
         only(admin.create_topics([ck_admin.NewTopic("t", 2, 2)]))
     with pytest.raises(ck.KafkaException, match="INVALID_REPLICATION_FACTOR"):
         only(admin.create_topics([ck_admin.NewTopic("u", 1, 3)]))
     only(admin.create_partitions([ck_admin.NewPartitions("t", 5)]))
-    assert len(admin.list_topics("t", timeout=10).topics["t"].partitions) == 5
+    assert len(admin.list_topics("t", timeout=60).topics["t"].partitions) == 5
     resource = ck_admin.ConfigResource(ck_admin.ConfigResource.Type.TOPIC, "t")
     assert only(admin.describe_configs([resource]))["retention.ms"].value == "1000"
     change = ck_admin.ConfigEntry("retention.ms", "2000", incremental_operation=ck_admin.AlterConfigOpType.SET)
@@ -400,7 +400,7 @@ def test_topics_and_configs_by_confluent_kafka(cluster: EmbeddedCluster) -> None
     assert after["retention.ms"].value == "2000"
     assert after["cleanup.policy"].value == "delete"
     only(admin.delete_topics(["t"]))
-    assert "t" not in admin.list_topics(timeout=10).topics
+    assert "t" not in admin.list_topics(timeout=60).topics
 
 
 def test_groups_records_and_cluster_by_confluent_kafka(cluster: EmbeddedCluster) -> None:

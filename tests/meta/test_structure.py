@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -166,3 +167,11 @@ def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert top == {*PACKAGES, "pyspark_kserdes"}
+
+
+def test_what_the_makefile_leaves_out_or_takes_in_is_there() -> None:
+    """A path that is no more would be ignored in silence, or fail the run on the other Pythons."""
+    text = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    lists = re.findall(r"^\w+ := \$\(addprefix (?:--ignore=)?tests/,(.*?)\)$", text, re.MULTILINE)
+    assert len(lists) == 2
+    assert [path for names in lists for path in names.split() if not (ROOT / "tests" / path).exists()] == []

@@ -25,7 +25,7 @@ class Client:
 
     def __init__(self, address: str) -> None:
         host, port = address.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), timeout=5)
+        self._socket = socket.create_connection((host, int(port)), timeout=60)
 
     def __enter__(self) -> Client:
         return self

@@ -21,6 +21,7 @@ from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, Topic
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
 from tests.later import later
+from tests.patience import judged_by
 
 HANG_S = 60.0
 """Nothing takes that long but what hangs."""
@@ -308,18 +309,26 @@ def test_a_topic_that_does_not_exist_is_told_once(cluster: EmbeddedCluster) -> N
         assert consumer.poll(0.3) is None
 
 
+def not_polled(consumer: Consumer) -> None:
+    deadline_s = time.monotonic() + HANG_S
+    while consumer.health().state != "expelled":
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+    assert not consumer.health().healthy
+
+
 def test_not_polling_is_told_and_mended_by_polling(cluster: EmbeddedCluster) -> None:
+    judged_by(1.0, not_polling_is_told_and_mended, cluster)
+
+
+def not_polling_is_told_and_mended(limit_s: float, cluster: EmbeddedCluster) -> None:
     lost: list[int] = []
-    conf = settings(cluster, max_poll_interval_ms=1000, session_timeout_ms=1000)
-    with Consumer(conf) as consumer:
+    limit_ms = round(limit_s * 1000)
+    with Consumer(settings(cluster, max_poll_interval_ms=limit_ms, session_timeout_ms=limit_ms)) as consumer:
         consumer.subscribe(["t"], on_lost=lambda _, partitions: lost.append(len(partitions)))
         poll_until(consumer, lambda: len(consumer.assignment()) == 2)
         first_id = consumer.memberid()
-        deadline_s = time.monotonic() + HANG_S
-        while consumer.health().state != "expelled":
-            assert time.monotonic() < deadline_s
-            time.sleep(0.02)
-        assert not consumer.health().healthy
+        not_polled(consumer)
         message = next_error(consumer)
         assert message.error() == KafkaError._MAX_POLL_EXCEEDED
         poll_until(consumer, lambda: consumer.health().state == "stable")
@@ -329,14 +338,15 @@ def test_not_polling_is_told_and_mended_by_polling(cluster: EmbeddedCluster) -> 
 
 
 def test_one_poll_without_end_is_enough_to_come_back_after_not_polling(cluster: EmbeddedCluster) -> None:
-    conf = settings(cluster, max_poll_interval_ms=1000, session_timeout_ms=1000)
-    with Consumer(conf) as consumer:
+    judged_by(1.0, one_poll_comes_back, cluster)
+
+
+def one_poll_comes_back(limit_s: float, cluster: EmbeddedCluster) -> None:
+    limit_ms = round(limit_s * 1000)
+    with Consumer(settings(cluster, max_poll_interval_ms=limit_ms, session_timeout_ms=limit_ms)) as consumer:
         consumer.subscribe(["t"], on_revoke=lambda *_: None)
         poll_until(consumer, lambda: len(consumer.assignment()) == 2)
-        deadline_s = time.monotonic() + HANG_S
-        while consumer.health().state != "expelled":
-            assert time.monotonic() < deadline_s
-            time.sleep(0.02)
+        not_polled(consumer)
         assert next_error(consumer).error() == KafkaError._MAX_POLL_EXCEEDED
         fill(cluster, "t", 0, [b"back"])
         message = consumer.poll(60)  # the callback runs in it, then the group is joined again
@@ -425,7 +435,7 @@ def test_new_credentials_are_for_the_next_connection(shared: EmbeddedCluster) ->
 
 def test_facts_about_cluster_and_consumer(shared: EmbeddedCluster) -> None:
     with assigned(shared, 6) as consumer:
-        assert set(consumer.list_topics(timeout=10).topics) == {"log"}
+        assert set(consumer.list_topics(timeout=HANG_S).topics) == {"log"}
         assert len(consumer.list_topics("log", 10).topics["log"].partitions) == 2
         assert consumer.cluster_id(10) == shared.state.cluster_id
         read(consumer, 1)
@@ -590,7 +600,7 @@ def test_a_consumer_that_is_dropped_ends_its_thread(shared: EmbeddedCluster) -> 
     thread = core.thread
     del consumer, core
     gc.collect()
-    thread.join(5)
+    thread.join(HANG_S)
     assert not thread.is_alive()
 
 

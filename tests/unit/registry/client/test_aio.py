@@ -19,7 +19,7 @@ NOT_AWAITED = {"config", "clear_caches", "clear_latest_caches", "tell", "latest_
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(coroutine, 10))
+    return asyncio.run(asyncio.wait_for(coroutine, 60))
 
 
 def methods(cls: type) -> dict[str, Any]:

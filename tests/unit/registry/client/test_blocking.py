@@ -132,7 +132,7 @@ def in_threads(count: int, function: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert len(results) == count
     return results
 
@@ -211,7 +211,7 @@ def test_an_interrupted_look_up_is_done_by_who_waits(server: respx.MockRouter, c
     while not client._flights._under_way:
         pass
     found.append(client.get_schema(1))
-    one.join(10)
+    one.join(60)
     assert "interrupted" in found
     assert Schema('"int"') in found
 

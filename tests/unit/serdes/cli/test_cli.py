@@ -67,7 +67,7 @@ def test_ctrl_c_is_status_130_even_if_the_registry_never_answers(tmp_path: Path,
         connection, _ = silent.accept()
         with connection, process:
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
 
 

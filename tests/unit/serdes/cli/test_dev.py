@@ -60,10 +60,10 @@ def test_both_are_served_until_a_signal_ends_them(served: subprocess.Popen[str],
     bootstrap, url = started(served)
     with SchemaRegistryClient({"url": url}) as client:
         assert client.register_schema("o", Schema('"int"')) == 1
-    topics = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).topics
+    topics = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=60).topics
     assert len(topics["orders"].partitions) == 3
     served.send_signal(name)
-    out, err = served.communicate(timeout=20)
+    out, err = served.communicate(timeout=60)
     assert (served.returncode, out, err) == (0, "stopped\n", "")
 
 
@@ -88,7 +88,7 @@ def test_a_request_to_end_goes_to_the_command() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.terminate()
-        assert process.wait(timeout=20) == 7
+        assert process.wait(timeout=60) == 7
 
 
 def test_a_request_to_end_that_ends_no_system_call_goes_to_the_command_too() -> None:

@@ -17,7 +17,7 @@ VALUE = SerializationContext("orders", MessageField.VALUE)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(asyncio.wait_for(coroutine, 10))
+    return asyncio.run(asyncio.wait_for(coroutine, 60))
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, Sa
 from kafka_core.wire.correlation import ConnectionPhase
 from tests.faults.loop import make_connector, on_loop, outcome, until
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
+from tests.patience import judged_by
 from tools.faults.proxy import FaultProxy, Way
 
 SASL = {"security_protocol": "sasl_plaintext", "sasl_mechanism": "PLAIN", "sasl_username": "u", "sasl_password": "p"}
@@ -358,27 +359,33 @@ class TestTimeouts:
             error = await outcome(connection.send(heartbeat()))
         assert said_wait_s(error, "HEARTBEAT (12) v4") >= 0.03
 
-    @on_loop
-    async def test_a_timer_of_an_answered_request_does_no_harm(self):
-        async with ScriptedBroker() as broker, connected(broker) as connection:
-            broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
-            await connection.send(heartbeat(), timeout_s=0.5)
-            await asyncio.sleep(0.6)
-            await connection.send(heartbeat(), timeout_s=5)
+    def test_a_timer_of_an_answered_request_does_no_harm(self):
+        @on_loop
+        async def answered_in_time(limit_s: float) -> None:
+            async with ScriptedBroker() as broker, connected(broker) as connection:
+                broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
+                await connection.send(heartbeat(), timeout_s=limit_s)
+                await asyncio.sleep(1.2 * limit_s)
+                await connection.send(heartbeat(), timeout_s=50)
 
-    @on_loop
-    async def test_idle_connections_are_closed(self):
-        async with ScriptedBroker() as broker:
-            recorder = Recorder()
-            connector = make_connector("x", hooks=(recorder,), connections_max_idle_ms=60)
-            connection = await connector.connect("127.0.0.1", broker.port, 5)
-            broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
-            for _ in range(4):
-                await asyncio.sleep(0.03)
-                await connection.send(heartbeat())
-            assert connection.usable
-            assert await connection.wait_closed() is None
-            assert recorder.of("disconnect") == [(5, broker.address, None)]
+        judged_by(0.3, answered_in_time)
+
+    def test_idle_connections_are_closed(self):
+        @on_loop
+        async def used_and_then_idle(limit_s: float) -> None:
+            async with ScriptedBroker() as broker:
+                recorder = Recorder()
+                connector = make_connector("x", hooks=(recorder,), connections_max_idle_ms=round(limit_s * 1000))
+                connection = await connector.connect("127.0.0.1", broker.port, 5)
+                broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
+                for _ in range(4):
+                    await asyncio.sleep(limit_s / 2)
+                    await connection.send(heartbeat())
+                assert connection.usable
+                assert await connection.wait_closed() is None
+                assert recorder.of("disconnect") == [(5, broker.address, None)]
+
+        judged_by(0.06, used_and_then_idle)
 
     @on_loop
     async def test_a_waiting_request_is_not_idle(self):

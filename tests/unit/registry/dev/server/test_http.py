@@ -95,7 +95,7 @@ def test_what_is_no_http_is_400(quick: RegistryServer) -> None:
 
 def test_connections_are_kept_open(quick: RegistryServer) -> None:
     parts = urlsplit(quick.url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     connection.connect()
     first = connection.sock
     for _ in range(3):

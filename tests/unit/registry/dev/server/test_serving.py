@@ -44,7 +44,7 @@ def test_shared_by_name(request: pytest.FixtureRequest) -> None:
 
 def test_over_http_with_one_connection(server: RegistryServer) -> None:
     parts = urlsplit(server.url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=5)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     for path, status in (("/subjects", 200), ("/nowhere", 404), ("/config?defaultToGlobal=true", 200)):
         connection.request("GET", path)
         answer = connection.getresponse()
@@ -64,7 +64,7 @@ def test_many_threads_register_one_schema_once(server: RegistryServer) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert len(ids) == 12
     assert len(set(ids)) == 1
 
