@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
+from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
@@ -23,6 +23,7 @@ from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
 from serdes.typed import avro_schema, checked_avro_schema
 
 if TYPE_CHECKING:
+    from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
     from serdes.rules.registry import RuleRegistry
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from registry import RegisteredSchema, Schema, SchemaRegistryClient
+from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
@@ -21,6 +21,7 @@ from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
 from serdes.typed import json_adapter
 
 if TYPE_CHECKING:
+    from registry import SchemaRegistryClient
     from serdes.rules.registry import RuleRegistry
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]

@@ -6,7 +6,6 @@ protobuf}`; `latest.compatibility.strict` is the Java serializers'.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -199,6 +198,8 @@ def check_callable(function: Any, name: str) -> None:
 def _known(conf: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any]:
     for key, value in conf.items():
         if key not in keys:
+            import difflib
+
             near = difflib.get_close_matches(str(key), keys, 1, 0.5)
             raise ValueError(f"unknown property {key!r}{f'; did you mean {near[0]!r}?' if near else ''}")
         if key.startswith("validation.rules.") and value is not None and value not in NOT_RUN.get(key, ()):

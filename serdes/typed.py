@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
-from registry.compat.verdict import check
 from serdes.engine.plan import as_schema
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
@@ -233,6 +232,8 @@ def checked_avro_schema(kind: Any, given: str | Schema | RegisteredSchema | None
     wanted = as_schema(given)
     if wanted is None:
         return own
+    from registry.compat.verdict import check
+
     try:
         verdict = check(wanted, [own], "BACKWARD")
     except InvalidSchemaError as error:

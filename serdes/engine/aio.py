@@ -5,14 +5,15 @@ Must not know of formats, schemas or frames: `serdes.engine.calls` has all that 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Generator
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from registry import AsyncSchemaRegistryClient
 from serdes.context import SerializationContext
 from serdes.engine.calls import Reading, Writing
 from serdes.engine.plan import Flow
+
+if TYPE_CHECKING:
+    from registry import AsyncSchemaRegistryClient
 
 __all__ = ["AsyncDeserializer", "AsyncSerializer"]
 
@@ -43,6 +44,8 @@ class AsyncSerializer(Writing):
         if plan is None:
             plan = await drive(self._client, self._prepare(ctx))
         if plan.blocking:
+            import asyncio  # at its first use: most plans never wait, and many programs have no event loop
+
             return await asyncio.to_thread(self._write, plan, obj, ctx)
         return self._write(plan, obj, ctx)
 
@@ -72,6 +75,8 @@ class AsyncDeserializer(Reading):
         if plan is None:
             plan = await drive(self._client, self._prepare(key, ctx))
         if plan.hooks is not None and plan.hooks.blocking:
+            import asyncio  # at its first use: most plans never wait, and many programs have no event loop
+
             return await asyncio.to_thread(self._read, plan, frame, ctx)
         return self._read(plan, frame, ctx)
 

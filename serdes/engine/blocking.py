@@ -5,13 +5,15 @@ Must not know of formats, schemas or frames: `serdes.engine.calls` has all that 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from registry import SchemaRegistryClient
 from serdes.context import SerializationContext
 from serdes.engine.calls import Reading, Writing, blame
 from serdes.engine.plan import Flow
 from serdes.kernels import ReadCall, WriteCall
+
+if TYPE_CHECKING:
+    from registry import SchemaRegistryClient
 
 __all__ = ["BlockingDeserializer", "BlockingSerializer"]
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry import Schema
-from registry.client.cache import Forgotten
 from serdes.asks import Flow
 from serdes.context import SerializationContext, place
 from serdes.engine.plan import (
@@ -32,6 +31,9 @@ from serdes.frames.schema_id import SchemaId, dual_schema_id_deserializer, heade
 from serdes.options import ReadOptions, WriteOptions, check_callable
 from serdes.rules.contracts import RuleContracts
 from serdes.rules.registry import RuleRegistry
+
+if TYPE_CHECKING:
+    from registry.client.cache import Forgotten
 
 __all__ = ["Reading", "Writing", "blame"]
 
@@ -86,6 +88,8 @@ class Writing:
 
     def _registry_forgot(self, what: Forgotten) -> None:
         """Plans made of what was forgotten are made again. Those that are being made go into the old dictionaries."""
+        from registry.client.cache import Forgotten
+
         if self._moves or what >= Forgotten.REGISTRATIONS:
             self._plans, self._quick = {}, {}
 
@@ -242,6 +246,8 @@ class Reading:
 
     def _registry_forgot(self, what: Forgotten) -> None:
         """As for serializers; a schema that was found by its id is not what was forgotten, unless it is all."""
+        from registry.client.cache import Forgotten
+
         if self._moves or what >= Forgotten.EVERYTHING:
             self._plans, self._quick = {}, {}
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaRegistryError
-from registry.compat.verdict import check
 from registry.schemas.references import closure
 from serdes.asks import Ask, Flow
 from serdes.context import SerializationContext
@@ -276,6 +275,8 @@ class WritePlanner:
 
     def _check(self, latest: Schema) -> Flow[None]:
         """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
+        from registry.compat.verdict import check
+
         assert self._schema is not None
         known = {}
         for schema in (latest, self._schema):

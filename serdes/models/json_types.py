@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from serdes.errors import SerializationError, foreign
-from serdes.formats.json.codec import dumps
 from serdes.models.objects import class_guard
 
 __all__ = ["json_adapter"]
@@ -27,6 +26,8 @@ def json_adapter(kind: Any) -> tuple[str, Convert, Convert]:
         TypeError: pydantic is not installed, or knows no schema for the type; or alternatives of a union can't be told
             apart, or a field is written by one name and read by another.
     """
+    from serdes.formats.json.codec import dumps
+
     try:
         import pydantic
     except ImportError as missing:

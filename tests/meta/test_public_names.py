@@ -83,6 +83,15 @@ def test_serializers_load_no_client(module: str) -> None:
     assert shown.split() == ["kafka_core", "kafka_core.error_codes", "kafka_core.errors", "kafka_core.version"]
 
 
+def test_avro_serializers_load_neither_http_nor_other_formats_nor_asyncio() -> None:
+    loaded = set(fresh("import sys, serdes.avro; print(*sys.modules)").split())
+    assert "serdes.formats.avro.codec" in loaded
+    elsewhere = {"httpx", "asyncio", "cachetools", "jsonschema", "jsonschema_rs", "referencing", "orjson", "pydantic"}
+    assert loaded & elsewhere == set()
+    parts = ("google.protobuf", "registry.client", "registry.compat", "registry.dev", "serdes.clients")
+    assert [name for name in loaded if name.startswith(parts)] == []
+
+
 def test_the_registry_does_not_know_the_client() -> None:
     assert fresh("import sys, registry, registry.compat; print('kafka_core' in sys.modules)") == "False"
 

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, Final
 
 from registry import InvalidSchemaError, Schema
-from registry.compat.avro import differences
 from registry.schemas.avro.model import AvroType, Kind, NamedType, parse
 from registry.schemas.references import Resolver, resolve_all
 from serdes.errors import SerializationError, UnfitError
@@ -184,6 +183,8 @@ def _unreadable(writer: AvroSchema, reader: AvroSchema) -> Callable[[Exception, 
 
 def _reasons(reader: AvroSchema, writer: AvroSchema) -> str:
     """Why one schema can't read all data of the other; empty if that is not known."""
+    from registry.compat.avro import differences
+
     try:
         found = differences(reader.model, writer.model)
     except InvalidSchemaError:  # too much to compare
