@@ -17,7 +17,8 @@ from typing import Any, Final
 import cachetools
 
 from registry import RuleMode, SchemaRegistryError
-from registry.client.dek import NEWEST, DekRegistryClient
+from registry.client.dek import DekRegistryClient
+from registry.client.dek_flows import NEWEST
 from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.cryptor import Cryptor
 from serdes.encryption.kms import KmsClient, kms_driver

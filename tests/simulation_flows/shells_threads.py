@@ -17,6 +17,7 @@ from typing import Any
 import registry.client.blocking
 import registry.client.cache
 import registry.client.flows
+import registry.client.operations
 import serdes.engine.calls
 from registry import SchemaRegistryClient
 from registry.client.steps import Reply, Send, Unreachable
@@ -27,7 +28,13 @@ from tests.simulation_flows.world import Op, Violation, World
 
 TRACED = {
     module.__file__
-    for module in (registry.client.cache, registry.client.blocking, registry.client.flows, serdes.engine.calls)
+    for module in (
+        registry.client.cache,
+        registry.client.blocking,
+        registry.client.operations,
+        registry.client.flows,
+        serdes.engine.calls,
+    )
 }
 LIMIT_S = 600.0
 

@@ -19,8 +19,8 @@ from registry import (
     SchemaRegistryClient,
     TransportError,
 )
-from registry.client.blocking import tls_context, unreachable
 from registry.client.config import ClientConfig
+from registry.client.exchange import tls_context, unreachable
 
 SCHEMA = Schema('{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}')
 URL = "http://registry.test"

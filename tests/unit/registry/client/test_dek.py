@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import uuid
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ import pytest
 import respx
 
 from registry import ResponseError, SchemaRegistryError
-from registry.client.dek import BELIEVED_S, NEWEST, DekRegistryClient
+from registry.client.aio_dek import AsyncDekRegistryClient
+from registry.client.dek import DekRegistryClient
+from registry.client.dek_flows import BELIEVED_S, NEWEST
 from registry.dek_models import DekAlgorithm
 
 URL = "http://registry.test"
@@ -123,3 +127,42 @@ def test_what_is_known_is_believed_while_the_registry_has_no_answer(caplog: pyte
         for _ in range(2):
             with pytest.raises(ResponseError, match="gone"):
                 client.get_kek("k")
+
+
+# --- asyncio
+
+
+def test_the_asyncio_client_finds_registers_and_remembers() -> None:
+    clock = Clock()
+
+    async def scene() -> None:
+        async with AsyncDekRegistryClient.new_client({"url": f"mock://dek-{uuid.uuid4()}"}) as client:
+            kek = await client.register_kek("k", "local-kms", "id")
+            assert await client.get_kek("k") is kek  # cached
+            assert (await client.register_dek("k", "s", "YQ==")).version == 1
+            assert (await client.get_dek("k", "s", version=NEWEST)).version == 1
+            await client.register_dek("k", "s", "Yg==", version=2)
+            assert (await client.get_dek("k", "s", version=NEWEST)).version == 2
+            with pytest.raises(ResponseError):
+                await client.get_kek("none")
+        async with AsyncDekRegistryClient({"url": URL, "max.retries": 0}, clock=clock) as client:
+            with respx.mock:
+                route = respx.get(url__startswith=f"{KEKS}/k?").respond(json=KEK)
+                known = await client.get_kek("k")
+                route.respond(503)
+                clock.now_s = BELIEVED_S + 1
+                assert [await client.get_kek("k") for _ in range(3)] == [known] * 3
+                assert route.call_count == 2
+
+    asyncio.run(scene())
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def public(kind: type) -> dict[str, str]:
+        found = inspect.getmembers(kind, inspect.isfunction)
+        return {name: str(inspect.signature(method)) for name, method in found if name[0] != "_" or name == "__init__"}
+
+    blocking, awaited = public(DekRegistryClient), public(AsyncDekRegistryClient)
+    assert awaited.pop("aclose") == blocking.pop("close")
+    assert awaited.pop("new_client").replace("Async", "") == blocking.pop("new_client")
+    assert awaited == blocking

@@ -124,7 +124,7 @@ def ends_well(in_child):
             """
             keys = DekRegistryClient({"url": "mock://keys"})
             keys.register_kek("k", "local-kms", "id")
-            with keys._lock:
+            with keys._flows._lock:
                 assert ends_well(lambda: keys.get_kek("k").name == "k")
             """,
             id="data keys",

@@ -1,0 +1,93 @@
+"""What both shells share of an HTTP exchange: TLS, the transport of `mock://`, bounded bodies, errors translated.
+
+Must not wait for anything.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+
+import httpx
+
+from registry.client.config import ClientConfig
+from registry.client.steps import Unreachable
+from registry.errors import TransportError
+
+if TYPE_CHECKING:
+    from registry.dev.server.transport import InProcessTransport
+
+__all__ = ["MAX_ANSWER_BYTES", "Body", "closed", "mock_transport", "tls_context", "unreachable"]
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
+    """What httpx is to check certificates with.
+
+    Raises:
+        ValueError: a file can't be read or is not PEM.
+    """
+    if config.verify and config.ca_location is None and config.certificate_location is None:
+        return True
+    try:
+        context = ssl.create_default_context(cafile=config.ca_location)
+        if config.certificate_location is not None:
+            context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
+    except OSError as error:
+        files = [str(name) for name in (config.ca_location, config.certificate_location, config.key_location) if name]
+        raise ValueError(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
+    if not config.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def mock_transport(config: ClientConfig) -> InProcessTransport | None:
+    """The transport into the in-process registry of a `mock://name` URL, None for a real registry."""
+    if config.mock_name is None:
+        return None
+    from registry.dev.server.embedded import shared  # nobody else needs an embedded registry
+
+    return shared(config.mock_name).transport()
+
+
+def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
+    """What an error of httpx means; the one place where they are translated."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, httpx.TimeoutException):
+        reason = f"timed out ({type(error).__name__})"
+    return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
+
+
+def closed() -> TransportError:
+    """The error of calls on a client that is closed."""
+    return TransportError(-1, -1, "the registry client is closed")
+
+
+class Body:
+    """The body of an answer, which has to come in time and to be of some size.
+
+    Args:
+        timeout_s: for the message.
+        deadline_s: when all of it must be here, in the seconds of the clock that `add` is told.
+    """
+
+    def __init__(self, timeout_s: float, deadline_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._deadline_s = deadline_s
+        self.data = bytearray()
+
+    def add(self, chunk: bytes, now_s: float) -> None:
+        """Takes a part.
+
+        Raises:
+            httpx.ReadTimeout: it took too long.
+            httpx.RemoteProtocolError: it is too large.
+        """
+        self.data += chunk
+        if len(self.data) > MAX_ANSWER_BYTES:
+            raise httpx.RemoteProtocolError(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+        if now_s > self._deadline_s:
+            raise httpx.ReadTimeout(f"the answer is not complete after {self._timeout_s:g} s")
