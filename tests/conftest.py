@@ -15,6 +15,9 @@ from tests.parts import PARTS, REQUIRED, MissingPart
 pytest_plugins = ["tests.fix_kafka", "tests.fix_refusing", "tests.fix_registry"]
 
 settings.register_profile("fast", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(  # the verdict on a commit is the same in every run; the others look for new examples
+    "ci", settings.get_profile("fast"), derandomize=True
+)
 settings.register_profile("thorough", max_examples=500, deadline=None)
 settings.register_profile("night", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

@@ -405,8 +405,13 @@ def too_long_without_a_poll(limit_s: float, cluster: Cluster) -> None:
 
 
 def test_a_member_that_vanishes_is_replaced_after_its_session(cluster: Cluster) -> None:
+    judged_by(1.0, vanishes_and_is_replaced, cluster)
+
+
+def vanishes_and_is_replaced(limit_s: float, cluster: Cluster) -> None:
     topic, group = cluster.topic(2), unique("group")
-    conf = {"session.timeout.ms": 1000, "max.poll.interval.ms": 1000}
+    limit_ms = round(limit_s * 1000)
+    conf = {"session.timeout.ms": limit_ms, "max.poll.interval.ms": limit_ms}
     with consumer(cluster, group, **conf) as stays, consumer(cluster, group, **conf) as sleeps:
         for reader in (stays, sleeps):
             reader.subscribe([topic])

@@ -160,37 +160,48 @@ def test_a_cluster_that_is_away_at_first(cluster: EmbeddedCluster) -> None:
 
 
 def test_batches_that_time_out_leave_no_gap_behind_them(cluster: EmbeddedCluster) -> None:
+    judged_by(0.3, time_out_and_go_on, cluster)
+
+
+def time_out_and_go_on(limit_s: float, cluster: EmbeddedCluster) -> None:
+    """What comes after must be delivered within the very time in which the first batches are not."""
     rule = cluster.intercept(ProduceRequest, lambda request, context: KafkaError.NOT_ENOUGH_REPLICAS)
-    run = Run(cluster, message_timeout_ms=2000)
-    run.producer.list_topics(TOPIC, LIMIT_S)
-    for number in range(0, 40, 2):
-        run.producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
-    assert run.producer.flush(LIMIT_S) == 0
-    assert {error.code() for _, error in run.failed} == {KafkaError._MSG_TIMED_OUT}
-    assert len(run.failed) == 20
-    cluster.stop_intercepting(rule)
-    for number in range(40, 80, 2):
-        run.producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
-    assert run.producer.flush(LIMIT_S) == 0
-    run.producer.close()
-    assert run.log(0) == list(range(40, 80, 2))
+    run = Run(cluster, message_timeout_ms=round(limit_s * 1000))
+    before = len(run.log(0))
+    with run.producer as producer:
+        for number in range(0, 40, 2):
+            producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
+        assert producer.flush(LIMIT_S) == 0
+        assert {error.code() for _, error in run.failed} == {KafkaError._MSG_TIMED_OUT}
+        assert len(run.failed) == 20
+        cluster.stop_intercepting(rule)
+        for number in range(40, 80, 2):
+            producer.produce(TOPIC, str(number), partition=0, on_delivery=run.report)
+        assert producer.flush(LIMIT_S) == 0
+    assert run.log(0)[before:] == list(range(40, 80, 2))
     assert [number for number, _, _ in run.delivered] == list(range(40, 80, 2))
 
 
 def test_a_timed_out_batch_that_arrived_after_all_is_no_trouble_for_the_next(cluster: EmbeddedCluster) -> None:
-    cluster.intercept(ProduceRequest, lambda request, context: Delay(0.5, handled=True), times=1)
-    run = Run(cluster, message_timeout_ms=200)
-    run.producer.produce(TOPIC, "0", partition=0, on_delivery=run.report)
-    assert run.producer.flush(LIMIT_S) == 0
-    assert [error.code() for _, error in run.failed] == [KafkaError._MSG_TIMED_OUT]
-    deadline_s = time.monotonic() + LIMIT_S
-    while run.producer._core.batcher.requests_in_flight(cluster.leader(TOPIC, 0)):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-    run.producer.produce(TOPIC, "2", partition=0, on_delivery=run.report)
-    assert run.producer.flush(LIMIT_S) == 0
-    run.producer.close()
-    assert run.log(0) == [0, 2]
+    judged_by(0.2, arrived_after_all, cluster)
+
+
+def arrived_after_all(limit_s: float, cluster: EmbeddedCluster) -> None:
+    cluster.stop_intercepting()
+    cluster.intercept(ProduceRequest, lambda request, context: Delay(2.5 * limit_s, handled=True), times=1)
+    run = Run(cluster, message_timeout_ms=round(limit_s * 1000))
+    before = len(run.log(0))
+    with run.producer as producer:
+        producer.produce(TOPIC, "0", partition=0, on_delivery=run.report)
+        assert producer.flush(LIMIT_S) == 0
+        assert [error.code() for _, error in run.failed] == [KafkaError._MSG_TIMED_OUT]
+        deadline_s = time.monotonic() + LIMIT_S
+        while producer._core.batcher.requests_in_flight(cluster.leader(TOPIC, 0)):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.01)
+        producer.produce(TOPIC, "2", partition=0, on_delivery=run.report)
+        assert producer.flush(LIMIT_S) == 0
+    assert run.log(0)[before:] == [0, 2]
 
 
 def test_an_oversize_batch_is_split_until_it_fits(cluster: EmbeddedCluster) -> None:
