@@ -24,7 +24,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard */kernels/native/*.pyx */kernels/native/*.pxd)
-	@$(BIN)/python setup.py -q build_ext --inplace
+	@KSERDES_REQUIRE_NATIVE=1 $(BIN)/python setup.py -q build_ext --inplace
 	@touch $@
 
 env: $(VENV)/.installed ## the environment: .venv with pinned versions

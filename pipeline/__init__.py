@@ -16,7 +16,8 @@ except ModuleNotFoundError as error:
     if error.name not in ("pyarrow", "pyspark"):
         raise
     raise ModuleNotFoundError(
-        f"{error.name} is not installed: pip install 'kserdes[spark]'", name=error.name
+        f"{error.name} is not installed: pip install pyspark pyarrow pandas (the extra 'spark' of kserdes)",
+        name=error.name,
     ) from error
 
 __version__: Final = VERSION

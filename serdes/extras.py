@@ -6,9 +6,19 @@ Must not know what they are for.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["needed"]
+__all__ = ["PACKAGES", "needed"]
+
+PACKAGES: Final = {
+    "aws": "boto3",
+    "azure": "azure-identity azure-keyvault-keys",
+    "encryption": "cryptography",
+    "gcp": "google-cloud-kms",
+    "rules": "cel-python google-re2 jsonata-python",
+    "vault": "hvac",
+}
+"""Extra → the distributions that it brings (`pyproject.toml` has the versions)."""
 
 
 def needed(module: str, extra: str, error: type[Exception]) -> Any:
@@ -20,4 +30,7 @@ def needed(module: str, extra: str, error: type[Exception]) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as missing:
-        raise error(f"{module.partition('.')[0]} is not installed: pip install 'kserdes[{extra}]'") from missing
+        name = module.partition(".")[0]
+        raise error(
+            f"{name} is not installed: pip install {PACKAGES[extra]} (the extra {extra!r} of kserdes)"
+        ) from missing

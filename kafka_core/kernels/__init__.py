@@ -75,12 +75,18 @@ def load(choice: str) -> tuple[Impl, ModuleType]:
                 raise ImportError(
                     f"{VARIABLE}=native, but they are not built ({error}); build them with `make kernels`"
                 ) from error
-            logger.debug("the compiled kernels are not here (%s): the pure ones are used", error)
+            logger.warning(
+                "the compiled kernels are not usable (%s): the client runs on the pure-Python ones, "
+                "several times slower; %s=pure says that this is meant",
+                error,
+                VARIABLE,
+            )
     return "pure", importlib.import_module("kafka_core.kernels.pure")
 
 
 _chosen, _module = load(os.environ.get(VARIABLE) or "auto")
 IMPL: Final[Impl] = _chosen
 """Which implementation is in use."""
+logger.info("kernels of the client: %s", IMPL)
 
 globals().update({name: getattr(_module, name) for name in _module.__all__})

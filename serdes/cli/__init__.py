@@ -16,7 +16,7 @@ from typing import NoReturn
 __all__ = ["main"]
 
 NEEDED = ("click", "rich")
-MISSING = "kserdes: the command line needs click and rich: pip install 'kserdes[cli]'"
+MISSING = "kserdes: the command line needs click and rich: pip install click rich (the extra 'cli' of kserdes)"
 UNUSABLE = 2
 INTERRUPTED = 130
 NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)

@@ -19,15 +19,23 @@ COMMANDS = {
 
 def _show_version(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from kafka_core import kernels as client_kernels
+        from kafka_core.version import VERSION
+        from serdes import kernels
 
-        click.echo(f"kserdes {version('kserdes')}")
+        click.echo(f"kserdes {VERSION}")
+        click.echo(f"kernels: client {client_kernels.IMPL}, serializers {kernels.IMPL}")
         ctx.exit()
 
 
 @click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and which kernels run.",
 )
 def kserdes() -> None:
     """Kafka with a schema registry: tools for schemas, and embedded servers for development.

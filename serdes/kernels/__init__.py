@@ -6,24 +6,46 @@ Must not know of registries, plans or rules. `KAFKA_CORE_KERNELS` chooses, as it
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from serdes.kernels.pure import MessageDecoder, MessageEncoder, ReadCall, WriteCall, survey
 
 __all__ = ["IMPL", "MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall", "survey"]
 
-_choice = os.environ.get("KAFKA_CORE_KERNELS") or "auto"
-if TYPE_CHECKING or _choice == "pure":
-    from serdes.kernels.pure import MessageDecoder, MessageEncoder, ReadCall, WriteCall, survey
+logger: Final = logging.getLogger("serdes.kernels")
 
-    IMPL: Final = "pure"
-else:
+CHOICES: Final = ("auto", "native", "pure")
+VARIABLE: Final = "KAFKA_CORE_KERNELS"
+
+
+def _picked() -> Literal["native", "pure"]:
+    choice = os.environ.get(VARIABLE) or "auto"
+    if choice not in CHOICES:
+        raise ValueError(f"{VARIABLE}={choice!r}: it is one of {', '.join(CHOICES)}")
+    if choice == "pure":
+        return "pure"
     try:
-        from serdes.kernels.native import MessageDecoder, MessageEncoder, ReadCall, WriteCall, survey
-
-        IMPL = "native"
-    except ImportError:
-        if _choice == "native":
+        importlib.import_module("serdes.kernels.native")
+    except ImportError as error:
+        if choice == "native":
             raise
-        from serdes.kernels.pure import MessageDecoder, MessageEncoder, ReadCall, WriteCall, survey
+        logger.warning(
+            "the compiled kernels are not usable (%s): serializers run on the pure-Python ones, several times slower; "
+            "%s=pure says that this is meant",
+            error,
+            VARIABLE,
+        )
+        return "pure"
+    return "native"
 
-        IMPL = "pure"
+
+IMPL: Final = _picked()
+"""Which implementation is in use."""
+logger.info("kernels of the serializers: %s", IMPL)
+
+_module = importlib.import_module(f"serdes.kernels.{IMPL}")
+globals().update({name: getattr(_module, name) for name in _module.__all__})

@@ -41,7 +41,8 @@ class RegistryServer:
             from registry.dev.server.http import ServerThread
         except ImportError as error:
             raise ImportError(
-                "serving a registry over HTTP needs Starlette and uvicorn: pip install 'kserdes[server]'"
+                "serving a registry over HTTP needs Starlette and uvicorn: "
+                "pip install starlette uvicorn (the extra 'server' of kserdes)"
             ) from error
         self.registry = EmbeddedRegistry() if registry is None else registry
         self._owned = registry is None

@@ -64,7 +64,8 @@ def _compiler() -> Any:
         from grpc_tools import _protoc_compiler
     except ImportError as missing:
         raise InvalidSchemaError.local(
-            'Protobuf schemas need optional packages: pip install "kserdes[proto]"'
+            "Protobuf schemas need optional packages: "
+            "pip install grpcio-tools googleapis-common-protos (the extra 'proto' of kserdes)"
         ) from missing
     return _protoc_compiler
 

@@ -85,7 +85,8 @@ def built_in(name: str) -> str | None:
         return (resources.files(package) / path).read_text("utf-8")
     except ModuleNotFoundError as missing:
         raise InvalidSchemaError.local(
-            f'import "{name}" needs an optional package: pip install "kserdes[proto]"'
+            f'import "{name}" needs an optional package: '
+            "pip install grpcio-tools googleapis-common-protos (the extra 'proto' of kserdes)"
         ) from missing
 
 

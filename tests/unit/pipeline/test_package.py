@@ -10,4 +10,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['pyarrow'] = None; import pipeline"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.endswith("ModuleNotFoundError: pyarrow is not installed: pip install 'kserdes[spark]'\n")
+    assert done.stderr.endswith(
+        "ModuleNotFoundError: pyarrow is not installed: "
+        "pip install pyspark pyarrow pandas (the extra 'spark' of kserdes)\n"
+    )

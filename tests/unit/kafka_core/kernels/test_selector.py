@@ -68,9 +68,32 @@ def no_native(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_native")
 def test_auto_falls_back_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG, "kafka_core.kernels"):
+    with caplog.at_level(logging.WARNING, "kafka_core.kernels"):
         assert load("auto") == ("pure", pure)
-    assert "no accumulator" in caplog.text
+    (record,) = caplog.records
+    assert "not usable (no accumulator): the client runs on the pure-Python ones" in record.getMessage()
+    assert "KAFKA_CORE_KERNELS=pure says that this is meant" in record.getMessage()
+
+
+def test_pure_on_request_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kafka_core.kernels"):
+        load("pure")
+    assert caplog.records == []
+
+
+def test_the_log_says_which_kernels_run() -> None:
+    code = "import logging; logging.basicConfig(level='INFO'); import kafka_core.kernels, serdes.kernels"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"KAFKA_CORE_KERNELS": "pure", "PYTHONPATH": ":".join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines() == [
+        "INFO:kafka_core.kernels:kernels of the client: pure",
+        "INFO:serdes.kernels:kernels of the serializers: pure",
+    ]
 
 
 @pytest.mark.usefixtures("no_native")

@@ -43,7 +43,8 @@ def test_it_runs() -> None:
 def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     done = run("--help", without=missing)
     assert done.returncode == 2
-    assert done.stderr == "kserdes: the command line needs click and rich: pip install 'kserdes[cli]'\n"
+    assert done.stderr == f"{cli.MISSING}\n"
+    assert done.stderr.endswith("needs click and rich: pip install click rich (the extra 'cli' of kserdes)\n")
     assert done.stdout == ""
 
 

@@ -7,13 +7,19 @@ from importlib.metadata import version
 from click.shell_completion import BashComplete, ShellComplete
 from click.testing import CliRunner
 
+from kafka_core import kernels as client_kernels
+from serdes import kernels as serdes_kernels
 from serdes.cli.group import COMMANDS, kserdes
 
 HEAVY = ("httpx", "rich", "fastavro", "kafka_core", "asyncio", "google.protobuf", "registry.compat")
 
 
-def test_the_version_is_the_distributions() -> None:
-    assert CliRunner().invoke(kserdes, ["--version"]).stdout == f"kserdes {version('kserdes')}\n"
+def test_the_version_is_the_distributions_and_names_the_kernels() -> None:
+    shown = CliRunner().invoke(kserdes, ["--version"]).stdout.splitlines()
+    assert shown == [
+        f"kserdes {version('kserdes')}",
+        f"kernels: client {client_kernels.IMPL}, serializers {serdes_kernels.IMPL}",
+    ]
 
 
 def test_help_lists_the_commands_and_loads_little() -> None:

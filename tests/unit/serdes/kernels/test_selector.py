@@ -40,7 +40,13 @@ def test_native_that_is_not_there_is_an_error_and_auto_falls_back(tmp_path: obje
             check=False,
         )
         assert made.stdout.strip() == expected
+        assert ("serializers run on the pure-Python ones" in made.stderr) is (choice == "auto")
         assert ("ImportError" in made.stderr or "ModuleNotFoundError" in made.stderr) is (choice == "native")
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    refused = picked(KAFKA_CORE_KERNELS="fast").stderr
+    assert "ValueError: KAFKA_CORE_KERNELS='fast': it is one of auto, native, pure" in refused
 
 
 def test_both_have_the_same_names() -> None:

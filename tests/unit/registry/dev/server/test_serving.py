@@ -99,5 +99,5 @@ def test_a_server_may_serve_a_given_registry() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "registry.dev.server.http", None)
-    with pytest.raises(ImportError, match=r"pip install 'kserdes\[server\]'"):
+    with pytest.raises(ImportError, match=r"pip install starlette uvicorn \(the extra 'server' of kserdes\)"):
         serve()
