@@ -88,9 +88,10 @@ class SerializingProducer(Producer, Generic[K, V]):
             written_value,
             written_key,
             partition,
-            on_delivery=on_delivery,
-            timestamp=timestamp,
-            headers=cast(Any, sent),
+            None,
+            on_delivery,
+            timestamp,
+            sent,
         )
 
     def produce_batch(
@@ -167,7 +168,7 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
             partition,
             on_delivery,
             timestamp,
-            cast(Any, sent),
+            sent,
         )
 
     async def produce_batch(
@@ -242,11 +243,24 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         """
         deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
         while True:
-            message = self._next(timeout)
-            found = self._take([] if message is None else [message])
-            if found or message is None:
-                return found[0] if found else None
-            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())  # it was passed over
+            if self._held:
+                raise self._held.popleft()
+            message: Any = super().poll(timeout)
+            if message is None:
+                return None
+            failed = None
+            if message.error() is None:
+                try:
+                    self._reader.read(message)
+                except FieldError as error:
+                    failed = error
+                else:
+                    if self._stores:
+                        self._store_behind(message)
+                    found: TypedMessage[K, V] = message
+                    return found
+            self._take([message], 0, failed)  # raises, unless it is passed over
+            timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())
 
     def consume(  # type: ignore[override]
         self, num_messages: int = 1, timeout: float = -1
@@ -263,7 +277,23 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         """
         if self._held:
             raise self._held.popleft()
-        return self._take(super().consume(num_messages, timeout))
+        raw: list[Any] = super().consume(num_messages, timeout)
+        failed, good = None, 0
+        for message in raw:
+            if message.error() is not None:
+                break
+            try:
+                self._reader.read(message)
+            except FieldError as error:
+                failed = error
+                break
+            good += 1
+        if good < len(raw):
+            return self._take(raw, good, failed)
+        if self._stores:
+            for last in {(message.topic(), message.partition()): message for message in raw}.values():
+                self._store_behind(last)
+        return raw
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
         """As `Consumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
@@ -279,13 +309,16 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             if message is not None:
                 yield message
 
-    def _next(self, timeout: float | None) -> Message | None:
-        if self._held:
-            raise self._held.popleft()
-        return super().poll(timeout)
+    def _store_behind(self, message: Message) -> None:
+        """Stores the offset behind a message, unless its partition was revoked meanwhile."""
+        try:
+            self.store_offsets(message)
+        except StateError as gone:
+            log.debug("offset not stored: %s", gone)
 
-    def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
-        batch, raised = settle(taking(raw, self._reader, self._policy, self, self._stores))
+    def _take(self, raw: list[Message], good: int, failed: FieldError | None) -> list[TypedMessage[K, V]]:
+        """The long way, for messages among which one can't be read or is an error of the client; see `taking`."""
+        batch, raised = settle(taking(raw, self._reader, self._policy, self, self._stores, good, failed))
         self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised

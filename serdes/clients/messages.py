@@ -137,14 +137,26 @@ class Writer:
         Raises:
             KeySerializationError, ValueSerializationError: whatever the functions raised is behind them.
         """
-        return settle(self._steps(topic, key, value, headers))
+        own, given = _copied(headers), key
+        if self.key is not None:
+            try:
+                key = self.key(key, SerializationContext(topic, MessageField.KEY, own))
+            except Exception as error:
+                raise KeySerializationError(error, topic) from error
+        if self.value is not None:
+            try:
+                value = self.value(value, SerializationContext(topic, MessageField.VALUE, own, given))
+            except Exception as error:
+                raise ValueSerializationError(error, topic) from error
+        return key, value, own or None
 
     async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
         """As `write`; functions may be coroutine functions."""
         return await settle_async(self._steps(topic, key, value, headers))
 
     def _steps(self, topic: str, key: Any, value: Any, headers: Any) -> Steps[tuple[Any, Any, Any]]:
-        own, given = list(headers.items() if isinstance(headers, Mapping) else headers or ()), key
+        """What `write` does, for functions that may be coroutine functions."""
+        own, given = _copied(headers), key
         if self.key is not None:
             try:
                 key = yield self.key(key, SerializationContext(topic, MessageField.KEY, own))
@@ -156,6 +168,12 @@ class Writer:
             except Exception as error:
                 raise ValueSerializationError(error, topic) from error
         return key, value, own or None
+
+
+def _copied(headers: Any) -> list[Any]:
+    if not headers:
+        return []
+    return list(headers.items() if isinstance(headers, Mapping) else headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +189,30 @@ class Reader:
         Raises:
             KeyDeserializationError, ValueDeserializationError: they hold the raw message.
         """
-        settle(self.steps(message))
+        topic, headers = message.topic() or "", message.headers()
+        key = value = None
+        if self.key is not None:
+            try:
+                key = self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
+            except Exception as error:
+                raise KeyDeserializationError(error, message) from error
+        if self.value is not None:
+            try:
+                context = SerializationContext(topic, MessageField.VALUE, headers, message.key())
+                value = self.value(message.value(), context)
+            except Exception as error:
+                raise ValueDeserializationError(error, message) from error
+        if self.key is not None:
+            message.set_key(key)
+        if self.value is not None:
+            message.set_value(value)
 
     async def read_async(self, message: Message) -> None:
         """As `read`; functions may be coroutine functions."""
         await settle_async(self.steps(message))
 
     def steps(self, message: Message) -> Steps[None]:
-        """What `read` does."""
+        """What `read` does, for functions that may be coroutine functions."""
         topic, headers = message.topic() or "", message.headers()
         key = value = None
         if self.key is not None:
@@ -219,7 +253,13 @@ class Client(Protocol):
 
 
 def taking(
-    raw: Iterable[Message], reader: Reader, policy: Policy, client: Client, stores: bool
+    raw: Iterable[Message],
+    reader: Reader,
+    policy: Policy,
+    client: Client,
+    stores: bool,
+    good: int = 0,
+    failed: FieldError | None = None,
 ) -> Steps[tuple[Batch, Exception | None]]:
     """Reads messages that were polled together, goes back to what can't be read, stores what is handed out.
 
@@ -229,29 +269,44 @@ def taking(
         policy: what happens to those that can't be read.
         client: the consumer.
         stores: whether offsets are stored.
+        good: so many of the messages have been read already.
+        failed: what the message after those gave when it was read; None if nobody has tried.
 
     Returns:
         What is handed out, and what is to be raised instead, if anything.
     """
     batch = Batch()
-    for message in raw:
+    for count, message in enumerate(raw):
+        if count < good:
+            batch.good(message)
+            continue
         if batch.skips(message):
             continue
         error = message.error()
         if error is not None:
             batch.event(message, error)
             continue
-        try:
-            yield from reader.steps(message)
-        except FieldError as poison:
-            yield from _poison(batch, message, poison, policy, client)
-        else:
+        poison, failed = failed, None
+        if poison is None:
+            poison = yield from _poison_of(reader, message)
+        if poison is None:
             batch.good(message)
+        else:
+            yield from _poison(batch, message, poison, policy, client)
     for place in batch.seeks:
         yield client.go_back(place)
     if stores and batch.stores:
         yield client.keep(batch.stores)
     return batch, batch.verdict()[0]
+
+
+def _poison_of(reader: Reader, message: Message) -> Steps[FieldError | None]:
+    """Reads a message; gives why it can't be read, None if it was."""
+    try:
+        yield from reader.steps(message)
+    except FieldError as poison:
+        return poison
+    return None
 
 
 def _poison(batch: Batch, message: Message, poison: FieldError, policy: Policy, client: Client) -> Steps[None]:

@@ -120,12 +120,13 @@ class ConsumerCore:
         self._backoff = Backoff(config.integer("retry.backoff.ms"), config.integer("retry.backoff.max.ms"), rng)
         self.settings = fetch_settings(config)
         marks = Marks(config.integer("queued.min.messages"), config.integer("queued.max.messages.kbytes") * KIB)
+        self._auto_store = config.flag("enable.auto.offset.store")
         self.queue = FetchQueue(
             marks,
             lock,
             wake,
             lambda: post(self._poke_fetch),
-            auto_store=config.flag("enable.auto.offset.store"),
+            auto_store=self._auto_store,
             event=error_message,
         )
         self.membership = Membership(group_settings(config), self._backoff)
@@ -522,8 +523,10 @@ class ConsumerCore:
 
     def store_offsets(self, message: Any = None, partitions: Sequence[TopicPartition] | None = None) -> None:
         """Stores offsets for the next commit. Any thread."""
-        if self.config.flag("enable.auto.offset.store"):
+        if self._auto_store:
             raise ConfigError("StoreOffsets failed: enable.auto.offset.store must be set to False when using this API")
+        if partitions is None and isinstance(message, Message) and offsets.store_behind(self.assignment, message):
+            return
         offsets.store(self.assignment, chosen(message, partitions, "store") or [])
 
     async def commit(self, commits: offsets.Commits) -> list[TopicPartition]:

@@ -37,6 +37,8 @@ class Scripted(DeserializingConsumer[str, str]):
     def store_offsets(self, message: Any = None, offsets: Any = None) -> None:
         if self.revoked:
             raise StateError("not assigned")
+        if message is not None:
+            offsets = [TopicPartition(message.topic(), message.partition(), message.offset() + 1)]
         self.stored += offsets
 
 
@@ -62,6 +64,44 @@ def test_poll_stores_nothing_if_it_must_not(monkeypatch: pytest.MonkeyPatch, off
     with Scripted([message(4)], monkeypatch, **{"enable.auto.offset.store": off}) as consumer:
         assert consumer.poll(0) is not None
         assert consumer.stored == []
+
+
+def test_consume_stores_the_last_message_of_each_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Message(topic="t", partition=1, offset=7, value=b"w")
+    with Scripted([message(4), other, message(5)], monkeypatch) as consumer:
+        assert [found.value() for found in consumer.consume(10, 0)] == ["v", "w", "v"]
+        assert [(place.partition, place.offset) for place in consumer.stored] == [(0, 6), (1, 8)]
+
+
+def test_messages_of_a_revoked_partition_are_handed_out_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted([message(4), message(5)], monkeypatch) as consumer:
+        consumer.revoked = True
+        found = consumer.poll(0)
+        assert found is not None
+        assert [found.value(), *(other.value() for other in consumer.consume(10, 0))] == ["v", "v"]
+        assert consumer.stored == []
+
+
+def test_each_message_is_deserialized_once_also_one_that_can_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes | None] = []
+
+    def read(value: bytes | None, ctx: object) -> str:
+        seen.append(value)
+        return (value or b"").decode()
+
+    poisoned = [message(1, b"a"), message(2, b"\xff"), message(3, b"b")]
+    conf = {"value.deserializer": read, "poison.policy": "skip"}
+    with Scripted(list(poisoned), monkeypatch, **conf) as consumer:
+        assert [found.value() for found in consumer.consume(10, 0)] == ["a", "b"]
+        assert offsets(consumer.stored) == [4]
+        assert seen == [b"a", b"\xff", b"b"]
+    seen.clear()
+    with Scripted([message(2, b"\xff"), message(3, b"b")], monkeypatch, **conf) as consumer:
+        found = consumer.poll(5)
+        assert found is not None
+        assert found.value() == "b"
+        assert offsets(consumer.stored) == [3, 4]
+        assert seen == [b"\xff", b"b"]
 
 
 def test_poison_goes_back_and_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.offsets import Committed, ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Assignment
 from kafka_core.errors import ConfigError, KafkaError, StateError
+from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 from kafka_core.protocol import decode, encode_bytes
 from kafka_core.protocol.messages.list_offsets import (
@@ -68,6 +69,29 @@ def test_store_takes_all_or_nothing() -> None:
     with pytest.raises(ConfigError):
         offsets.store(assignment, [TopicPartition("t", 0, -3)])
     offsets.store(assignment, [TopicPartition("t", 0, offset) for offset in (-1, -2, -1000, -1001)])
+    assert offsets.storable(assignment) == {}
+
+
+def test_the_offset_behind_a_record_is_stored_as_store_does_it() -> None:
+    assignment = assignment_of(TopicPartition("t", 0, 0), TopicPartition("t", 1, 0))
+    offsets.store(assignment, [TopicPartition("t", 0, 3, "note", 2)])
+    assert offsets.store_behind(assignment, Message(topic="t", partition=0, offset=5, leader_epoch=4))
+    assert offsets.store_behind(assignment, Message(topic="t", partition=1, offset=0))
+    stored = offsets.storable(assignment)
+    offsets.store(assignment, [TopicPartition("t", 0, 6, None, 4), TopicPartition("t", 1, 1)])
+    assert stored == offsets.storable(assignment) == {("t", 0): Committed(6, 4), ("t", 1): Committed(1)}
+
+
+def test_events_and_records_of_nobody_store_no_offset() -> None:
+    assignment = assignment_of(TopicPartition("t", 0, 0))
+    for record in (
+        Message(topic="t", partition=0, offset=5, error=KafkaError(KafkaError._PARTITION_EOF)),
+        Message(topic="t", partition=0),
+        Message(topic="t", partition=0, offset=-1001),
+        Message(topic="t", offset=5),
+        Message(topic="t", partition=9, offset=5),
+    ):
+        assert not offsets.store_behind(assignment, record)
     assert offsets.storable(assignment) == {}
 
 
