@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import importlib
 import re
+import string
+import unicodedata
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -34,12 +36,37 @@ SPELLINGS: Final = (
     (re.compile(r"\(\?<(?=[A-Za-z])"), "(?P<"),
     (re.compile(r"\\k<(\w+)>"), r"(?P=\1)"),
     (re.compile(r"\\[zZ]"), r"\\Z"),
-    (re.compile(r"(?<!\[)\\p\{(?:Is|L|Is?Alphabetic|Alpha)\}"), r"[^\\W\\d_]"),
-    (re.compile(r"\\p\{(?:IsDigit|Digit|N|Nd)\}"), r"\\d"),
-    (re.compile(r"\\p\{(?:Lower|Ll|IsLowercase)\}"), "[a-z]"),
-    (re.compile(r"\\p\{(?:Upper|Lu|IsUppercase)\}"), "[A-Z]"),
-    (re.compile(r"\\p\{Alnum\}"), "[A-Za-z0-9]"),
 )
+
+CATEGORIES: Final = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp"
+# What Java calls a property of characters. POSIX's names are about ASCII alone, categories and `Is…` are not.
+PROPERTIES: Final[Mapping[str, Callable[[str], bool]]] = {
+    "Lower": frozenset(string.ascii_lowercase).__contains__,
+    "Upper": frozenset(string.ascii_uppercase).__contains__,
+    "Alpha": frozenset(string.ascii_letters).__contains__,
+    "Digit": frozenset(string.digits).__contains__,
+    "Alnum": frozenset(string.ascii_letters + string.digits).__contains__,
+    "XDigit": frozenset(string.hexdigits).__contains__,
+    "Punct": frozenset(string.punctuation).__contains__,
+    "Space": frozenset(" \t\n\x0b\f\r").__contains__,
+    "IsAlphabetic": str.isalpha,
+    "IsDigit": lambda char: unicodedata.category(char) == "Nd",
+    "IsLowercase": str.islower,
+    "IsUppercase": str.isupper,
+    **{
+        before + name: functools.partial(lambda name, char: unicodedata.category(char).startswith(name), name)
+        for name in re.findall(r"\w+", CATEGORIES)
+        for before in ("", "Is")
+    },
+}
+PROPERTY: Final = re.compile(r"\\\\|\\([pP])(?:\{(\w+)\}|([LMNPSZ]))")
+FIRST_STAND_IN: Final = 0x100000
+"""Python's parser knows no `\\p{…}`: a character for private use stands for each, inside and outside of classes."""
+STAND_INS: Final = {
+    (kind, name): FIRST_STAND_IN + number
+    for number, (kind, name) in enumerate((kind, name) for kind in "pP" for name in PROPERTIES)
+}
+STANDS_FOR: Final = {code: (PROPERTIES[name], kind == "p") for (kind, name), code in STAND_INS.items()}
 
 
 class _Unknown(Exception):
@@ -69,7 +96,14 @@ def _what_is_wrong(pattern: str) -> str | None:
     return None
 
 
+def _stand_in(found: re.Match[str]) -> str:
+    """The character that stands for a property; the text as it was, if it is none that is known."""
+    code = STAND_INS.get((found[1], found[2] or found[3]))
+    return found[0] if code is None else chr(code)
+
+
 def _parse(pattern: str) -> Any:
+    pattern = PROPERTY.sub(_stand_in, pattern)
     for java, python in SPELLINGS:
         pattern = java.sub(python, pattern)
     with warnings.catch_warnings():
@@ -180,10 +214,11 @@ class _Program:
             step(argument)
 
     def _on_literal(self, code: int) -> None:
-        self._test(lambda char: ord(char) == code)
+        self._test(_is(code))
 
     def _on_not_literal(self, code: int) -> None:
-        self._test(lambda char: ord(char) != code)
+        test = _is(code)
+        self._test(lambda char: not test(char))
 
     def _on_any(self, _: Any) -> None:
         all_of_them = self.dot_all
@@ -275,6 +310,14 @@ class _Program:
         self._on_assert(argument, wanted=False)
 
 
+def _is(code: int) -> Test:
+    """The test for a character, or for the property it stands for."""
+    if code not in STANDS_FOR:
+        return lambda char: ord(char) == code
+    test, wanted = STANDS_FOR[code]
+    return lambda char: test(char) is wanted
+
+
 def _is_word(text: str, at: int) -> bool:
     return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
 
@@ -286,7 +329,7 @@ def _any_case(test: Test) -> Test:
 def _member(name: Any, argument: Any) -> Test:
     """The test for one item of a character class."""
     if name is _constants.LITERAL:
-        return lambda char: ord(char) == argument
+        return _is(argument)
     if name is _constants.RANGE:
         return lambda char: argument[0] <= ord(char) <= argument[1]
     wanted = "NOT" not in str(argument)
