@@ -22,7 +22,7 @@ from registry.client.aio_operations import AsyncOperations
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
-from registry.client.delivery import Policy
+from registry.client.delivery import Delivery
 from registry.client.exchange import Body, closed, mock_transport, tls_context, unreachable
 from registry.client.forks import share_no_fork
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
@@ -80,7 +80,7 @@ class AsyncSchemaRegistryClient(AsyncOperations):
             config.missing_capacity,
             config.missing_ttl_s,
         )
-        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
+        self._delivery = Delivery(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
         self._http = httpx.AsyncClient(
             transport=self._transport,
@@ -121,7 +121,7 @@ class AsyncSchemaRegistryClient(AsyncOperations):
 
     async def _drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end in the caller's task."""
-        steps: Steps[T] = self._policy.run(flow)
+        steps: Steps[T] = self._delivery.run(flow)
         outcome: Any = None
         error: Exception | None = None
         with contextlib.closing(steps):

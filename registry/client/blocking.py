@@ -21,7 +21,7 @@ import httpx
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
-from registry.client.delivery import Policy
+from registry.client.delivery import Delivery
 from registry.client.exchange import Body, closed, mock_transport, tls_context, unreachable
 from registry.client.forks import share_no_fork
 from registry.client.operations import Operations
@@ -103,7 +103,7 @@ class SchemaRegistryClient(Operations):
             config.missing_capacity,
             config.missing_ttl_s,
         )
-        self._policy = Policy(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
+        self._delivery = Delivery(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
         self._flights = _Flights()
         self._http = httpx.Client(
             transport=self._transport,
@@ -144,7 +144,7 @@ class SchemaRegistryClient(Operations):
 
     def _drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end on the caller's thread."""
-        steps: Steps[T] = self._policy.run(flow)
+        steps: Steps[T] = self._delivery.run(flow)
         outcome: Any = None
         error: Exception | None = None
         with contextlib.closing(steps):

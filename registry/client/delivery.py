@@ -27,7 +27,7 @@ from registry.errors import (
     TransportError,
 )
 
-__all__ = ["Policy", "error_of", "retry_after_s"]
+__all__ = ["Delivery", "error_of", "retry_after_s"]
 
 T = TypeVar("T")
 log = logging.getLogger("registry")
@@ -42,7 +42,7 @@ NOT_CARRIED_OUT = frozenset({429, 503})
 """Statuses that say the request was refused at the door: even a call that must not be doubled may be repeated."""
 
 
-class Policy:
+class Delivery:
     """Retries, failover and credentials for all calls of one client.
 
     Shared by threads without a lock: the only thing that changes is the order of the URLs, replaced as a whole.

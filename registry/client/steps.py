@@ -159,7 +159,7 @@ Steps: TypeAlias = Generator[Send | Wait | Share | Invoke, Any, T]
 
 
 def send(call: Call) -> Flow[Reply]:
-    """Yields a call; returns the reply, which is never an error status (policy raises those)."""
+    """Yields a call; returns the reply, which is never an error status (delivery raises those)."""
     reply: Reply = yield call
     return reply
 

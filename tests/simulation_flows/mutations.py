@@ -178,7 +178,7 @@ def deletions_are_repeated(patch: pytest.MonkeyPatch) -> None:
 
 @mutation("aio")
 def retries_never_end(patch: pytest.MonkeyPatch) -> None:
-    deliver = registry.client.delivery.Policy._deliver
+    deliver = registry.client.delivery.Delivery._deliver
 
     def again(self: Any, call: Any) -> Steps[Any]:
         for _ in range(6):
@@ -188,4 +188,4 @@ def retries_never_end(patch: pytest.MonkeyPatch) -> None:
                 yield Wait(0.1)
         return (yield from deliver(self, call))
 
-    patch.setattr(registry.client.delivery.Policy, "_deliver", again)
+    patch.setattr(registry.client.delivery.Delivery, "_deliver", again)

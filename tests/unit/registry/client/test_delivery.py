@@ -11,7 +11,7 @@ import pytest
 
 from registry.client.auth import Basic
 from registry.client.config import ClientConfig
-from registry.client.delivery import Policy, error_of, retry_after_s
+from registry.client.delivery import Delivery, error_of, retry_after_s
 from registry.client.steps import Call, Flow, Reply, Send, Unreachable, send
 from registry.errors import (
     IncompatibleSchemaError,
@@ -39,8 +39,8 @@ def run(driver: Driver, call: Call | None = None, /, **conf: Any) -> Reply:
 
 def made(driver: Driver, /, **conf: Any) -> Callable[[Call], Reply]:
     config = ClientConfig.parse({"url": "http://a,http://b", **conf})
-    policy = Policy(config, Basic("alice", "geheim"), driver.clock, random.Random(1))
-    return lambda call: driver.run(policy.run(fetch(call)))
+    delivery = Delivery(config, Basic("alice", "geheim"), driver.clock, random.Random(1))
+    return lambda call: driver.run(delivery.run(fetch(call)))
 
 
 def test_request_has_url_query_headers_and_body() -> None:
@@ -78,9 +78,9 @@ def test_jitter_differs_between_clients() -> None:
     for seed in (1, 2):
         driver = Driver([BUSY])
         config = ClientConfig.parse({"url": "http://a", "max.retries": 3})
-        policy = Policy(config, Basic("a", "b"), driver.clock, random.Random(seed))
+        delivery = Delivery(config, Basic("a", "b"), driver.clock, random.Random(seed))
         with pytest.raises(ResponseError):
-            driver.run(policy.run(fetch(Call("GET", "/"))))
+            driver.run(delivery.run(fetch(Call("GET", "/"))))
         waits.append(driver.waits)
     assert waits[0] != waits[1]
 
@@ -151,8 +151,8 @@ def test_errors_are_thrown_into_the_flow() -> None:
         return "nothing"
 
     driver = Driver([Reply(404, b'{"error_code": 40401, "message": "Subject not found."}')])
-    policy = Policy(ClientConfig.parse({"url": "http://a"}), Basic("a", "b"), driver.clock, random.Random())
-    assert driver.run(policy.run(careful())) == "caught 40401"
+    delivery = Delivery(ClientConfig.parse({"url": "http://a"}), Basic("a", "b"), driver.clock, random.Random())
+    assert driver.run(delivery.run(careful())) == "caught 40401"
 
 
 def test_error_of_incompatible_schema_holds_the_reasons() -> None:

@@ -20,7 +20,7 @@ from registry.client import flows
 from registry.client.auth import Anonymous
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
-from registry.client.delivery import Policy
+from registry.client.delivery import Delivery
 from registry.client.steps import Flow, Reply, Share
 from tests.unit.registry.client.driving import Driver
 
@@ -37,10 +37,10 @@ class World:
         clock = self.driver.clock
         self.caches = SchemaCaches(10, math.inf, contextlib.nullcontext(), clock, 10, missing_ttl_s)
         config = ClientConfig.parse({"url": "http://a"})
-        self._policy = Policy(config, Anonymous(), self.driver.clock, random.Random(0))
+        self._delivery = Delivery(config, Anonymous(), self.driver.clock, random.Random(0))
 
     def run(self, flow: Flow[Any]) -> Any:
-        return self.driver.run(self._policy.run(flow), self._policy.run)
+        return self.driver.run(self._delivery.run(flow), self._delivery.run)
 
     @property
     def calls(self) -> list[tuple[str, str, dict[str, str], Any]]:
