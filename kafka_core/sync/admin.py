@@ -25,6 +25,7 @@ from kafka_core.admin_model import (
     TopicDescription,
 )
 from kafka_core.aio.administering.admin import AIOAdminClient
+from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.administering import configs as admin_configs
 from kafka_core.engine.administering.checks import (
@@ -47,7 +48,6 @@ from kafka_core.model import (
     TopicCollection,
     TopicPartition,
 )
-from kafka_core.sync.handover import weakly
 from kafka_core.sync.loop_thread import LoopThread
 
 __all__ = ["AdminClient"]

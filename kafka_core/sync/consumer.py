@@ -18,12 +18,12 @@ from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Notice, Rebalance, RebalanceCallbacks
 from kafka_core.aio.consuming.settings import check_count, chosen
 from kafka_core.aio.consuming.status import ConsumerHealth
+from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.errors import StateError
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
-from kafka_core.sync.handover import Held, weakly
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.wakeup import Wakeup
 

@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
-from kafka_core.sync.handover import weakly
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 

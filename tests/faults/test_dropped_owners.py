@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import threading
 import time
+import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
 
 from kafka_core import Consumer, Producer
 from kafka_core.admin import AdminClient
+from kafka_core.aio import AIOAdminClient, AIOConsumer, AIOProducer
 from kafka_core.broker import EmbeddedCluster
 
 LIMIT_S = 60.0
@@ -102,3 +105,94 @@ def test_hooks_and_callbacks_are_called_while_their_client_lives(cluster: Embedd
     owner = Owner(producer(cluster, "hooks"))
     assert owner.called
     owner.client.close()
+
+
+# ---- asyncio clients: their tasks run on the user's loop
+
+
+async def aio_consumer(cluster: EmbeddedCluster, owner: Owner) -> AIOConsumer:
+    made = AIOConsumer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": "dropped",
+            "session.timeout.ms": 300_000,  # the coordinator would not miss it soon
+            "max.poll.interval.ms": 300_000,
+            "error_cb": owner.callback,
+        }
+    )
+    await made.subscribe(["t"], on_assign=owner.callback, on_revoke=owner.callback)
+    while not await made.assignment():
+        await made.poll(0.05)
+    return made
+
+
+async def aio_producer(cluster: EmbeddedCluster, owner: Owner) -> AIOProducer:
+    conf = {"bootstrap.servers": cluster.bootstrap_servers, "error_cb": owner.callback, "on_delivery": owner.callback}
+    made = AIOProducer(conf)
+    await (await made.produce("t", b"v"))
+    return made
+
+
+async def aio_admin(cluster: EmbeddedCluster, owner: Owner) -> AIOAdminClient:
+    made = AIOAdminClient({"bootstrap.servers": cluster.bootstrap_servers, "error_cb": owner.callback})
+    await made.list_topics()
+    return made
+
+
+def in_time(work: Coroutine[Any, Any, None]) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(LIMIT_S):
+            await work
+
+    asyncio.run(main())
+
+
+async def all_tasks_ended() -> None:
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+
+
+@pytest.mark.parametrize("kind", [aio_consumer, aio_producer, aio_admin])
+def test_a_dropped_asyncio_client_warns_and_ends_its_tasks(cluster: EmbeddedCluster, kind: Any) -> None:
+    async def run() -> None:
+        owner = Owner(lambda _: None)
+        owner.client = await kind(cluster, owner)
+        name = type(owner.client).__name__
+        alive = weakref.ref(owner)
+        with warnings.catch_warnings(record=True, action="always") as told:
+            del owner
+            while alive() is not None:
+                await asyncio.sleep(0.01)
+                gc.collect()
+        assert [str(item.message).split(":")[0] for item in told] == [f"unclosed {name}"]
+        await all_tasks_ended()
+        if kind is aio_consumer:  # it has left its group: the next member gets the partition at once
+            await (await aio_consumer(cluster, Owner(lambda _: None))).close()
+
+    in_time(run())
+
+
+def test_records_of_a_dropped_asyncio_producer_are_delivered(cluster: EmbeddedCluster) -> None:
+    async def run() -> None:
+        made = AIOProducer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 50})
+        future = await made.produce("t", b"v")
+        with warnings.catch_warnings(record=True, action="always") as told:
+            del made
+            gc.collect()
+        assert [str(item.message).split(":")[0] for item in told] == ["unclosed AIOProducer"]
+        assert (await future).value() == b"v"
+        await all_tasks_ended()
+
+    in_time(run())
+
+
+@pytest.mark.parametrize("kind", [aio_consumer, aio_producer, aio_admin])
+def test_a_closed_asyncio_client_is_dropped_without_a_warning(cluster: EmbeddedCluster, kind: Any) -> None:
+    async def run() -> None:
+        made = await kind(cluster, Owner(lambda _: None))
+        await made.close()
+        del made
+        gc.collect()
+        await all_tasks_ended()
+
+    in_time(run())  # warnings are errors

@@ -25,6 +25,8 @@ from kafka_core.admin_model import (
 )
 from kafka_core.aio.administering.routing import Deadline, Outcomes, Router, group_by_leader
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.tasks.dropped import Leash
+from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.administering import configs as admin_configs
 from kafka_core.engine.administering import groups as admin_groups
@@ -82,8 +84,14 @@ class AIOAdminClient:
         client: ClusterClient | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self.config = conf if isinstance(conf, Config) else parse(conf, Role.ADMIN)
+        if isinstance(conf, Config):
+            self.config = conf
+        else:
+            self.config, self._own_callbacks = weakly(parse(conf, Role.ADMIN), awaits=True)
         self.client = client or ClusterClient(self.config, hooks=self.config.hooks())
+        self._leash: Leash | None = None
+        if client is None and not isinstance(conf, Config):  # else somebody else ends the client
+            self._leash = Leash(self, self.client.loop, self.client.close)
         self._router = Router(self.client, self.config, rng or random.SystemRandom())
 
     async def start(self) -> None:
@@ -92,6 +100,8 @@ class AIOAdminClient:
 
     async def close(self, timeout_s: float = 5.0) -> None:
         """Closes all connections, within `timeout_s`; calls that wait fail."""
+        if self._leash is not None:
+            self._leash.closed()
         await self.client.close(timeout_s)
 
     async def set_sasl_credentials(self, username: str, password: str) -> None:

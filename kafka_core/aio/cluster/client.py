@@ -130,6 +130,10 @@ class ClusterClient:
         """
         self._check()
 
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The loop on which the background work runs; None before it was begun. Any thread."""
+        return None if self._keeper is None else self._keeper.get_loop()
+
     async def close(self, timeout_s: float = 5.0) -> None:
         """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice."""
         self._closed = True

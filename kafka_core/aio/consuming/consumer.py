@@ -20,6 +20,8 @@ from kafka_core.aio.consuming.events import Notice, Rebalance, RebalanceCallback
 from kafka_core.aio.consuming.settings import check_count, chosen
 from kafka_core.aio.consuming.status import ConsumerHealth
 from kafka_core.aio.tasks.closing import Closing
+from kafka_core.aio.tasks.dropped import Leash
+from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.errors import StateError
@@ -37,7 +39,8 @@ class AIOConsumer:
     """A Kafka consumer for asyncio: native, without a thread pool.
 
     It belongs to the loop on which it is first used. One task polls; others may call everything else meanwhile.
-    Heartbeats run on the same loop: a handler that blocks the loop blocks them too.
+    Heartbeats run on the same loop: a handler that blocks the loop blocks them too. One that is dropped without
+    `close()` gives a ResourceWarning and leaves its group, without callbacks.
 
     Args:
         consumer_conf: properties as for the blocking Consumer; callbacks may be coroutine functions.
@@ -54,13 +57,16 @@ class AIOConsumer:
         self._closed = False
         self._closing = Closing()
         self._yielded_s = 0.0
-        self._core = ConsumerCore(
-            parse(consumer_conf, Role.CONSUMER),
+        config, self._own_callbacks = weakly(parse(consumer_conf, Role.CONSUMER), awaits=True)
+        self._group_callbacks = Held(awaits=True)
+        self._core = core = ConsumerCore(
+            config,
             lock=contextlib.nullcontext(),
             wake=self._signal.set,
             post=lambda call: asyncio.get_running_loop().call_soon(call),
         )
         self._queue = self._core.queue
+        self._leash = Leash(self, core.client.loop, lambda: _end(core))
 
     # ---- records
 
@@ -225,7 +231,11 @@ class AIOConsumer:
     ) -> None:
         """Joins the group for these topics; see `Consumer.subscribe`. The callbacks may be coroutine functions."""
         self._check()
-        await self._core.subscribe(topics, RebalanceCallbacks(on_assign, on_revoke, on_lost))
+        held, given = Held(awaits=True), RebalanceCallbacks(on_assign, on_revoke, on_lost)
+        calls = {name: getattr(given, name) for name in ("on_assign", "on_revoke", "on_lost")}
+        weak = {name: held.weak(name, call) for name, call in calls.items() if call is not None}
+        await self._core.subscribe(topics, RebalanceCallbacks(**weak))
+        self._group_callbacks = held
 
     async def unsubscribe(self) -> None:
         """Ends the subscription; see `Consumer.unsubscribe`."""
@@ -386,6 +396,7 @@ class AIOConsumer:
         finally:
             await core.finish_close(max(1.0, deadline_s - time.monotonic()))
             self._closed = core.closed = True
+            self._leash.closed()
             self._signal.set()
             await self._serve()
 
@@ -400,6 +411,23 @@ class AIOConsumer:
 
     def __repr__(self) -> str:
         return f"<AIOConsumer of group {self._core.config.text('group.id')!r}{', closed' if self._closed else ''}>"
+
+
+async def _end(core: ConsumerCore) -> None:
+    """Closes the core of a consumer that is gone, as `close` does, without its callbacks."""
+    deadline_s = time.monotonic() + CLOSE_LIMIT_S
+    try:
+        await core.begin_close()
+        while core.leaving and time.monotonic() < deadline_s:
+            while core.inbox:
+                item = core.inbox.popleft()
+                if isinstance(item, Rebalance) and core.begin_event(item.event):
+                    await core.finish_event(item.event)
+            if core.leaving:
+                await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
+    finally:
+        await core.finish_close(max(1.0, deadline_s - time.monotonic()))
+        core.closed = True
 
 
 async def settled(result: object) -> None:

@@ -17,10 +17,12 @@ from typing import Any, Final, Self
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
-from kafka_core.config import Role, parse
+from kafka_core.aio.tasks.dropped import Leash, LoopOf
+from kafka_core.aio.tasks.handover import weakly
+from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
-from kafka_core.kernels import Message
+from kafka_core.kernels import Accumulator, Message
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 
 __all__ = ["AIOProducer"]
@@ -53,11 +55,114 @@ class _Pending:
             self.future.set_exception(KafkaException(error))
 
 
+class _Deliveries:
+    """What the core tells, on the loop: it resolves futures and calls callbacks.
+
+    Does not hold the producer: the core's tasks hold this, and a producer that is dropped must be seen to be.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.on_delivery: DeliveryCallback | None = config.callback("on_delivery")
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._only_errors = config.flag("delivery.report.only.error")
+        self._callbacks = {name: config.callback(name) for name in ("error_cb", "throttle_cb", "stats_cb")}
+        self._changed: asyncio.Future[None] | None = None
+        self._tasks: set[asyncio.Future[None]] = set()
+
+    def of(self, core: ProducerCore) -> None:
+        """The core that this belongs to; before anything else."""
+        self._core = core
+        core.client.on_error(self._on_error)
+
+    async def flush(self, timeout: float | None) -> int:
+        """See `AIOProducer.flush`."""
+        core = self._core
+        accumulator = core.accumulator
+        core.begin_flush()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
+                    while accumulator.queued_records:
+                        await self.change()
+        finally:
+            core.end_flush()
+        return accumulator.queued_records
+
+    async def end(self, limit_s: float) -> None:
+        """For a producer that is gone: delivers what it was given, then closes."""
+        try:
+            if await self.flush(limit_s):
+                tell_lost(self._core.accumulator, os.getpid())
+        finally:
+            await self._core.close()
+
+    def wake(self) -> None:
+        """The accumulator has news: drain once this round of the loop's callbacks is over."""
+        if self.loop is not None:
+            self.loop.call_soon(self._core.drain)
+
+    def on_settled(self, verdicts: Sequence[Settled]) -> None:
+        """Batches have their verdict: resolve their futures."""
+        for verdict in verdicts:
+            batch, error = verdict.batch, verdict.error
+            latency_s = time.monotonic() - batch.opened_at_s
+            reports = batch.reports(error, verdict.base_offset, verdict.log_append_time_ms, latency_s=latency_s)
+            for pending, message in reports:
+                assert isinstance(pending, _Pending)
+                pending(error, message)
+                if error is not None or not self._only_errors:
+                    self._call(pending.on_delivery, error, message)
+            self._core.accumulator.settle(batch.count, batch.size_bytes)
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
+
+    def on_throttle(self, event: ThrottleEvent) -> None:
+        """A broker asked us to slow down."""
+        self._call(self._callbacks["throttle_cb"], event)
+
+    def on_statistics(self, text: str) -> None:
+        """statistics.interval.ms has passed."""
+        self._call(self._callbacks["stats_cb"], text)
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._call(self._callbacks["error_cb"], error)
+
+    def _call(self, callback: Callable[..., object] | None, *arguments: object) -> None:
+        if callback is None:
+            return
+        try:
+            result = callback(*arguments)
+        except Exception:
+            logger.exception("a callback of the producer failed")
+            return
+        if inspect.isawaitable(result):
+            task = asyncio.ensure_future(_finished(result))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def end_of_callbacks(self) -> None:
+        """Wait for what callbacks gave to await, but not for the caller, who may be one of them."""
+        running = [task for task in self._tasks if task is not asyncio.current_task()]
+        if running:
+            _, late = await asyncio.wait(running, timeout=CALLBACKS_LIMIT_S)
+            if late:
+                logger.warning("the producer was closed while %d of its callbacks were still running", len(late))
+
+    async def change(self) -> None:
+        """Wait until something was settled."""
+        if self._changed is None or self._changed.done():
+            self._changed = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._changed)
+
+
 class AIOProducer:
     """Writes records to Kafka from asyncio code; everything happens on the running loop.
 
     `await produce(…)` queues a record and gives a future; awaiting that one waits for its delivery. Belongs to the loop
     on which it was used first; not thread-safe. Use it as `async with AIOProducer(conf) as producer:`.
+
+    One that is dropped without `close()` gives a ResourceWarning; what it was given is still delivered, as long as the
+    loop runs.
 
     Args:
         producer_conf: Properties by their librdkafka names (docs/configuration.md). Callbacks (`error_cb`,
@@ -82,20 +187,19 @@ class AIOProducer:
         client: ClusterClient | None = None,
     ) -> None:
         del max_workers, executor, batch_size, buffer_timeout
-        config = parse(producer_conf, Role.PRODUCER)
-        self._core = ProducerCore(config, self, wake=self._wake, client=client)
+        config, self._own_callbacks = weakly(parse(producer_conf, Role.PRODUCER), awaits=True)
+        self._deliveries = deliveries = _Deliveries(config)
+        self._core = ProducerCore(config, deliveries, wake=deliveries.wake, client=client)
+        deliveries.of(self._core)
         self._accumulator = self._core.accumulator
         self._max_block_s = config.seconds("max.block.ms")
-        self._on_delivery: DeliveryCallback | None = config.callback("on_delivery")
-        self._only_errors = config.flag("delivery.report.only.error")
-        self._callbacks = {name: config.callback(name) for name in ("error_cb", "throttle_cb", "stats_cb")}
-        self._core.client.on_error(self._on_error)
-        self._close_limit_s = close_limit_s(config)
+        self._on_delivery = deliveries.on_delivery
+        self._close_limit_s = limit_s = close_limit_s(config)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._changed: asyncio.Future[None] | None = None
         self._closed = False
-        self._tasks: set[asyncio.Future[None]] = set()
-        self._lost = weakref.finalize(self, tell_lost, self._accumulator, os.getpid())
+        loop_of = self._core.client.loop if client is None else _no_loop  # whoever gave the client ends it
+        self._leash = Leash(self, loop_of, lambda: deliveries.end(limit_s))
+        self._lost = weakref.finalize(self, _tell_lost_if_ended, self._accumulator, loop_of, os.getpid())
 
     # ---- records in
 
@@ -174,7 +278,7 @@ class AIOProducer:
         try:
             async with asyncio.timeout(self._max_block_s or None):
                 while True:
-                    await self._change()
+                    await self._deliveries.change()
                     try:
                         return attempt()
                     except BufferError as error:
@@ -197,15 +301,7 @@ class AIOProducer:
         if not self._accumulator.queued_records:
             return 0
         await self._start()
-        self._core.begin_flush()
-        try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
-                    while self._accumulator.queued_records:
-                        await self._change()
-        finally:
-            self._core.end_flush()
-        return self._accumulator.queued_records
+        return await self._deliveries.flush(timeout)
 
     async def poll(self, timeout: float = 0) -> int:
         """Give the loop a turn (callbacks need no polling here); always 0. For code written for confluent_kafka."""
@@ -262,7 +358,8 @@ class AIOProducer:
         finally:
             await self._core.close()
             self._lost.detach()
-            await self._end_of_callbacks()
+            self._leash.closed()
+            await self._deliveries.end_of_callbacks()
             if left:
                 logger.warning("the producer was closed with %d records not delivered", left)
 
@@ -278,71 +375,22 @@ class AIOProducer:
     async def _start(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.get_running_loop()
         if self._loop is None:
-            self._loop = loop
+            self._loop = self._deliveries.loop = loop
             await self._core.start()
         elif self._loop is not loop:
             raise StateError("this producer belongs to another event loop: make one per loop")
         return loop
 
-    # ---- what the core tells (ProducerListener)
 
-    def _wake(self) -> None:
-        """The accumulator has news: drain once this round of the loop's callbacks is over."""
-        if self._loop is not None:
-            self._loop.call_soon(self._core.drain)
+def _no_loop() -> None:
+    return None
 
-    def on_settled(self, verdicts: Sequence[Settled]) -> None:
-        """Batches have their verdict: resolve their futures."""
-        for verdict in verdicts:
-            batch, error = verdict.batch, verdict.error
-            latency_s = time.monotonic() - batch.opened_at_s
-            reports = batch.reports(error, verdict.base_offset, verdict.log_append_time_ms, latency_s=latency_s)
-            for pending, message in reports:
-                assert isinstance(pending, _Pending)
-                pending(error, message)
-                if error is not None or not self._only_errors:
-                    self._call(pending.on_delivery, error, message)
-            self._accumulator.settle(batch.count, batch.size_bytes)
-        if self._changed is not None and not self._changed.done():
-            self._changed.set_result(None)
 
-    def on_throttle(self, event: ThrottleEvent) -> None:
-        """A broker asked us to slow down."""
-        self._call(self._callbacks["throttle_cb"], event)
-
-    def on_statistics(self, text: str) -> None:
-        """statistics.interval.ms has passed."""
-        self._call(self._callbacks["stats_cb"], text)
-
-    def _on_error(self, error: KafkaError) -> None:
-        self._call(self._callbacks["error_cb"], error)
-
-    def _call(self, callback: Callable[..., object] | None, *arguments: object) -> None:
-        if callback is None:
-            return
-        try:
-            result = callback(*arguments)
-        except Exception:
-            logger.exception("a callback of the producer failed")
-            return
-        if inspect.isawaitable(result):
-            task = asyncio.ensure_future(_finished(result))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _end_of_callbacks(self) -> None:
-        """Wait for what callbacks gave to await, but not for the caller, who may be one of them."""
-        running = [task for task in self._tasks if task is not asyncio.current_task()]
-        if running:
-            _, late = await asyncio.wait(running, timeout=CALLBACKS_LIMIT_S)
-            if late:
-                logger.warning("the producer was closed while %d of its callbacks were still running", len(late))
-
-    async def _change(self) -> None:
-        """Wait until something was settled."""
-        if self._changed is None or self._changed.done():
-            self._changed = asyncio.get_running_loop().create_future()
-        await asyncio.shield(self._changed)
+def _tell_lost_if_ended(accumulator: Accumulator, loop_of: LoopOf, pid: int) -> None:
+    """Records of a producer that is gone are delivered as long as its loop runs (see `Leash`), and lost without it."""
+    loop = loop_of()
+    if loop is None or loop.is_closed():
+        tell_lost(accumulator, pid)
 
 
 async def _finished(work: Awaitable[object]) -> None:

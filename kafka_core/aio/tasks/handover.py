@@ -1,7 +1,8 @@
-"""Callbacks and hooks as the loop's thread holds them: weakly, through the client they belong to.
+"""Callbacks and hooks as a loop's thread and its tasks hold them: weakly, through the client they belong to.
 
-Must not know loops or Kafka. A thread that runs is never collected, nor is what it holds: if that were the callbacks,
-an owner whose method is its client's callback (`self.producer = Producer({"error_cb": self.failed})`) would live on.
+Must not know loops or Kafka. A thread that runs is never collected, nor is a task, nor is what they hold: if that were
+the callbacks, an owner whose method is its client's callback (`self.producer = Producer({"error_cb": self.failed})`)
+would live on.
 Spec: none.
 """
 
@@ -18,24 +19,30 @@ CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_deli
 
 
 class Held:
-    """What a client's callbacks are, by any key; the client is the only one that holds it."""
+    """What a client's callbacks are, by any key; the client is the only one that holds it.
 
-    __slots__ = ("__weakref__", "calls")
+    Args:
+        awaits: the client awaits what they give; else coroutine functions are refused.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("__weakref__", "_awaits", "calls")
+
+    def __init__(self, awaits: bool = False) -> None:
+        self._awaits = awaits
         self.calls: dict[object, Callable[..., Any]] = {}
 
     def weak(self, key: object, call: Callable[..., Any]) -> "WeakCall":
         """Hold `call`, and give what stands for it elsewhere.
 
         Raises:
-            ConfigError: it is a coroutine function: a blocking client calls it and cannot await what it gives.
+            ConfigError: it is a coroutine function, and nothing awaits what it gives: in a blocking client, or as
+                `oauth_cb`, which runs on a thread of its own.
         """
-        if inspect.iscoroutinefunction(call):
+        if (not self._awaits or key == "oauth_cb") and inspect.iscoroutinefunction(call):
             name = key if isinstance(key, str) else "a hook"
+            other = "" if key == "oauth_cb" else ", or use AIOProducer or AIOConsumer"
             raise ConfigError(
-                f"{name} is a coroutine function, which a blocking client does not await: give it an ordinary function "
-                "or use AIOProducer or AIOConsumer"
+                f"{name} is a coroutine function, which nothing would await here: give it an ordinary function{other}"
             )
         self.calls[key] = call
         return WeakCall(self, key)
@@ -59,9 +66,9 @@ class WeakCall:
         return "<a callback that is gone>" if held is None else repr(held.calls[self._key])
 
 
-def weakly(config: Config) -> tuple[Config, Held]:
+def weakly(config: Config, awaits: bool = False) -> tuple[Config, Held]:
     """The same configuration with callbacks and hooks that hold nothing, and what holds them."""
-    held = Held()
+    held = Held(awaits)
     values: dict[str, object] = dict(config)
     for name in CALLBACKS:
         call = config.callback(name)
