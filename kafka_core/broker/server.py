@@ -37,6 +37,9 @@ _CALL_TIMEOUT_S = 10.0
 _FOREIGN_CLOCK_POLL_S = 0.005
 _SIZE_BYTES = 4
 _BACKLOG = 100
+_WILDCARDS = ("", "0.0.0.0", "::")
+#: Addresses for documentation: nobody has them, and a datagram socket that is connected to one sends nothing.
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 
 
 class BrokerProtocol(asyncio.BufferedProtocol):
@@ -144,7 +147,9 @@ class EmbeddedCluster:
         sasl: who may log in; None for no authentication.
         tls: a server-side context; None for plain TCP.
         max_versions: upper bound per API key, to play an older broker; None for a key hides that API.
-        host: address to listen on and to advertise.
+        host: address to listen on.
+        advertised_host: name or address that clients are told; None for `host`, or for the machine's own address
+            where that is a wildcard (`0.0.0.0`, `::`), which no client could connect to.
         ports: one per broker; without them free ones are taken.
         clock: time; the system's by default. With a manual clock, timers run soon after it was moved.
         seed: of all ids; a fixed seed gives the same ones in every run.
@@ -164,6 +169,7 @@ class EmbeddedCluster:
         tls: ssl.SSLContext | None = None,
         max_versions: Mapping[int, int | None] | None = None,
         host: str = "127.0.0.1",
+        advertised_host: str | None = None,
         ports: Sequence[int] = (),
         clock: Clock | None = None,
         seed: int | None = None,
@@ -177,7 +183,9 @@ class EmbeddedCluster:
             **(properties or {}),
         }
         rng = random.Random(seed)
-        self.state = ClusterState(range(1, brokers + 1), clock, rng, settings, sasl, max_versions, host)
+        self._host = host
+        self.advertised_host = advertised_host or (own_address(host) if host in _WILDCARDS else host)
+        self.state = ClusterState(range(1, brokers + 1), clock, rng, settings, sasl, max_versions, self.advertised_host)
         self.max_frame_bytes = self.state.config.integer("socket.request.max.bytes")
         self._poll_s = None if isinstance(clock, SystemClock) else _FOREIGN_CLOCK_POLL_S
         self._tls = tls
@@ -400,7 +408,7 @@ class EmbeddedCluster:
 
         The reserving socket never listens: connections to a stopped broker are refused.
         """
-        reservation = _bound_socket(node.host, self._ports.get(node.node_id, 0))
+        reservation = _bound_socket(self._host, self._ports.get(node.node_id, 0))
         self._reservations.append(reservation)
         node.port = reservation.getsockname()[1]
 
@@ -414,7 +422,7 @@ class EmbeddedCluster:
         node = self.state.nodes[node_id]
         if not node.port:
             self._reserve(node)
-        listener = _bound_socket(node.host, node.port)
+        listener = _bound_socket(self._host, node.port)
         try:
             listener.listen(_BACKLOG)
             listener.setblocking(False)
@@ -504,6 +512,17 @@ class EmbeddedCluster:
             work.close()
             raise RuntimeError("called on the cluster's own thread (an interceptor?): use cluster.state there")
         return asyncio.run_coroutine_threadsafe(work, loop).result(_CALL_TIMEOUT_S)
+
+
+def own_address(wildcard: str) -> str:
+    """The address of this machine that others reach it by; that of the loopback interface if it has no other."""
+    family = socket.AF_INET6 if ":" in wildcard else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((_ELSEWHERE[family], 9))
+        except OSError:
+            return "::1" if family == socket.AF_INET6 else "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 def _bound_socket(host: str, port: int) -> socket.socket:

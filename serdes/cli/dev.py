@@ -36,6 +36,8 @@ EXAMPLES = """
 kserdes dev
 # free ports, two topics, schemas kept in a file
 kserdes dev --kafka-port 0 --registry-port 0 --topic orders:3 --topic clicks --data registry.db
+# for other machines and containers, which know this one as dev.example
+kserdes dev --host 0.0.0.0 --advertised-host dev.example
 # run the tests of a service against them
 kserdes dev --kafka-port 0 --registry-port 0 -- pytest -q
 """
@@ -56,6 +58,11 @@ Environment
 @click.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
+    "--advertised-host",
+    metavar="NAME",
+    help="Name or address that clients are told; else --host, or this machine's address if that is 0.0.0.0 or ::.",
+)
+@click.option(
     "--kafka-port", type=click.IntRange(0, MAX_PORT), default=KAFKA_PORT, show_default=True, help="0: a free one."
 )
 @click.option(
@@ -71,6 +78,7 @@ Environment
 def dev(
     ctx: click.Context,
     host: str,
+    advertised_host: str | None,
     kafka_port: int,
     registry_port: int,
     brokers: int,
@@ -84,12 +92,16 @@ def dev(
     it runs with KAFKA_BOOTSTRAP and SCHEMA_REGISTRY_URL set, and its exit status is the result. Ctrl-C stops all.
     """
     wanted = [_topic(text) for text in topics]
-    with _cluster(host, kafka_port, brokers) as cluster, _registry(host, registry_port, data) as server:
+    with (
+        _cluster(host, advertised_host, kafka_port, brokers) as cluster,
+        _registry(host, registry_port, data) as server,
+    ):
+        url = _advertised(server.url, host, cluster.advertised_host)
         for name, partitions in wanted:
             _create(cluster, name, partitions)
         if command:
-            ctx.exit(_run(command, cluster.bootstrap_servers, server.url))
-        click.echo(PASTE.format(bootstrap=cluster.bootstrap_servers, url=server.url))
+            ctx.exit(_run(command, cluster.bootstrap_servers, url))
+        click.echo(PASTE.format(bootstrap=cluster.bootstrap_servers, url=url))
         click.echo("Ctrl-C stops both.")
         _wait()
         click.echo("stopped")
@@ -104,19 +116,25 @@ def _topic(text: str) -> tuple[str, int]:
     return name, int(number)
 
 
+def _advertised(url: str, host: str, shown: str) -> str:
+    """The registry's address as clients are told it."""
+    old, new = (f"[{name}]" if ":" in name else name for name in (host, shown))
+    return url.replace(f"//{old}:", f"//{new}:", 1)
+
+
 def _busy(what: str, option: str, host: str, port: int, error: OSError) -> Failure:
     hint = f"; {option} 0 takes a free one" if port else ""
     return Failure(f"{what} can't listen on port {port} of {host}: {error.strerror or error}{hint}")
 
 
 @contextlib.contextmanager
-def _cluster(host: str, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
+def _cluster(host: str, advertised_host: str | None, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
     from kafka_core.broker import EmbeddedCluster
 
     ports = [port + number for number in range(brokers)] if port else []
     if ports and ports[-1] > MAX_PORT:
         raise click.BadParameter(f"{brokers} brokers need ports {port} to {ports[-1]}", param_hint="--kafka-port")
-    cluster = EmbeddedCluster(brokers, host=host, ports=ports)
+    cluster = EmbeddedCluster(brokers, host=host, advertised_host=advertised_host, ports=ports)
     try:
         cluster.start()
     except OSError as error:

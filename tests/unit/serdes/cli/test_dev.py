@@ -132,6 +132,27 @@ def test_schemas_are_kept_in_the_file(tmp_path: Path) -> None:
     assert run(*FREE, *data, *child(code + "sys.exit(0 if c.get_subjects() == ['o'] else 1)")).exit_code == 0
 
 
+@pytest.mark.parametrize("arguments", [[], ["--advertised-host", "localhost"]], ids=["own address", "a name"])
+def test_all_interfaces_advertise_something_reachable(arguments: list[str]) -> None:
+    code = """
+from kafka_core.admin import AdminClient
+from registry import SchemaRegistryClient
+admin = AdminClient({'bootstrap.servers': os.environ['KAFKA_BOOTSTRAP']})
+hosts = [broker.host for broker in admin.list_topics('t').brokers.values()]
+with SchemaRegistryClient({'url': os.environ['SCHEMA_REGISTRY_URL']}) as client:
+    print(json.dumps([hosts, client.get_subjects()]))
+"""
+    command = [sys.executable, "-m", "serdes.cli", "dev", *FREE, "--host", "0.0.0.0", *arguments, *child(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (bootstrap, url), (hosts, subjects) = map(json.loads, done.stdout.splitlines())
+    assert subjects == []
+    assert hosts == [bootstrap.rpartition(":")[0]]
+    assert url.startswith(f"http://{hosts[0]}:")
+    assert "0.0.0.0" not in (*hosts, bootstrap, url)
+    assert not arguments or hosts == ["localhost"]
+
+
 def test_a_port_in_use_is_a_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
