@@ -106,6 +106,10 @@ class Consumer:
         Waits until the list is full, the time is over, or it has something and the brokers are known to have no more
         (confluent_kafka would wait for the whole time).
 
+        When another thread calls assign(), seek() or unassign() meanwhile, what this call had taken before is returned
+        all the same: records of the old position come first, those of the new one after them. Where that matters, call
+        both on one thread.
+
         Raises:
             ValueError: more than 1,000,000 messages are asked for.
             StateError: closed, or used in a forked child.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 from registry.cli.findings import Unusable
 from registry.cli.shell.parallel import each
@@ -25,6 +26,7 @@ __all__ = ["Imported", "Plan", "load", "plan", "verify"]
 
 Key = tuple[str, int]
 COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
+SUBJECT_NOT_FOUND = 40401
 DEFAULTS = {"schemaType": "AVRO", "references": []}
 
 
@@ -221,7 +223,21 @@ def _send(rest: Rest, key: Key, content: Mapping[str, Any], what: Plan, refused:
     except ResponseError as error:
         if not _is_refusal(error):
             raise
-        refused[key] = str(error)
+        refused[key] = _why_deleted(rest, subject, error) or str(error)
+
+
+def _why_deleted(rest: Rest, subject: str, error: ResponseError) -> str | None:
+    """For a registry that takes no version into a subject that was deleted softly (Apicurio); Confluent's takes it."""
+    if error.error_code != SUBJECT_NOT_FOUND or not error.not_found:
+        return None
+    deleted = rest.versions(subject, deleted=True)
+    if not deleted or rest.versions(subject, deleted=False):
+        return None
+    return (
+        f"the subject was deleted softly there (it had the versions {', '.join(map(str, deleted))}), and this registry "
+        f"registers nothing in such a subject: delete it for good first (DELETE /subjects/{quote(subject, safe='')}"
+        f"?permanent=true), then import again. The registry's answer: {error}"
+    )
 
 
 def _is_refusal(error: ResponseError) -> bool:

@@ -282,6 +282,38 @@ def test_modes_that_can_not_be_put_back_are_named(
     assert "DELETE /mode/SUBJECT" in note
 
 
+def test_a_subject_deleted_softly_that_takes_no_versions_any_more_is_told_so(
+    target: Rest, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = registry(request, "source")
+    source.register_schema("orders", Schema(MONEY))
+    source.register_schema(
+        "orders", Schema(json.dumps(record("Money", "x:long", {"name": "n", "type": "int", "default": 0})))
+    )
+    source.delete_version("orders", 1)
+    archive = Archive(tmp_path / "export")
+    save(Rest(source), archive)
+    there = plan(archive)
+    client = registry(request, "target")
+    rest = Rest(client)
+    rest.set_mode("orders", "IMPORT")
+    rest.register("orders", {**there.versions["orders", 1], "version": 1, "id": 1})
+    rest.delete_mode("orders")
+    client.delete_subject("orders")
+
+    def refuse(self: Rest, subject: str, body: dict[str, Any]) -> None:
+        raise ResponseError(404, 40401, "No artifact with ID 'orders' in group 'default' was found.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Rest, "register", refuse)
+        done = load(target, there)
+    (why,) = done.refused
+    assert why.startswith("orders version 2: the subject was deleted softly there (it had the versions 1)")
+    assert "DELETE /subjects/orders?permanent=true" in why
+    assert "No artifact with ID" in why
+    assert load(target, there).refused == [], "the embedded registry takes it, as Confluent's does"
+
+
 def test_a_refusal_is_named_and_the_rest_goes_on(saved: Archive, target: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
     register = Rest.register
 
