@@ -226,7 +226,7 @@ def test_polling_in_a_tight_loop_lets_other_tasks_run(cluster: EmbeddedCluster) 
             await asyncio.sleep(0.05)
             before = ticks
             for _ in range(6):
-                assert await consumer.poll(0.5) is not None
+                assert await consumer.poll(PATIENCE_S) is not None
                 end_s = time.monotonic() + 0.01
                 while time.monotonic() < end_s:  # a handler that computes
                     pass
