@@ -40,21 +40,24 @@ NO_KERNELS := $(addprefix --ignore=tests/,unit/registry unit/tools unit/serdes/r
 	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
 	property/test_json_verdicts.py)
 
-# Two of the three run at a time, the longest first; all run, whatever failed before. Real brokers are in one alone.
+# Two of the four run at a time, the longest first; all run, whatever failed before. Real brokers are in one alone.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
-	@$(MAKE) -k -j2 --no-print-directory test-native-parts test-native-set test-pure-set
+	@$(MAKE) -k -j2 --no-print-directory test-native-parts test-pure-set test-native-unit test-native-rest
 
-# The output of the other two comes in one piece, when they end.
+# The output of the others comes in one piece, when each has ended.
 define IN_ONE_PIECE
 log=$$(mktemp); status=0; $(1) >$$log 2>&1 || status=$$?; echo; echo "== $(2)"; cat $$log; rm -f $$log; exit $$status
 endef
 
-.PHONY: test-native-parts test-native-set test-pure-set
+.PHONY: test-native-parts test-pure-set test-native-unit test-native-rest
 test-native-parts:
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry or interop or spark) and not slow" $(PYTEST_ARGS)
 
-test-native-set:
-	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS),the fast tests on the compiled kernels)
+test-native-unit:
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q tests/unit $(PYTEST_ARGS),unit tests on the compiled kernels)
+
+test-native-rest:
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q --ignore=tests/unit $(PYTEST_ARGS),all other fast tests on the compiled kernels)
 
 test-pure-set:
 	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS),the fast tests on the pure kernels)

@@ -71,7 +71,7 @@ def told(limit_s: float, conf: Conf) -> KafkaException:
         assert events[0].code() in (said.code, KafkaError._ALL_BROKERS_DOWN)
         assert cause_of(said) in events[0].str()
     reports, heard = Reports(), list[KafkaError]()
-    with Producer({**conf, "message.timeout.ms": round(limit_s * 1000), "error_cb": heard.append}) as writer:
+    with Producer({**conf, "message.timeout.ms": round(limit_s * 1000 / 3), "error_cb": heard.append}) as writer:
         writer.produce("any", b"x", on_delivery=reports)
         assert writer.flush(LIMIT_S) == 0
         writer.poll(0)

@@ -39,7 +39,7 @@ from tests.patience import judged_by
 from tools.faults.proxy import FaultProxy
 
 LIMIT_S = 30.0
-SHORT_S = 0.5
+SHORT_S = 0.3
 TOPIC = "events"
 
 
