@@ -13,13 +13,13 @@ import httpx
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
 from registry.errors import TransportError
+from registry.limits import MAX_ANSWER_BYTES
 
 if TYPE_CHECKING:
     from registry.dev.server.transport import InProcessTransport
 
-__all__ = ["MAX_ANSWER_BYTES", "Body", "closed", "mock_transport", "tls_context", "unreachable"]
+__all__ = ["Body", "closed", "mock_transport", "tls_context", "unreachable"]
 
-MAX_ANSWER_BYTES = 64 * 1024 * 1024
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 

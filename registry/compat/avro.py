@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from registry.compat.difference import AvroKind, Difference, Roles
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_AVRO_PAIR_DEPTH, MAX_AVRO_PAIRS
 from registry.schemas.avro.types import (
     ArrayType,
     AvroType,
@@ -29,12 +30,8 @@ from registry.schemas.avro.types import (
     type_name,
 )
 
-__all__ = ["MAX_PAIRS", "differences"]
+__all__ = ["differences"]
 
-MAX_PAIRS: Final = 250_000
-"""Comparisons that need more pairs of types are refused: only schemas made to be costly do."""
-MAX_DEPTH: Final = 20_000
-"""So are pairs nested deeper than this (through names: a text can't be nested so deep)."""
 END_STEPS: Final = 8
 """Of longer paths, only so many steps at the start and at the end are shown."""
 MANY_BRANCHES = 8
@@ -68,7 +65,8 @@ def differences(
     Cost: one comparison for each pair of types that meet, however often they meet; Python's stack is not used.
 
     Raises:
-        InvalidSchemaError: more than `MAX_PAIRS` pairs would have to be compared, or pairs deeper than `MAX_DEPTH`.
+        InvalidSchemaError: more than `MAX_AVRO_PAIRS` pairs would have to be compared, or pairs deeper than
+            `MAX_AVRO_PAIR_DEPTH`.
     """
     return _Comparison(roles or Roles()).run(reader, writer)
 
@@ -150,8 +148,8 @@ class _Comparison:
             else:
                 walk, key = answer, (id(reader), id(writer))
                 stack.append((walk, key))
-                if len(stack) > MAX_DEPTH:
-                    raise InvalidSchemaError.local(f"types are nested deeper than {MAX_DEPTH} levels")
+                if len(stack) > MAX_AVRO_PAIR_DEPTH:
+                    raise InvalidSchemaError.local(f"types are nested deeper than {MAX_AVRO_PAIR_DEPTH} levels")
             try:
                 reader, writer, path = walk.send(answer if isinstance(answer, Result) else None)  # type: ignore[arg-type]
             except StopIteration as stop:
@@ -168,8 +166,8 @@ class _Comparison:
         walk = self._walk(reader, writer, path)
         if walk is None:
             return self._simple(reader, writer, path)
-        if len(self._seen) >= MAX_PAIRS:
-            raise InvalidSchemaError.local(f"more than {MAX_PAIRS} pairs of types would have to be compared")
+        if len(self._seen) >= MAX_AVRO_PAIRS:
+            raise InvalidSchemaError.local(f"more than {MAX_AVRO_PAIRS} pairs of types would have to be compared")
         self._seen[key] = COMPATIBLE
         return walk
 

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
-__all__ = ["MAX_DEPTH", "dumps", "loads", "quoted", "without_comments"]
+from registry.limits import MAX_JSON_DEPTH
 
-MAX_DEPTH: Final = 1000
-"""Documents nested deeper are refused, as Jackson does."""
+__all__ = ["dumps", "loads", "quoted", "without_comments"]
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -45,14 +44,14 @@ def loads(text: str, *, exact: bool = False) -> Any:
         exact: numbers with a point or an exponent become a `Decimal` with all their digits (1.0 is not 1.00).
 
     Raises:
-        ValueError: it is not JSON, or nested deeper than `MAX_DEPTH`.
+        ValueError: it is not JSON, or nested deeper than `MAX_JSON_DEPTH`.
     """
     try:
         value = (EXACT_DECODER if exact else DECODER).decode(text)
     except RecursionError:
         return _loads_deep(text, EXACT_DECODER if exact else DECODER)
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    if text.count("{") + text.count("[") > MAX_JSON_DEPTH and _depth(value) > MAX_JSON_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_JSON_DEPTH} levels")
     return value
 
 
@@ -77,8 +76,8 @@ def _loads_deep(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
     while True:
         opening = text[at : at + 1]
         if opening in ("{", "["):
-            if len(open_values) == MAX_DEPTH:
-                raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+            if len(open_values) == MAX_JSON_DEPTH:
+                raise ValueError(f"nested deeper than {MAX_JSON_DEPTH} levels")
             value: Any = {} if opening == "{" else []
             at = _skip(text, at + 1)
             if text[at : at + 1] != ("}" if opening == "{" else "]"):

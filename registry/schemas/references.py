@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_REFERENCES
 from registry.models import Schema, SchemaReference
 
-__all__ = ["MAX_REFERENCES", "Resolver", "closure", "resolve_all"]
+__all__ = ["Resolver", "closure", "resolve_all"]
 
-MAX_REFERENCES = 1000
-"""More distinct schemas than this in one closure are refused."""
 
 Resolver = Callable[[SchemaReference], Schema]
 

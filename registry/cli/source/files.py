@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Protocol
 
 from registry.cli.findings import Unusable
+from registry.limits import MAX_FILE_BYTES
 
-__all__ = ["MAX_BYTES", "SUFFIXES", "FolderTree", "Tree", "decode", "matches", "shown", "write_whole"]
+__all__ = ["SUFFIXES", "FolderTree", "Tree", "decode", "matches", "shown", "write_whole"]
 
-MAX_BYTES = 16 * 1024 * 1024
 SUFFIXES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 NO_SCHEMAS = ("package.json", "package-lock.json", "tsconfig.json", "tsconfig.*.json")
@@ -84,7 +84,7 @@ def decode(data: bytes) -> str:
     Raises:
         Unusable: it is too large, empty, binary or not UTF-8; with the place where that shows.
     """
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise too_large(len(data))
     if not data.strip():
         raise Unusable("the file is empty", kind="EMPTY_FILE")
@@ -103,7 +103,7 @@ def decode(data: bytes) -> str:
 
 def too_large(size: int) -> Unusable:
     """The error for a file that is not read because of its size."""
-    return Unusable(f"{size:,} bytes are more than the {MAX_BYTES:,} a schema may have", kind="FILE_TOO_LARGE")
+    return Unusable(f"{size:,} bytes are more than the {MAX_FILE_BYTES:,} a schema may have", kind="FILE_TOO_LARGE")
 
 
 def shown(path: Path) -> str:
@@ -172,7 +172,7 @@ class FolderTree:
             if not real.is_file():
                 raise Unusable("not a regular file: it is not read")
             size = real.stat().st_size
-            if size > MAX_BYTES:
+            if size > MAX_FILE_BYTES:
                 raise too_large(size)
             return decode(real.read_bytes())
         except OSError as error:

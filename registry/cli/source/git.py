@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 
 from registry.cli.findings import Unusable
-from registry.cli.source.files import MAX_BYTES, decode, is_schema_path, matches, too_large
+from registry.cli.source.files import decode, is_schema_path, matches, too_large
+from registry.limits import MAX_FILE_BYTES
 
 __all__ = ["GitTree", "Repository"]
 
@@ -176,14 +177,16 @@ class GitTree:
     @cached_property
     def _blobs(self) -> dict[bytes, bytes]:
         files = self._listing if any(entry.link for entry in self.entries.values()) else self.entries
-        wanted = (entry.sha for entry in files.values() if (entry.link or entry.regular) and entry.size <= MAX_BYTES)
+        wanted = (
+            entry.sha for entry in files.values() if (entry.link or entry.regular) and entry.size <= MAX_FILE_BYTES
+        )
         return self._repository.blobs(wanted)
 
     def _behind_links(self, path: str) -> Entry | None:
         """The file that a path leads to; None if that is none of the listing, or a circle."""
         seen = set()
         while (entry := self._listing.get(path)) is not None and entry.link:
-            if path in seen or entry.size > MAX_BYTES:
+            if path in seen or entry.size > MAX_FILE_BYTES:
                 return None
             seen.add(path)
             target = self._blobs[entry.sha].decode("utf-8", "surrogateescape")
@@ -199,6 +202,6 @@ class GitTree:
         entry = self._behind_links(path)
         if entry is None or not entry.regular:
             raise Unusable("not a regular file in that revision", kind="UNREADABLE_FILE")
-        if entry.size > MAX_BYTES:
+        if entry.size > MAX_FILE_BYTES:
             raise too_large(entry.size)
         return decode(self._blobs[entry.sha])

@@ -15,6 +15,7 @@ from registry.compat.json.combined import combinations, with_single
 from registry.compat.json.kinds import LENIENT, JsonKind, sentence
 from registry.compat.json.rules import Ask, Found, Part, Rule, arrays, negations, objects, values
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_JSON_STEPS
 from registry.schemas.json.model import (
     ANYTHING,
     ArrayNode,
@@ -29,10 +30,8 @@ from registry.schemas.json.model import (
 )
 from registry.schemas.json.patterns import Patterns
 
-__all__ = ["MAX_STEPS", "Comparison"]
+__all__ = ["Comparison"]
 
-MAX_STEPS: Final = 1_200_000
-"""Comparisons that need more steps (questions about a pair of schemas) are refused."""
 MAX_PATH: Final = 200
 """Paths with more steps are cut in the middle."""
 
@@ -97,7 +96,7 @@ class Comparison:
         """All differences that are in the way, those inside a pair that is met often only where it is met first.
 
         Raises:
-            InvalidSchemaError: it would take more than `MAX_STEPS` steps.
+            InvalidSchemaError: it would take more than `MAX_JSON_STEPS` steps.
         """
         found: list[Difference] = []
         seen: set[tuple[int, int]] = set()
@@ -240,8 +239,8 @@ class Comparison:
 
     def _spend(self, steps: int) -> None:
         self._steps += steps
-        if self._steps > MAX_STEPS:
-            raise InvalidSchemaError.local(f"comparing the schemas takes more than {MAX_STEPS} steps")
+        if self._steps > MAX_JSON_STEPS:
+            raise InvalidSchemaError.local(f"comparing the schemas takes more than {MAX_JSON_STEPS} steps")
 
     def _difference(self, found: Found, path: Path) -> Difference:
         where = str(path)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from registry.compat.protobuf.fields import Pair, Side, compare_fields, same_scalars
 from registry.compat.protobuf.kinds import COMPATIBLE, Change, ProtobufKind
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_PROTO_STEPS
 from registry.schemas.protobuf.format import ProtobufSchema
 from registry.schemas.protobuf.model import Enum, Field, File, Message, Type
 
@@ -21,8 +21,6 @@ __all__ = ["changes"]
 
 K = ProtobufKind
 
-MAX_STEPS: Final = 1_000_000
-"""More fields than these in one comparison are refused: messages of many references can be paired in many ways."""
 
 Lead = tuple[Change, Pair]
 """What is to be said of a field if the messages it refers to turn out to differ."""
@@ -136,8 +134,8 @@ class _Comparison:
         """What differs between two messages of the same name."""
         new, old = _Fields.of(reader), _Fields.of(writer)
         self.steps += len(new.by_number) + len(old.by_number)
-        if self.steps > MAX_STEPS:
-            raise InvalidSchemaError.local(f"more than {MAX_STEPS:,} fields to be compared")
+        if self.steps > MAX_PROTO_STEPS:
+            raise InvalidSchemaError.local(f"more than {MAX_PROTO_STEPS:,} fields to be compared")
         if new.one_ofs or old.one_ofs:
             yield from _one_ofs(new, old, here.scope)
         alive = new.one_ofs.keys() | {home for number, home in old.homes.items() if number in new.by_number}

@@ -17,13 +17,12 @@ from registry.dev.names import Name
 from registry.dev.refusal import Refusal, invalid_version, malformed, no_route
 from registry.dev.shapes import SchemaRequest, schema_request
 from registry.dev.state.state import State
+from registry.limits import MAX_PARAMETERS
 
-__all__ = ["MAX_BODY_BYTES", "MEDIA_TYPE", "Call", "Request", "Response", "answer", "refused"]
+__all__ = ["MEDIA_TYPE", "Call", "Request", "Response", "answer", "refused"]
 
 T = TypeVar("T")
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
-MAX_BODY_BYTES = 16 * 1024 * 1024
-MAX_PARAMETERS = 1000
 BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 

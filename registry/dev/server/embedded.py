@@ -12,12 +12,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from registry.dev.handlers import PARTS
-from registry.dev.handlers.requests import MAX_BODY_BYTES, Request, Response, refused
+from registry.dev.handlers.requests import Request, Response, refused
 from registry.dev.handlers.routes import Router, Routes
 from registry.dev.operations.comparison import Comparison
 from registry.dev.refusal import Refusal, store_failed, too_large
 from registry.dev.state.state import LIST_LIMIT, State
 from registry.dev.state.storage import MemoryStorage, SqliteStorage, Storage, StorageError
+from registry.limits import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from registry.dev.server.transport import InProcessTransport

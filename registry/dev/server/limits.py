@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from registry.dev.handlers.requests import MAX_BODY_BYTES
+from registry.limits import MAX_BODY_BYTES
 
 __all__ = ["Limits"]
 

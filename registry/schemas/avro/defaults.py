@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_DEFAULT_DEPTH
 from registry.schemas.avro.parts import is_name, short
 from registry.schemas.avro.types import (
     ArrayType,
@@ -28,8 +29,6 @@ from registry.schemas.documents import dumps
 
 __all__ = ["number_in", "refuse_illegal_namespaces", "refuse_invalid_defaults"]
 
-MAX_DEPTH: Final = 100
-"""Defaults nested deeper are not checked but refused."""
 NUMBER: Final = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<word>NaN|Infinity)"
     r"|(?P<decimal>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
@@ -117,8 +116,10 @@ def _types(avro: AvroType) -> Iterator[AvroType]:
 
 
 def _fits(value: Any, avro: AvroType, depth: int) -> bool:
-    if depth > MAX_DEPTH:
-        raise InvalidSchemaError.local(f"a default is nested deeper than {MAX_DEPTH} levels, or is part of itself")
+    if depth > MAX_DEFAULT_DEPTH:
+        raise InvalidSchemaError.local(
+            f"a default is nested deeper than {MAX_DEFAULT_DEPTH} levels, or is part of itself"
+        )
     if isinstance(avro, UnionType):
         return any(_fits(value, branch, depth + 1) for branch in avro.branches)
     if isinstance(avro, ArrayType):

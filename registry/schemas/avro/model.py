@@ -75,7 +75,7 @@ def parse(text: str, referenced: Iterable[str] = (), *, strict: bool = False) ->
     Cost: linear in the texts; nothing in it depends on Python's stack.
 
     Raises:
-        InvalidSchemaError: not JSON, or not a valid Avro schema, or nested deeper than `documents.MAX_DEPTH`.
+        InvalidSchemaError: not JSON, or not a valid Avro schema, or nested deeper than `MAX_JSON_DEPTH`.
     """
     parser = _Parser(strict)
     for other in referenced:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_AVRO_NAME
 
 __all__ = [
     "ENUM_RESERVED",
@@ -26,8 +27,6 @@ __all__ = [
     "text_of",
 ]
 
-MAX_NAME: Final = 1_000
-"""Full names may be as long; a long namespace is repeated in every name inside it."""
 RESERVED: Final = frozenset(
     ("type", "name", "namespace", "doc", "aliases", "fields", "symbols", "size", "items", "values")
 )
@@ -54,8 +53,8 @@ def naming_of(node: dict[str, Any], enclosing: str, reserved: frozenset[str]) ->
         raise InvalidSchemaError.local(f"no name in {short(node)}")
     space = node.get("namespace")
     full = _qualified(name, space if isinstance(space, str) else enclosing)
-    if len(full) > MAX_NAME:
-        raise InvalidSchemaError.local(f"a name is longer than {MAX_NAME} characters: {short(full)}")
+    if len(full) > MAX_AVRO_NAME:
+        raise InvalidSchemaError.local(f"a name is longer than {MAX_AVRO_NAME} characters: {short(full)}")
     namespace, _, last = full.rpartition(".")
     if not is_name(last):
         raise InvalidSchemaError.local(f"illegal name: {short(full)}")

@@ -17,12 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_PATTERN_STATES, MAX_PATTERN_STEPS
 
-__all__ = ["MAX_STEPS", "Patterns", "check_pattern"]
+__all__ = ["Patterns", "check_pattern"]
 
-MAX_STEPS: Final = 2_000_000
-"""Steps of automata in one comparison; only schemas made to be costly need more."""
-MAX_STATES: Final = 5_000
 SURELY_WRONG: Final = (
     *("missing ), unterminated", "unbalanced parenthesis", "unterminated character set", "bad escape (end of pattern)"),
     *("nothing to repeat", "bad character range", "min repeat greater than max repeat"),
@@ -122,7 +120,7 @@ class Patterns:
         """Whether the expression matches somewhere in the text; what can't be run (back references) never does.
 
         Raises:
-            InvalidSchemaError: all that was asked so far took more than `MAX_STEPS` steps.
+            InvalidSchemaError: all that was asked so far took more than `MAX_PATTERN_STEPS` steps.
         """
         if pattern not in self._programs:
             try:
@@ -134,7 +132,7 @@ class Patterns:
 
     def _spend(self, steps: int) -> None:
         self._steps += steps
-        if self._steps > MAX_STEPS:
+        if self._steps > MAX_PATTERN_STEPS:
             raise InvalidSchemaError.local("comparing the patterns with the names of properties takes too long")
 
 
@@ -201,7 +199,7 @@ class _Program:
     # --- from the parser's tree
 
     def _emit(self, *instruction: Any) -> int:
-        if len(self.code) >= MAX_STATES:
+        if len(self.code) >= MAX_PATTERN_STATES:
             raise _Unknown
         self.code.append(instruction)
         return len(self.code) - 1
@@ -262,7 +260,7 @@ class _Program:
         least, most, tree = argument
         for _ in range(least):
             self._sequence(tree)
-            if len(self.code) > MAX_STATES:
+            if len(self.code) > MAX_PATTERN_STATES:
                 raise _Unknown
         if most is _constants.MAXREPEAT:
             split = self._emit("split", ())

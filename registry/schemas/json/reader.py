@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_DIGITS
 from registry.schemas.documents import dumps
 from registry.schemas.json.model import NODES, CombinedNode, Interner, Kind, Node, Number, NumberNode, ReferenceNode
 from registry.schemas.json.refs import Draft, References, Scope
@@ -26,9 +27,6 @@ PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
     "null": lambda: Node(Kind.NULL),
 }
 """The nodes of types, as they are where nothing else is said."""
-
-MAX_NUMBER: Final = 1_000
-"""Numbers with more digits before or after the point are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +179,9 @@ class Reader(ABC):
         if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
             raise self.invalid(place / keyword, f"expected a number, not {text_of(value)}")
         if isinstance(value, Decimal) and (
-            abs(value.adjusted()) > MAX_NUMBER or len(value.as_tuple().digits) > MAX_NUMBER
+            abs(value.adjusted()) > MAX_DIGITS or len(value.as_tuple().digits) > MAX_DIGITS
         ):
-            raise self.invalid(place / keyword, f"the number has more than {MAX_NUMBER} digits")
+            raise self.invalid(place / keyword, f"the number has more than {MAX_DIGITS} digits")
         return value
 
     def count(self, schema: Mapping[str, Any], keyword: str, place: Place) -> int | None:

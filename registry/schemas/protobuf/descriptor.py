@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_PROTO_MARKS
 from registry.schemas.protobuf.model import (
     Constant,
     Enum,
@@ -33,7 +34,7 @@ from registry.schemas.protobuf.model import (
     Service,
 )
 from registry.schemas.protobuf.protoc import descriptors
-from registry.schemas.protobuf.sources import MAX_MARKS, TOO_MANY
+from registry.schemas.protobuf.sources import TOO_MANY
 
 __all__ = ["from_bytes", "pool_of", "refuse_many"]
 
@@ -92,8 +93,8 @@ def refuse_many(file: Any) -> None:
     total = 0
     for size in _sizes(file):
         total += size
-        if total > MAX_MARKS:
-            raise InvalidSchemaError.local(TOO_MANY.format(MAX_MARKS))
+        if total > MAX_PROTO_MARKS:
+            raise InvalidSchemaError.local(TOO_MANY.format(MAX_PROTO_MARKS))
 
 
 def _sizes(file: Any) -> Iterator[int]:

@@ -16,15 +16,11 @@ from typing import Any, Final
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_PROTOC_MARKS, MAX_PROTOC_TYPES
 from registry.schemas.protobuf.sources import TOO_MANY, built_in, imports, marks, refuse_extremes
 
 __all__ = ["descriptors"]
 
-MAX_TYPES: Final = 10_000
-"""A schema that declares more, with all it imports, is refused: protoc's time grows with the square of their number."""
-
-MAX_MARKS: Final = 80_000
-"""As `sources.MAX_MARKS`, for a schema with all it imports (protoc takes kilobytes for each)."""
 
 TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'
@@ -82,11 +78,11 @@ def _write_files(folder: Path, text: str, texts: Mapping[str, str], main: str) -
         name, content = waiting.pop()
         refuse_extremes(content, "" if name == main else name)
         types += len(TYPE_WORD.findall(content))
-        if types > MAX_TYPES:
-            raise InvalidSchemaError.local(f"more than {MAX_TYPES:,} types, map fields and services")
+        if types > MAX_PROTOC_TYPES:
+            raise InvalidSchemaError.local(f"more than {MAX_PROTOC_TYPES:,} types, map fields and services")
         size += marks(content)
-        if size > MAX_MARKS:
-            raise InvalidSchemaError.local(TOO_MANY.format(MAX_MARKS))
+        if size > MAX_PROTOC_MARKS:
+            raise InvalidSchemaError.local(TOO_MANY.format(MAX_PROTOC_MARKS))
         if FIRST_WORD.match(content)[1] not in ("syntax", "edition"):  # type: ignore[index]
             shifted.add(name)
             content = IMPLIED_SYNTAX + content.removeprefix("\ufeff")

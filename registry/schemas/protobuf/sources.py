@@ -15,16 +15,12 @@ from importlib import resources
 from typing import Final
 
 from registry.errors import InvalidSchemaError
+from registry.limits import MAX_BRACKETS, MAX_DESCRIPTOR_BYTES, MAX_PROTO_CHARACTERS, MAX_PROTO_MARKS, MAX_REFERENCES
 from registry.models import Schema
 from registry.schemas.formats import Referenced
-from registry.schemas.references import MAX_REFERENCES
 
 __all__ = [
     "BUILT_IN_NAMES",
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_MARKS",
-    "MAX_SIZE",
     "TOO_MANY",
     "built_in",
     "decoded",
@@ -35,17 +31,6 @@ __all__ = [
     "texts_by_name",
 ]
 
-MAX_DEPTH: Final = 100
-"""Brackets nested deeper are refused: protoc's reader of option values has no limit and overflows the stack."""
-
-MAX_SIZE: Final = 8 << 20
-"""A text of more characters is refused."""
-
-MAX_BYTES: Final = 3 << 20
-"""A serialized descriptor of more bytes is refused: two of them can be a message, and take hundreds in memory."""
-
-MAX_MARKS: Final = 150_000
-"""A text of more declarations is refused; counted are `;`, `,`, `:`, `[`, and `{` as four (types cost more)."""
 
 STRING_OR_COMMENT = r'"(?:[^"\\\n]++|\\.)*+"?|' + r"'(?:[^'\\\n]++|\\.)*+'?|//[^\n]*+|/\*.*?(?:\*/|\Z)"
 BRACKET = re.compile(STRING_OR_COMMENT + r"|(?P<bracket>[{}\[\]<>()])", re.DOTALL)
@@ -103,7 +88,7 @@ def decoded(text: str) -> bytes | None:
     """The bytes of a schema that is base64; None if it is a `.proto` text.
 
     Raises:
-        InvalidSchemaError: there are more than `MAX_BYTES`.
+        InvalidSchemaError: there are more than `MAX_DESCRIPTOR_BYTES`.
     """
     if not BASE64.fullmatch(text) or text.lstrip().startswith("//"):  # nothing but a comment
         return None
@@ -111,8 +96,10 @@ def decoded(text: str) -> bytes | None:
         data = base64.b64decode("".join(text.split()), validate=True)
     except binascii.Error:
         return None
-    if len(data) > MAX_BYTES:
-        raise InvalidSchemaError.local(f"a descriptor of {len(data):,} bytes; at most {MAX_BYTES:,} are taken")
+    if len(data) > MAX_DESCRIPTOR_BYTES:
+        raise InvalidSchemaError.local(
+            f"a descriptor of {len(data):,} bytes; at most {MAX_DESCRIPTOR_BYTES:,} are taken"
+        )
     return data
 
 
@@ -142,9 +129,9 @@ def texts_by_name(schema: Schema, referenced: Referenced) -> dict[str, str]:
         texts.setdefault(name, found.schema_str)
     if len(texts) > MAX_REFERENCES:
         raise InvalidSchemaError.local(f"more than {MAX_REFERENCES} referenced schemas")
-    if sum(map(len, texts.values())) > MAX_SIZE or sum(map(marks, texts.values())) > MAX_MARKS:
-        reason = f"{len(texts)} references of more than {MAX_SIZE:,} characters or {MAX_MARKS:,} declarations together"
-        raise InvalidSchemaError.local(reason)
+    if sum(map(len, texts.values())) > MAX_PROTO_CHARACTERS or sum(map(marks, texts.values())) > MAX_PROTO_MARKS:
+        most = f"{MAX_PROTO_CHARACTERS:,} characters or {MAX_PROTO_MARKS:,} declarations"
+        raise InvalidSchemaError.local(f"{len(texts)} references of more than {most} together")
     return texts
 
 
@@ -164,16 +151,16 @@ def refuse_extremes(text: str, which: str) -> None:
         InvalidSchemaError: too long, too many declarations, brackets nested too deep, or not encodable.
     """
     prefix = f"{which}: " if which else ""
-    if len(text) > MAX_SIZE:
-        raise InvalidSchemaError.local(f"{prefix}{len(text):,} characters; at most {MAX_SIZE:,} are taken")
-    if marks(text) > MAX_MARKS:
-        raise InvalidSchemaError.local(f"{prefix}{TOO_MANY.format(MAX_MARKS)}")
+    if len(text) > MAX_PROTO_CHARACTERS:
+        raise InvalidSchemaError.local(f"{prefix}{len(text):,} characters; at most {MAX_PROTO_CHARACTERS:,} are taken")
+    if marks(text) > MAX_PROTO_MARKS:
+        raise InvalidSchemaError.local(f"{prefix}{TOO_MANY.format(MAX_PROTO_MARKS)}")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InvalidSchemaError.local(f"{prefix}not valid Unicode: {error.reason}") from error
-    if text.count("{") + text.count("[") + text.count("<") + text.count("(") <= MAX_DEPTH:
+    if text.count("{") + text.count("[") + text.count("<") + text.count("(") <= MAX_BRACKETS:
         return
     still_open: list[str] = []
     for found in BRACKET.finditer(text):
@@ -182,8 +169,8 @@ def refuse_extremes(text: str, which: str) -> None:
             continue
         if bracket not in CLOSES:
             still_open.append(bracket)
-            if len(still_open) > MAX_DEPTH:
+            if len(still_open) > MAX_BRACKETS:
                 line = text.count("\n", 0, found.start()) + 1
-                raise InvalidSchemaError.local(f"{prefix}line {line}: nested deeper than {MAX_DEPTH} levels")
+                raise InvalidSchemaError.local(f"{prefix}line {line}: nested deeper than {MAX_BRACKETS} levels")
         elif still_open and still_open[-1] == CLOSES[bracket]:
             still_open.pop()

@@ -65,7 +65,7 @@ def test_types_nested_deep_through_names(monkeypatch: pytest.MonkeyPatch) -> Non
     found = against(chain("null", 2_000), chain("int", 2_000)).differences
     assert len(found) == 2_001
     assert max(len(item.path) for item in found) < 500  # long paths are cut in the middle
-    monkeypatch.setattr(avro_diff, "MAX_DEPTH", 1_000)
+    monkeypatch.setattr(avro_diff, "MAX_AVRO_PAIR_DEPTH", 1_000)
     with pytest.raises(InvalidSchemaError, match="types are nested deeper than 1000 levels"):
         against(chain("int", 2_000), chain("int", 2_000))
 
@@ -100,7 +100,7 @@ def test_every_pair_of_two_cycles_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
         return record("R0", field("next", f"R{length - 1}"), *parts)
 
     assert not against(cycle(20), cycle(21)).compatible
-    monkeypatch.setattr(avro_diff, "MAX_PAIRS", 300)
+    monkeypatch.setattr(avro_diff, "MAX_AVRO_PAIRS", 300)
     with pytest.raises(InvalidSchemaError, match="more than 300 pairs"):
         against(cycle(20), cycle(21))
 

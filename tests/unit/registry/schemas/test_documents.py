@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.limits import MAX_JSON_DEPTH
 from registry.schemas import documents
-from registry.schemas.documents import MAX_DEPTH, dumps, loads, quoted, without_comments
+from registry.schemas.documents import dumps, loads, quoted, without_comments
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -53,8 +54,8 @@ def test_written_values_are_read_back(value: Any) -> None:
 
 def test_depth_ends_at_the_limit() -> None:
     for read in (loads, documents._loads_deep):
-        assert dumps(read("[" * MAX_DEPTH + "]" * MAX_DEPTH)) == "[" * MAX_DEPTH + "]" * MAX_DEPTH
-        for depth in (MAX_DEPTH + 1, 100_000):
+        assert dumps(read("[" * MAX_JSON_DEPTH + "]" * MAX_JSON_DEPTH)) == "[" * MAX_JSON_DEPTH + "]" * MAX_JSON_DEPTH
+        for depth in (MAX_JSON_DEPTH + 1, 100_000):
             with pytest.raises(ValueError, match="nested deeper than 1000 levels"):
                 read("[" * depth + "]" * depth)
 

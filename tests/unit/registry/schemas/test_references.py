@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from registry import InvalidSchemaError, Schema, SchemaReference
-from registry.schemas.references import MAX_REFERENCES, resolve_all
+from registry.limits import MAX_REFERENCES
+from registry.schemas.references import resolve_all
 
 
 def to(*subjects: str) -> list[SchemaReference]:

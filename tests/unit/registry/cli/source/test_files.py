@@ -78,7 +78,7 @@ def test_a_byte_order_mark_is_dropped() -> None:
 
 
 def test_huge_files_are_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 10)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 10)
     write(tmp_path, {"big.avsc": "x" * 11})
     monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("it was read"))
     with pytest.raises(Unusable, match="11 bytes are more than"):

@@ -69,7 +69,7 @@ def test_within_a_hook_of_git_the_folders_repository_counts(tmp_path: Path, monk
 
 def test_blobs_that_are_not_read_are_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = Repository(repository(tmp_path, {"a.avsc": "1", "big.avsc": "x" * 99}))
-    monkeypatch.setattr(module, "MAX_BYTES", 50)
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 50)
     tree = GitTree(found, found.commit("main"), "")
     asked: list[bytes] = []
     blobs = Repository.blobs
@@ -105,7 +105,7 @@ def test_links_and_huge_blobs_of_a_revision_are_not_read(tmp_path: Path, monkeyp
     write(tmp_path, {"big.avsc": "x" * 200, "ok.avsc": '"int"'})
     (tmp_path / "link.avsc").symlink_to("/etc/hostname")
     repository(tmp_path, {})
-    monkeypatch.setattr(module, "MAX_BYTES", 100)
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 100)
     found = Repository(tmp_path)
     tree = GitTree(found, found.commit("main"), "")
     assert tree.read("ok.avsc") == '"int"'

@@ -158,7 +158,7 @@ def test_many_branches() -> None:
 
 
 def test_what_a_comparison_may_cost_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_compare, "MAX_STEPS", 1_000)
+    monkeypatch.setattr(json_compare, "MAX_JSON_STEPS", 1_000)
 
     def document(lengths: range) -> Any:
         return {"anyOf": [{"items": {"maxLength": length}} for length in lengths]}

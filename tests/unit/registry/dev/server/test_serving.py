@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from registry.dev import EmbeddedRegistry, RegistryServer, serve, shared
-from registry.dev.handlers.requests import MAX_BODY_BYTES, Request
+from registry.dev.handlers.requests import Request
+from registry.limits import MAX_BODY_BYTES
 
 INT = {"schema": '"int"'}
 

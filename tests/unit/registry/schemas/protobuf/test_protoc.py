@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from registry import InvalidSchemaError
-from registry.schemas.protobuf.protoc import MAX_TYPES, descriptors
+from registry.limits import MAX_PROTOC_TYPES
+from registry.schemas.protobuf.protoc import descriptors
 
 
 def test_imports_come_first() -> None:
@@ -26,7 +27,7 @@ def test_columns_of_a_first_line_that_was_lengthened() -> None:
 
 def test_more_types_than_protoc_can_do() -> None:
     with pytest.raises(InvalidSchemaError, match="more than 10,000 types"):
-        descriptors("message A {}" * (MAX_TYPES + 1), {}, "a.proto")
+        descriptors("message A {}" * (MAX_PROTOC_TYPES + 1), {}, "a.proto")
 
 
 def test_more_declarations_than_protoc_has_memory_for() -> None:

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from registry import InvalidSchemaError, Schema, SchemaReference
+from registry.limits import MAX_DESCRIPTOR_BYTES, MAX_PROTO_MARKS
 from registry.schemas.protobuf.sources import (
     BUILT_IN_NAMES,
-    MAX_BYTES,
-    MAX_MARKS,
     built_in,
     decoded,
     imports,
@@ -49,9 +48,9 @@ def test_blanks_in_what_looks_like_base64_cost_nothing() -> None:
 
 
 def test_a_large_descriptor_is_refused() -> None:
-    assert decoded("A" * (MAX_BYTES // 3 * 4)) == bytes(MAX_BYTES)
+    assert decoded("A" * (MAX_DESCRIPTOR_BYTES // 3 * 4)) == bytes(MAX_DESCRIPTOR_BYTES)
     with pytest.raises(InvalidSchemaError, match="3,145,731 bytes; at most 3,145,728"):
-        decoded("A" * (MAX_BYTES // 3 * 4 + 4))
+        decoded("A" * (MAX_DESCRIPTOR_BYTES // 3 * 4 + 4))
 
 
 @pytest.mark.parametrize("path", ["a.proto", "a/b.proto", "weird name.proto"])
@@ -71,7 +70,7 @@ def test_the_first_reference_of_a_name_counts() -> None:
 
 @pytest.mark.parametrize("mark", [";", ",", ":", "[", "{"])
 def test_too_many_declarations(mark: str) -> None:
-    most = MAX_MARKS // (4 if mark == "{" else 1)
+    most = MAX_PROTO_MARKS // (4 if mark == "{" else 1)
     closed = {"[": "[]", "{": "{}"}.get(mark, mark)
     refuse_extremes(closed * most, "")
     with pytest.raises(InvalidSchemaError, match="x: more than 150,000 declarations"):
