@@ -360,7 +360,7 @@ def offsets_of(cluster: Cluster, group: str, topic: str) -> dict[int, int]:
 def test_committed_offsets_are_listed_and_altered(cluster: Cluster) -> None:
     topic, group = cluster.topic(2), unique("group")
     fill(cluster, topic, [b"0", b"1", b"2"], 0)
-    with consumer(cluster, group) as reader:
+    with consumer(cluster, group, enable_auto_commit=False) as reader:
         reader.assign([TopicPartition(topic, 0, 0)])
         take(reader, 3)
         reader.commit(asynchronous=False)

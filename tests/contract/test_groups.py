@@ -270,7 +270,7 @@ def test_commits_carry_metadata(cluster: Cluster) -> None:
 def test_a_group_may_be_used_for_commits_only(cluster: Cluster) -> None:
     topic, group = cluster.topic(), unique("group")
     fill(cluster, topic, numbers(10))
-    with consumer(cluster, group) as reader:
+    with consumer(cluster, group, enable_auto_commit=False) as reader:
         reader.assign([TopicPartition(topic, 0)])
         take(reader, 6)
         reader.commit(asynchronous=False)

@@ -237,7 +237,7 @@ def _context(world: World) -> Any:
 
 def test_offsets_are_stored_only_if_asked_for(world: World) -> None:
     world.typed(0, 1)
-    consumer = world.consumer(**{"enable.auto.offset.store": False})
+    consumer = world.consumer(**{"enable.auto.offset.store": False, "enable.auto.commit": False})
     consumer.subscribe([world.topic])
     messages = gather(consumer, 2)
     assert consumer.committed([TopicPartition(world.topic, 0)], WAIT_S)[0].offset < 0
@@ -249,7 +249,7 @@ def test_offsets_are_stored_only_if_asked_for(world: World) -> None:
 def test_raw_columns_are_stored_too(world: World) -> None:
     pytest.importorskip("pyarrow")
     world.typed(0, 1)
-    consumer = world.consumer()
+    consumer = world.consumer(**{"enable.auto.commit": False})
     consumer.subscribe([world.topic])
     rows = 0
     deadline_s = time.monotonic() + WAIT_S

@@ -365,6 +365,7 @@ def test_a_consumer_may_be_closed_inside_its_callbacks(cluster: EmbeddedCluster,
             "bootstrap.servers": cluster.bootstrap_servers,
             "group.id": f"closing-{where}",
             "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
             "on_commit": callback("on_commit"),
         }
     )

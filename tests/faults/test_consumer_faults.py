@@ -272,7 +272,7 @@ def test_a_membership_that_the_coordinator_forgot_is_lost_and_won_again(cluster:
 
 
 def test_the_coordinator_stops_and_another_one_takes_over(cluster: EmbeddedCluster) -> None:
-    with subscribed(cluster) as consumer:
+    with subscribed(cluster, enable_auto_commit=False) as consumer:
         found = read(consumer, PER_PARTITION)
         consumer.commit(asynchronous=False)
         cluster.stop_broker(cluster.coordinator("g"))

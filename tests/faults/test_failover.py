@@ -111,7 +111,7 @@ def test_the_leader_is_killed_during_a_produce(cluster: RealKafka) -> None:
 def test_a_group_goes_on_when_the_leader_and_the_coordinator_are_killed(cluster: RealKafka) -> None:
     servers, count = cluster.bootstrap_servers, 3000
     conf = {"bootstrap.servers": servers, "group.id": "survivors", "auto.offset.reset": "earliest",
-            "session.timeout.ms": 45_000, "heartbeat.interval.ms": 300}  # fmt: skip
+            "enable.auto.commit": False, "session.timeout.ms": 45_000, "heartbeat.interval.ms": 300}  # fmt: skip
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 2})
     seen: list[int] = []
     with Consumer(conf) as reader:

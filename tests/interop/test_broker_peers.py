@@ -72,7 +72,14 @@ def ck_produce(servers: str, topic: str, sent: Values, **settings: Any) -> None:
 def ck_consume(servers: str, topic: str, count: int, group: str, **settings: Any) -> Values:
     config = {key.replace("_", "."): value for key, value in settings.items()}
     consumer = ck.Consumer(
-        {"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest", "log_level": 0, **config}
+        {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+            **config,
+        }
     )
     consumer.subscribe([topic])
     got: Values = []
