@@ -1,6 +1,6 @@
 """Time as something that is passed in: the real clock, and one that tests move by hand.
 
-Knows nothing of timers, loops or threads. Inside the client time is monotonic seconds (STYLE §9).
+Knows nothing of timers, loops or threads. Inside the client time is monotonic seconds (DESIGN §11).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Answers that come later, and the timers that bring them: the seam between the broker's logic and its shell.
 
 Must not know: asyncio, threads, the wall clock (a `Clock` is passed in), the protocol.
-Spec: docs of this project (STYLE §4); the idea is the "purgatory" of Apache Kafka (`DelayedOperation`).
+Spec: DESIGN §11; the idea is the "purgatory" of Apache Kafka (`DelayedOperation`).
 """
 
 from __future__ import annotations

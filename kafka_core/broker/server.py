@@ -1,7 +1,7 @@
 """The embedded cluster as tests and demos use it: TCP and TLS servers on a loop thread of its own.
 
 Must not know: what requests mean (`dispatch.py`). All state belongs to the loop thread; public methods hop onto it.
-Spec: docs of this project (DESIGN §7); https://kafka.apache.org/protocol#protocol_network.
+Spec: DESIGN §7; https://kafka.apache.org/protocol#protocol_network.
 """
 
 from __future__ import annotations

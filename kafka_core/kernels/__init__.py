@@ -1,7 +1,7 @@
 """The hot paths over bytes, in two implementations with the same names; this module picks one when it is imported.
 
 Must not know who calls. `KAFKA_CORE_KERNELS`: `native` (compiled; fails where not built), `pure`, or `auto` (default:
-native if built). `IMPL` says which one it is. Spec: STYLE §6; `pure/` is the specification of `native/`.
+native if built). `IMPL` says which one it is. Spec: DESIGN §12; `pure/` is the specification of `native/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The blocking consumer: a thin face over ConsumerCore on a loop thread of its own.
 
 Must not know the protocol: it takes from the queue, runs callbacks on the caller's thread, and waits.
-Spec: confluent_kafka.Consumer for names, arguments, callbacks and errors; DESIGN §4 and §5 of STYLE.md for the split.
+Spec: confluent_kafka.Consumer for names, arguments, callbacks and errors; DESIGN §4 and §9.
 """
 
 from __future__ import annotations

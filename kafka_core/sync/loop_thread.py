@@ -1,7 +1,7 @@
 """One background thread with an asyncio loop, for the blocking clients: run a coroutine and wait, or post a call.
 
 Must not know Kafka: it moves coroutines and calls to its loop and results back.
-Spec: none; the promises (Ctrl-C, fork, exit) are listed in docs of `LoopThread` and come from USERS.md's pains.
+Spec: none; the promises (Ctrl-C, fork, exit) are listed in docs of `LoopThread`.
 """
 
 import asyncio

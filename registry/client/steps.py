@@ -1,7 +1,7 @@
 """The vocabulary of flows: what logic may ask of the shell that drives it.
 
 Must not know of HTTP libraries, threads or event loops. A flow is a generator: it yields a step and is sent the
-outcome (or has a `SchemaRegistryError` thrown in). See STYLE §5.
+outcome (or has a `SchemaRegistryError` thrown in). See DESIGN §11.
 
 Operations (`registry.client.flows`) yield `Call` and `Share`; `registry.client.delivery` turns every `Call` into `Send`
 and `Wait` steps, so a shell knows four steps only: `Send` → Reply or Unreachable, `Wait` → None, `Share` → the

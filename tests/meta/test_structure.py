@@ -175,3 +175,17 @@ def test_what_the_makefile_leaves_out_or_takes_in_is_there() -> None:
     lists = re.findall(r"^\w+ := \$\(addprefix (?:--ignore=)?tests/,(.*?)\)$", text, re.MULTILINE)
     assert len(lists) == 2
     assert [path for names in lists for path in names.split() if not (ROOT / "tests" / path).exists()] == []
+
+
+def test_documents_that_docstrings_cite_are_here() -> None:
+    """`DESIGN §4` has to be a section of DESIGN.md; other documents of the design's time are not in the repository."""
+    sections = set(re.findall(r"^## §(\d+) ", (ROOT / "DESIGN.md").read_text(), re.MULTILINE))
+    cited = {
+        f"{relative(path)}: {document} §{section}"
+        for folder in (*PACKAGES, "pyspark_kserdes", "tools", "benchmarks", "tests", "docs")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".h", ".md")
+        for document, section in re.findall(r"\b([A-Z]{3,}) §(\d+)", path.read_text())
+        if document != "DESIGN" or section not in sections
+    }
+    assert cited == set()

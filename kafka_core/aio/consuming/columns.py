@@ -1,7 +1,7 @@
 """Taking records as Arrow columns, for `consume_arrow` of both faces.
 
 Must not know threads or how columns are kept: the sink is the kernel's.
-Spec: DESIGN §4.3.
+Spec: DESIGN §4.
 """
 
 from __future__ import annotations

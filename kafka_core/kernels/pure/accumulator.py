@@ -77,7 +77,7 @@ class Accumulator:
         max_message_bytes: bound of one record in a batch of its own.
         partitioner: librdkafka's name of it.
         wake: called on the producing thread when the loop has something new to look at; once until the loop looks.
-        time_ms: wall clock for records without a timestamp. Clocks of its own are a deliberate exception to STYLE §6.3.
+        time_ms: wall clock for records without a timestamp. Clocks of its own are a deliberate exception to DESIGN §12.
         monotonic: clock of `opened_at_s`.
         seed: of the choice of sticky partitions.
         lock: guards against several threads; None when there is one.
