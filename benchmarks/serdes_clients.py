@@ -83,7 +83,7 @@ class Contestant:
                 costs[f"{name} typed"] = self._consumed(
                     client.DeserializingConsumer, deserializers, address, count, take
                 )
-            except NotImplementedError:  # confluent_kafka's has no consume()
+            except RuntimeError:  # confluent_kafka's says that its consume() is not implemented
                 continue
         return costs
 
