@@ -80,6 +80,7 @@ class Types:
         self.avro = schema.schema_type == "AVRO"
         self._documents: dict[str, tuple[SchemaReference | None, Any, dict[str, str]]] = {}
         self._found: dict[Key, Definition] = {}
+        self._anchors: dict[str, dict[str, tuple[str, ...]]] = {}
         self._unsettled: list[tuple[tuple[str, ...], Use]] = []
         pending: list[tuple[str, SchemaReference | None, Schema]] = [("", None, schema)]
         while pending:
@@ -135,7 +136,7 @@ class Types:
 
     def _add_json(self, document: str) -> None:
         for node, steps in _all_nodes(self._documents[document][1]):
-            target = node.get("$ref") if isinstance(node, dict) else None
+            target = _reference_in(node)
             key = self._target(document, target) if isinstance(target, str) else None
             found = None if key is None else self._define(key)
             if found is not None and document == "":
@@ -144,12 +145,23 @@ class Types:
 
     def _target(self, document: str, reference: str) -> Key | None:
         uri, fragment = urldefrag(reference)
-        if fragment and not fragment.startswith("/"):
-            return None
         names = self._documents[document][2]
         if uri and uri not in names:
             return None
-        return (names[uri] if uri else document, *pointer_parts(unquote(fragment)))
+        document = names[uri] if uri else document
+        if fragment and not fragment.startswith("/"):
+            steps = self._anchors_of(document).get(fragment)
+            return None if steps is None else (document, *steps)
+        return (document, *pointer_parts(unquote(fragment)))
+
+    def _anchors_of(self, document: str) -> dict[str, tuple[str, ...]]:
+        """The steps to what the anchors of a document name."""
+        if document not in self._anchors:
+            found = self._anchors[document] = {}
+            for node, steps in _all_nodes(self._documents[document][1] if document in self._documents else None):
+                for name in _anchors_in(node):
+                    found.setdefault(name, steps)
+        return self._anchors[document]
 
     def _define(self, key: Key) -> Definition | None:
         if key not in self._found:
@@ -197,7 +209,7 @@ class Types:
             if isinstance(node, dict) and _named(node) and "name" in node:
                 return self._found.get((full_name(node, space) or "",))
             return None
-        target = node.get("$ref") if isinstance(node, dict) and not last else None
+        target = None if last else _reference_in(node)
         key = self._target(document, target) if isinstance(target, str) else None
         return None if key is None else self._define(key)
 
@@ -226,7 +238,7 @@ class Types:
                     yield found
             return
         for item, _ in _all_nodes(node):
-            target = item.get("$ref") if isinstance(item, dict) else None
+            target = _reference_in(item)
             key = self._target(document, target) if isinstance(target, str) else None
             made = None if key is None else self._define(key)
             if made is not None:
@@ -324,6 +336,24 @@ def _all_nodes(value: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
         elif isinstance(node, list):
             inner = [(item, (*steps, str(at))) for at, item in enumerate(node)]
         stack += reversed(inner)
+
+
+def _reference_in(node: Any) -> str | None:
+    """Where a JSON Schema refers to. A `$dynamicRef` is taken for what its anchor names in the same document."""
+    if not isinstance(node, dict):
+        return None
+    return next((node[key] for key in ("$ref", "$dynamicRef") if isinstance(node.get(key), str)), None)
+
+
+def _anchors_in(node: Any) -> Iterator[str]:
+    """The names by which a JSON Schema may be referred to; up to draft 7 they are in `$id`."""
+    if isinstance(node, dict):
+        for key in ("$anchor", "$dynamicAnchor"):
+            if isinstance(node.get(key), str):
+                yield node[key]
+        old = node.get("$id")
+        if isinstance(old, str) and old.startswith("#") and len(old) > 1:
+            yield old[1:]
 
 
 def _named(node: dict[str, Any]) -> bool:

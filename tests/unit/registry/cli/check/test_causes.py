@@ -77,6 +77,28 @@ def test_one_change_in_a_shared_type_is_one_finding_at_the_type(name: str, level
     assert {item["name"] for item in finding["users"] if item["name"]} == CAUSES[name][1]
 
 
+@pytest.mark.parametrize(
+    ("draft", "anchor", "reference"),
+    [
+        ("2020-12", "$anchor", "$ref"),
+        ("2020-12", "$dynamicAnchor", "$dynamicRef"),
+        ("2019-09", "$anchor", "$ref"),
+    ],
+)
+def test_a_shared_type_that_is_referred_to_by_an_anchor_is_one_finding_too(
+    draft: str, anchor: str, reference: str, tmp_path: Path
+) -> None:
+    def anchored(kind: str) -> dict[str, object]:
+        made = json.loads(json.dumps(schema(kind)).replace('"$ref": "#/$defs/Money"', f'"{reference}": "#money"'))
+        made["$defs"]["Money"][anchor] = "money"
+        return {"$schema": f"https://json-schema.org/draft/{draft}/schema", **made}
+
+    (result,) = changed(tmp_path, {"o.json": anchored("number")}, {"o.json": anchored("string")}).values()
+    (finding,) = result["findings"]
+    assert finding["cause"]["pointer"] == CAUSES["o.json"][0]
+    assert {item["name"] for item in finding["users"] if item["name"]} == CAUSES["o.json"][1]
+
+
 def test_differences_that_a_cause_explains_are_kept_with_their_messages(tmp_path: Path) -> None:
     (finding,) = changed(tmp_path, {"o.avsc": CHANGES["o.avsc"][0]}, {"o.avsc": CHANGES["o.avsc"][1]})["o.avsc"][
         "findings"
