@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import types
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import trustme
 
 from kafka_core.broker import EmbeddedCluster
-from registry import SchemaRegistryClient
+from registry import SchemaRegistryClient, SchemaRegistryError
 from registry.dev import serve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,6 @@ def test_the_examples_of_the_embedded_registry_run(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("path", "lines"),
     [
-        ("README.md", ["flights 0 {'carrier': 'UA', 'number': 1545}"]),
         ("docs/guide/migrating-kafka-python.md", ["clicks [0] @ 0", "1", "b'a' 1", "b'a' 2", "b'{\"n\": 1}'"]),
     ],
 )
@@ -68,6 +68,32 @@ def test_the_examples_with_a_broker_run(
         addresses = {"localhost:9092": cluster.bootstrap_servers, "http://localhost:8081": registry.url}
         run(path, monkeypatch, addresses)
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
+
+
+def test_the_examples_of_the_readme_run_one_by_one_and_close_what_they_open(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = [block for block in BLOCK.findall((ROOT / "README.md").read_text()) if SPARK.search(block) is None]
+    opened = 0
+    with EmbeddedCluster() as cluster, serve() as registry:
+        before = {*threading.enumerate()}
+        for number, block in enumerate(blocks):
+            module = types.ModuleType(f"readme_{number}")
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+            block = block.replace("localhost:9092", cluster.bootstrap_servers).replace(
+                "http://localhost:8081", registry.url
+            )
+            exec(compile(block, f"README.md, example {number}", "exec"), module.__dict__)
+            for client in [value for value in vars(module).values() if isinstance(value, SchemaRegistryClient)]:
+                opened += 1
+                with pytest.raises(SchemaRegistryError, match="closed"):
+                    client.get_subjects()
+            left = {thread for thread in threading.enumerate() if thread not in before and "kafka" in thread.name}
+            assert left == set(), f"example {number} leaves a client open"
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(blocks), opened) == (3, 2)
+    assert lines[0] == "flights 0 {'carrier': 'UA', 'number': 1545}"
+    assert "http://127.0.0.1:" in lines[1]
 
 
 @pytest.mark.parametrize("page", PAGES)
