@@ -7,16 +7,18 @@ Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
-from kafka_core.engine.consuming.subscription import Key, PartitionState
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.clock import Clock
+from kafka_core.config import Config
+from kafka_core.engine.consuming.fetch_queue import FetchQueue
+from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
+from kafka_core.engine.groups.classic import Membership
 from kafka_core.engine.groups.states import State
 from kafka_core.engine.metadata import ClusterView
-
-if TYPE_CHECKING:
-    from kafka_core.aio.consuming.core import ConsumerCore
 
 LATE_HEARTBEATS: Final = 3
 """After how many intervals without a heartbeat something is wrong."""
@@ -57,6 +59,31 @@ class ConsumerHealth:
         return not self.problems
 
 
+class Observed(Protocol):
+    """What health and statistics read of a consumer."""
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def client(self) -> ClusterClient: ...
+    @property
+    def membership(self) -> Membership: ...
+    @property
+    def assignment(self) -> Assignment: ...
+    @property
+    def queue(self) -> FetchQueue: ...
+    @property
+    def inbox(self) -> Sized: ...
+    @property
+    def polling(self) -> int: ...
+    @property
+    def last_poll_s(self) -> float: ...
+    @property
+    def closed(self) -> bool: ...
+
+
 def lag_of(state: PartitionState) -> int | None:
     """Records that the application has not seen yet, as far as the last fetch told."""
     if state.high_watermark < 0 or state.position < 0:
@@ -64,7 +91,7 @@ def lag_of(state: PartitionState) -> int | None:
     return max(0, state.high_watermark - state.position)
 
 
-def health(core: ConsumerCore) -> ConsumerHealth:
+def health(core: Observed) -> ConsumerHealth:
     """The consumer's health now."""
     member = core.membership
     now_s = core.clock.monotonic()
@@ -88,7 +115,7 @@ def health(core: ConsumerCore) -> ConsumerHealth:
     )
 
 
-def problems(core: ConsumerCore, heartbeat_age_s: float | None, poll_age_s: float) -> list[str]:
+def problems(core: Observed, heartbeat_age_s: float | None, poll_age_s: float) -> list[str]:
     """What is wrong, as sentences."""
     found = []
     settings = core.membership.settings
@@ -118,7 +145,7 @@ def is_halted(state: PartitionState) -> bool:
     return state.phase.value == "halted"
 
 
-def statistics(core: ConsumerCore) -> str:
+def statistics(core: Observed) -> str:
     """The JSON for stats_cb."""
     view = core.client.metadata
     topics: dict[str, dict[str, object]] = {}

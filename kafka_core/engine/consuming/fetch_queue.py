@@ -13,61 +13,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID
 
+from kafka_core.engine.consuming.chunks import Chunk, Cursor
 from kafka_core.engine.consuming.subscription import PartitionState, Phase
 from kafka_core.errors import KafkaError, KafkaException
 
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
-
-
-class Cursor(Protocol):
-    """What the queue needs of a record cursor (kernels.RecordCursor)."""
-
-    @property
-    def position(self) -> int:
-        """The offset behind what was handed out."""
-        ...
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether everything was handed out."""
-        ...
-
-    def next(self) -> Any | None:
-        """The next message, None at the end."""
-        ...
-
-    def take(self, out: list[Any], limit: int) -> int:
-        """Appends up to `limit` messages; how many."""
-        ...
-
-    def take_columns(self, sink: Any, limit: int) -> int:
-        """The same into columns."""
-        ...
-
-
-@dataclass(slots=True, eq=False)
-class Chunk:
-    """What one fetch response brought for one partition, or one event (an error, end of partition) in its place.
-
-    Attributes:
-        cursors: one per batch with its leader epoch, in offset order; used up from the left.
-        end_offset: position after the chunk, control records and gaps at its end included.
-        records: how many records the batch headers promise; `size_bytes`: memory behind them.
-        event: a Message with an error, or None.
-    """
-
-    state: PartitionState
-    version: int
-    cursors: deque[tuple[Cursor, int]]
-    end_offset: int
-    end_epoch: int
-    records: int
-    size_bytes: int
-    event: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +83,8 @@ class FetchQueue:
 
     # ---- the loop's side
 
-    def push(self, chunk: Chunk) -> None:
-        """Adds a chunk at the end of its partition; one for an older version of the partition is dropped."""
-        state = chunk.state
+    def push(self, state: PartitionState, chunk: Chunk) -> None:
+        """Adds a chunk at the end of a partition; one for an older version of the partition is dropped."""
         with self._lock:
             if not state.active or chunk.version != state.version:
                 return
@@ -362,7 +315,7 @@ class FetchQueue:
         state.phase = Phase.HALTED
         state.chunks.clear()
         event = self._event(state, KafkaError(error.code, text), offset)
-        state.chunks.append(Chunk(state, state.version, deque(), offset, epoch, 0, 0, event))
+        state.chunks.append(Chunk(state.version, deque(), offset, epoch, 0, 0, event))
 
     @contextmanager
     def _not_given_yet(self) -> Iterator[None]:

@@ -15,7 +15,8 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from kafka_core.engine.consuming.aborted import AbortedFilter
-from kafka_core.engine.consuming.fetch_queue import Chunk, Cursor, FetchQueue
+from kafka_core.engine.consuming.chunks import Chunk, Cursor
+from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetch_session import (
     NO_SESSION,
     WITHOUT_SESSION,
@@ -497,9 +498,9 @@ class Fetcher:
                 cursors.append((batch.cursor, epoch))
                 records += header.count
                 size_bytes += batch.memory_bytes
-        chunk = Chunk(state, version, cursors, end_offset, epoch, records, size_bytes)
+        chunk = Chunk(version, cursors, end_offset, epoch, records, size_bytes)
         state.next_fetch_offset, state.fetch_epoch = end_offset, epoch
-        self._queue.push(chunk)
+        self._queue.push(state, chunk)
         return records
 
     def _corrupt(self, state: PartitionState, version: int, first: int, end: int, error: KafkaException) -> None:
@@ -578,7 +579,7 @@ class Fetcher:
 
     def _push_event(self, state: PartitionState, version: int, error: KafkaError, offset: int) -> None:
         message = self._event(state, error, offset)
-        self._queue.push(Chunk(state, version, deque(), offset, state.fetch_epoch, 0, 0, message))
+        self._queue.push(state, Chunk(version, deque(), offset, state.fetch_epoch, 0, 0, message))
 
     def forget_node(self, node_id: int) -> None:
         """A broker is gone: its session too."""

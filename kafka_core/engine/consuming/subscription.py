@@ -15,15 +15,13 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from uuid import UUID
 
+from kafka_core.engine.consuming.chunks import Chunk
 from kafka_core.errors import ConfigError, KafkaError, StateError
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
 from kafka_core.protocol import ZERO_UUID
-
-if TYPE_CHECKING:
-    from kafka_core.engine.consuming.fetch_queue import Chunk
 
 Key: TypeAlias = tuple[str, int]
 """Topic and partition."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kafka_core.engine.consuming.fetch_queue import QUANTUM, Chunk, FetchQueue, Marks
+from kafka_core.engine.consuming.chunks import Chunk
+from kafka_core.engine.consuming.fetch_queue import QUANTUM, FetchQueue, Marks
 from kafka_core.engine.consuming.subscription import PartitionState, Phase
 from kafka_core.errors import CorruptRecordError, KafkaError
 
@@ -70,11 +71,11 @@ class Bench:
         cursors: Any = deque((FakeCursor(state.partition, item, broken_at), 1) for item in ranges)
         count = sum(map(len, ranges))
         last = ranges[-1].stop if ranges else state.next_fetch_offset
-        chunk = Chunk(state, state.version, cursors, last if end is None else end, 1, count, count * 10)
-        self.queue.push(chunk)
+        chunk = Chunk(state.version, cursors, last if end is None else end, 1, count, count * 10)
+        self.queue.push(state, chunk)
 
     def event(self, state: PartitionState, what: Any) -> None:
-        self.queue.push(Chunk(state, state.version, deque(), 0, -1, 0, 0, what))
+        self.queue.push(state, Chunk(state.version, deque(), 0, -1, 0, 0, what))
 
     def take(self, limit: int = 10**6) -> list[Any]:
         out: list[Any] = []
@@ -137,7 +138,7 @@ def test_a_chunk_for_an_older_version_is_dropped() -> None:
     bench, state = Bench(), state_of(0)
     old = state.version
     bench.queue.restart(state, 50)
-    bench.queue.push(Chunk(state, old, deque([(FakeCursor(0, range(5)), 1)]), 5, 1, 5, 50))
+    bench.queue.push(state, Chunk(old, deque([(FakeCursor(0, range(5)), 1)]), 5, 1, 5, 50))
     assert bench.queue.next() is None
     assert state.position == 50
 
