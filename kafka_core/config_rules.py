@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from kafka_core.config_option import Role
 from kafka_core.errors import ConfigError
+from kafka_core.limits import MAX_NAME_BYTES
 
 __all__ = ["apply"]
 
@@ -21,7 +22,6 @@ Values = dict[str, Any]
 
 FILES: Final = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.crl.location")
 SENT: Final = ("client.id", "client.rack", "group.id", "group.instance.id", "transactional.id")
-MAX_NAME_BYTES: Final = 2**15 - 1
 MAX_IDEMPOTENT_IN_FLIGHT: Final = 5
 CODEC_LEVELS: Final = {"gzip": 9, "lz4": 12, "zstd": 22}
 FETCH_OVERHEAD_BYTES: Final = 512

@@ -20,7 +20,7 @@ Truth: org.apache.kafka.common.protocol.Errors for the codes, confluent_kafka fo
 from __future__ import annotations
 
 from functools import total_ordering
-from typing import Any, Self
+from typing import Any
 
 from kafka_core.error_codes import FACTS, ErrorCodes
 
@@ -328,11 +328,6 @@ class MessageError(KafkaException):
         super().__init__(kafka_error)
         self.exception = exception
         self.kafka_message = kafka_message
-
-    def with_message(self, kafka_message: Any) -> Self:
-        """Sets the message this error is about and gives the error back."""
-        self.kafka_message = kafka_message
-        return self
 
 
 class ConsumeError(MessageError):

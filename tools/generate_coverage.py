@@ -102,8 +102,8 @@ def page() -> str:
         "",
         "## APIs",
         "",
-        "Every request and response of Kafka 4.3.1 can be encoded and decoded in the versions named first; the last "
-        "column says what the embedded broker serves.",
+        "Every request and response of Kafka 4.3.1 between clients and brokers can be encoded and decoded in the "
+        "versions named first; the last column says what the embedded broker serves.",
         "",
         "| key | API | versions | embedded broker |",
         "|---|---|---|---|",

@@ -47,6 +47,16 @@ KNOWN_MESSAGE_KEYS = {
     *("apiKey", "type", "listeners", "name", "validVersions", "flexibleVersions", "fields", "commonStructs"),
     "latestVersionUnstable",
 }
+BETWEEN_BROKERS = {
+    *("WriteTxnMarkers", "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary"),
+    *("WriteShareGroupState", "DeleteShareGroupState"),
+}
+"""Requests that brokers take, but only from each other."""
+NOT_ON_A_CLIENTS_CONNECTION = {
+    *("DefaultPrincipalData", "KRaftVersionRecord", "LeaderChangeMessage", "SnapshotFooterRecord"),
+    *("SnapshotHeaderRecord", "VotersRecord"),  # what controllers keep in their own log
+    *("ControlRecordTypeSchema", "EndTxnMarker"),  # four and six bytes: records/control.py packs them
+}
 IRREGULAR_WORDS = {"KRaft": "Kraft", "2Pc": "_2pc"}
 
 
@@ -108,15 +118,35 @@ def api_name(definition: Definition) -> str:
 def group_by_module(definitions: list[Definition]) -> dict[str, list[Definition]]:
     """Module name -> its messages, responses first (a request class refers to its response class)."""
     modules: dict[str, list[Definition]] = {}
+    wanted = client_apis(definitions)
     for definition in definitions:
         unknown = definition.keys() - KNOWN_MESSAGE_KEYS
         if unknown:
             raise DefinitionError(f"{definition['name']}: unknown keys {sorted(unknown)}")
-        if definition["validVersions"] != "none":
+        if definition["validVersions"] != "none" and api_name(definition) in wanted:
             modules.setdefault(snake_case(api_name(definition)), []).append(definition)
     for messages in modules.values():
         messages.sort(key=lambda message: message["type"], reverse=True)
     return modules
+
+
+def client_apis(definitions: list[Definition]) -> set[str]:
+    """The names of what a client and a broker may say to each other.
+
+    What only controllers take, or brokers from each other, has a number in `ApiKey` and no message class.
+    """
+    found = set()
+    for definition in definitions:
+        name = api_name(definition)
+        if definition["validVersions"] == "none":
+            continue
+        if definition["type"] == "request":
+            wanted = "broker" in definition["listeners"] and name not in BETWEEN_BROKERS
+        else:
+            wanted = definition["type"] in ("data", "header") and name not in NOT_ON_A_CLIENTS_CONNECTION
+        if wanted:
+            found.add(name)
+    return found
 
 
 def bare_type(type_name: str) -> str:
@@ -312,17 +342,22 @@ def header(release: str) -> str:
 
 def index_text(release: str, definitions: list[Definition]) -> str:
     """Source of messages/__init__.py: the API keys, and where each message class is."""
+    wanted = client_apis(definitions)
     requests = sorted((d for d in definitions if d["type"] == "request"), key=lambda d: int(d["apiKey"]))
     lines = [header(release), '"""API keys, and the module of each message class (imported on access only)."""', ""]
     lines += ["from enum import IntEnum", "", "", "class ApiKey(IntEnum):"]
-    lines += ['    """Every API key of the protocol, also those whose versions were all removed."""', ""]
+    lines += [
+        '    """Every API key of the protocol, also those that no client sends and removed ones."""',
+        "",
+    ]
     lines += [f"    {snake_case(api_name(d)).upper()} = {d['apiKey']}" for d in requests]
     lines += ["", "", "API_MODULES: dict[int, tuple[str, str, str]] = {"]
     for d in requests:
-        if d["validVersions"] != "none":
+        if d["validVersions"] != "none" and api_name(d) in wanted:
             lines.append(f'    {d["apiKey"]}: ("{snake_case(api_name(d))}", "{d["name"]}", "{response_name(d)}"),')
     lines += ["}", "", "DATA_MODULES: dict[str, str] = {"]
-    lines += [f'    "{d["name"]}": "{snake_case(d["name"])}",' for d in definitions if d["type"] in ("data", "header")]
+    data = [d["name"] for d in definitions if d["type"] in ("data", "header") and d["name"] in wanted]
+    lines += [f'    "{name}": "{snake_case(name)}",' for name in data]
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -93,7 +93,6 @@ class ClusterView:
     controller_id: int | None = None
     cluster_id: str | None = None
     updated_at_s: float = 0.0
-    names_by_id: Mapping[UUID, str] = field(default_factory=dict)
     answered_by: BrokerAddress | None = None
     asked: int = field(default=0, compare=False)
     asked_all: int = field(default=0, compare=False)
@@ -112,10 +111,6 @@ class ClusterView:
         """How many partitions the topic has; None when it is unknown or in error."""
         view = self.topics.get(topic)
         return len(view.partitions) if view is not None and view.partitions else None
-
-    def topic_name(self, topic_id: UUID) -> str | None:
-        """The name behind a topic id (KIP-516); None when unknown."""
-        return self.names_by_id.get(topic_id)
 
     def topic_id(self, topic: str) -> UUID:
         """The topic's id; the zero UUID when unknown."""
@@ -175,7 +170,6 @@ def merge(
         controller_id=response.controller_id if response.controller_id >= 0 else None,
         cluster_id=response.cluster_id or view.cluster_id,
         updated_at_s=now_s,
-        names_by_id=_names(topics),
         answered_by=None if address is None else _at(address, brokers.values()),
         asked=number,
         asked_all=number if all_topics else view.asked_all,
@@ -202,7 +196,7 @@ def _merge_overtaken(view: ClusterView, response: MetadataResponse, asked: int, 
                 for index, old in known.partitions.items()
             }
             topics[answer.name] = replace(known, partitions=partitions)
-    return replace(view, topics=topics, names_by_id=_names(topics))
+    return replace(view, topics=topics)
 
 
 def _at(address: tuple[str, int], brokers: Iterable[BrokerAddress]) -> BrokerAddress:
@@ -247,11 +241,7 @@ def without_old_topics(view: ClusterView, *, now_s: float, max_age_s: float, kee
     }
     if len(topics) == len(view.topics):
         return view
-    return replace(view, topics=topics, names_by_id=_names(topics))
-
-
-def _names(topics: Mapping[str, TopicView]) -> dict[UUID, str]:
-    return {topic.topic_id: name for name, topic in topics.items() if topic.topic_id != ZERO_UUID}
+    return replace(view, topics=topics)
 
 
 def _merge_topic(known: TopicView | None, answer: MetadataResponseTopic, now_s: float, asked: int) -> TopicView:

@@ -43,7 +43,7 @@ class LazyClasses(Mapping[KeyT, ClassT], Generic[KeyT, ClassT]):
 REQUESTS: Mapping[int, type[ApiRequest[Any]]] = LazyClasses(
     {key: (module, request) for key, (module, request, _) in API_MODULES.items()}
 )
-"""API key -> request class. Keys whose versions were all removed (LeaderAndIsr, …) are not there."""
+"""API key -> request class; not there: requests between brokers or controllers (Vote, …) and removed ones."""
 RESPONSES: Mapping[int, type[ApiMessage]] = LazyClasses(
     {key: (module, response) for key, (module, _, response) in API_MODULES.items()}
 )

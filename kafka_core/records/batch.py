@@ -14,7 +14,8 @@ from kafka_core.errors import CorruptRecordError, KafkaException, UnknownCodecEr
 from kafka_core.kernels import BatchHeader, Buffer, RecordCursor
 from kafka_core.kernels.abc import CODEC_MASK, CONTROL_FLAG, LOG_APPEND_FLAG, TRANSACTIONAL_FLAG
 from kafka_core.kernels.pure.record_batch import encode_headers, encode_record, seal_batch
-from kafka_core.records.compression import DEFAULT_MAX_BYTES, Codec, codec_of, compress, decompress
+from kafka_core.limits import MAX_DECOMPRESSED_BYTES
+from kafka_core.records.compression import Codec, codec_of, compress, decompress
 from kafka_core.records.control import ControlType, parse_control_key
 from kafka_core.records.legacy import read_message_set
 
@@ -58,7 +59,7 @@ def open_batches(
     from_offset: int,
     *,
     check_crcs: bool = True,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    max_bytes: int = MAX_DECOMPRESSED_BYTES,
 ) -> list[OpenBatch]:
     """Opens the batches of a records buffer that hold something at or past `from_offset`. O(size).
 

@@ -16,8 +16,7 @@ import cramjam
 
 from kafka_core.errors import CorruptRecordError, UnknownCodecError
 from kafka_core.kernels import Buffer
-
-DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
+from kafka_core.limits import MAX_DECOMPRESSED_BYTES
 
 _FIRST_GUESS: Final = 8
 _LEAST_ROOM_BYTES: Final = 64 * 1024
@@ -62,7 +61,7 @@ def compress(codec: Codec, data: Buffer, level: int | None = None) -> Buffer:
     return _COMPRESSORS[codec](data, None if level is None or level < 0 else level)
 
 
-def decompress(codec: Codec, data: Buffer, max_bytes: int = DEFAULT_MAX_BYTES) -> Buffer:
+def decompress(codec: Codec, data: Buffer, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Buffer:
     """The data as it was before `compress`, ours or any other client's. O(size of the result).
 
     Memory stays below two times `max_bytes`, whatever the data claims.

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from kafka_core.errors import ProtocolError, StateError
+from kafka_core.limits import MAX_THROTTLE_S
 from kafka_core.protocol import ApiKey, ApiMessage, ApiRequest, Buffer, api_name, decode_response, encode_request
 
 TokenT = TypeVar("TokenT")
-
-MAX_THROTTLE_S: Final = 30.0
-"""Bound of the silence a broker may ask for. Brokers mute the connection themselves for as long as they mean it, some
-ten seconds with their usual windows. librdkafka does not fall silent at all, Java obeys any number."""
 
 _MAX_CORRELATION_ID: Final = 2**31 - 1
 

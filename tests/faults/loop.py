@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, ParamSpec
 
 from kafka_core.aio.cluster.client import ClusterClient
-from kafka_core.aio.net.connection import Connector
+from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Role, parse
+from kafka_core.errors import KafkaException
 from kafka_core.hooks import Hooks
 
 P = ParamSpec("P")
@@ -75,3 +76,10 @@ def properties_of(servers: str, properties: dict[str, object]) -> dict[str, obje
     """The configuration as a user writes it; `oauth_cb` keeps its underscore."""
     named = {name if name == "oauth_cb" else name.replace("_", "."): value for name, value in properties.items()}
     return {"bootstrap.servers": servers, **named}
+
+
+async def end_of(connection: BrokerConnection) -> KafkaException | None:
+    """Waits for a connection's end; why it ended, None if it was meant to."""
+    ended: asyncio.Future[KafkaException | None] = asyncio.get_running_loop().create_future()
+    connection.on_end(lambda reason: connection.on_closed(lambda: ended.set_result(reason)))
+    return await ended

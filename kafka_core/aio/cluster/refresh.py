@@ -17,11 +17,11 @@ from kafka_core.aio.tasks.race import AllFailed, race
 from kafka_core.engine.metadata import BrokerAddress, metadata_request
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import AuthError, BrokerError, KafkaError, KafkaException, NetworkError, ProtocolError
+from kafka_core.limits import MAX_NAME_BYTES
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
-MAX_NAME_BYTES: Final = 2**15 - 1
 STAGGER_S: Final = 1.0
 """A broker that has not answered for so long gets company: the next one is asked too."""
 

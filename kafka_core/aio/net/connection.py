@@ -20,9 +20,9 @@ from kafka_core.clock import Clock
 from kafka_core.config import Config, Role
 from kafka_core.errors import AuthError, KafkaError, KafkaException, NetworkError, ProtocolError
 from kafka_core.hooks import Hooks
+from kafka_core.limits import MAX_THROTTLE_S
 from kafka_core.protocol import ApiMessage, ApiRequest, BrokerVersions, negotiate
 from kafka_core.wire.correlation import (
-    MAX_THROTTLE_S,
     ConnectionPhase,
     ConnectionState,
     InFlight,
@@ -242,11 +242,6 @@ class BrokerConnection(asyncio.BufferedProtocol):
     def on_closed(self, listener: Callable[[], object]) -> None:
         """Have `listener` called once the socket is closed too: soon after the end, or after TLS has said goodbye."""
         self._gone.add_done_callback(lambda _: listener())
-
-    async def wait_closed(self) -> KafkaException | None:
-        """Wait for the connection's end; gives what `on_end` tells."""
-        await asyncio.shield(self._gone)
-        return self._reason
 
     def retire(self) -> None:
         """Take no new requests and close when the last answer is in."""

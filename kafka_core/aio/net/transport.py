@@ -10,15 +10,13 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from kafka_core.aio.net.tls import make_context, tls_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.config import Config
 from kafka_core.errors import KafkaError, NetworkError
 from kafka_core.protocol import Buffer
-
-ProtocolT = TypeVar("ProtocolT", bound=asyncio.BaseProtocol)
 
 _FAMILIES: Final = {"any": socket.AF_UNSPEC, "v4": socket.AF_INET, "v6": socket.AF_INET6}
 _MAX_BUFFERS: Final = 512

@@ -5,15 +5,13 @@ Must not know: any single API. Spec: KIP-320 (epochs), KIP-516 (topic ids), KIP-
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.topics import NO_LEADER, Partition
-
-EndpointT = TypeVar("EndpointT")
 
 
 def find_partition(

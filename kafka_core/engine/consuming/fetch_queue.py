@@ -212,7 +212,6 @@ class FetchQueue:
                         return self._finish(state, state.chunks[0])
                     if message is not None:
                         position = state.position = cursor.position
-                        state.position_epoch = epoch
                         state.consumed = True
                         if self._auto_store:
                             state.stored, state.stored_epoch = position, epoch
@@ -326,7 +325,7 @@ class FetchQueue:
             self._draining = False
 
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
-        state.position, state.position_epoch = position, epoch
+        state.position = position
         if not self._auto_store:
             return
         if self._draining or state in self._not_given:

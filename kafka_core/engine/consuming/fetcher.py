@@ -144,6 +144,21 @@ class Outcome:
     records: list[tuple[str, int, int, int]] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class BrokerMemory:
+    """What is kept of a broker between its fetches, until it leaves the cluster.
+
+    Attributes:
+        retry_at_s: no request before this time. `attempt`: failures in a row.
+        short_wait_ms: how long it may wait for data while a partition is held back.
+    """
+
+    session: FetchSession = field(default_factory=FetchSession)
+    retry_at_s: float = 0.0
+    attempt: int = 0
+    short_wait_ms: int = FIRST_SHORT_WAIT_MS
+
+
 class Fetcher:
     """Keeps one request per broker in flight for everything that is assigned, not paused and not full.
 
@@ -167,10 +182,7 @@ class Fetcher:
         self._open_batches = open_batches
         self._event = event
         self._backoff = backoff
-        self._sessions: dict[int, FetchSession] = {}
-        self._short_wait_ms: dict[int, int] = {}
-        self._node_retry_s: dict[int, float] = {}
-        self._node_attempt: dict[int, int] = {}
+        self._brokers: dict[int, BrokerMemory] = {}
         self._topic_changes = TopicChanges(assignment, queue, settings.reset)
 
     # ---- planning
@@ -193,6 +205,7 @@ class Fetcher:
         held: set[int] = set()
         leaderless: set[str] = set()
         again: list[float] = []
+        leaders: set[int] = set()
         for state in self._assignment:
             if state.phase is not Phase.FETCH or state.paused:
                 continue
@@ -200,7 +213,8 @@ class Fetcher:
             if node is None:
                 leaderless.add(state.topic)
                 continue
-            retry_s = max(state.retry_at_s, self._node_retry_s.get(node, 0.0))
+            leaders.add(node)
+            retry_s = max(state.retry_at_s, self._broker(node).retry_at_s)
             if retry_s > now_s:
                 again.append(retry_s)
             elif still_fetches(state) and node not in busy:
@@ -211,6 +225,8 @@ class Fetcher:
                 else:
                     held.add(node)
         requests = [self._request(node, items, node in held) for node, items in wanted.items()]
+        for gone in self._brokers.keys() - view.brokers.keys() - leaders.union(busy):
+            del self._brokers[gone]
         return requests, leaderless, min(again, default=None)
 
     def plan_beside(self, view: ClusterView, now_s: float, in_flight: Mapping[int, PlannedFetch]) -> list[PlannedFetch]:
@@ -230,7 +246,7 @@ class Fetcher:
             node = self._node_for(state, view, now_s)
             if node is None or node not in in_flight or in_flight[node].number == state.request:
                 continue
-            late = max(state.retry_at_s, self._node_retry_s.get(node, 0.0)) > now_s
+            late = max(state.retry_at_s, self._broker(node).retry_at_s) > now_s
             if not late and still_fetches(state) and self._queue.has_room(state):
                 wanted.setdefault(node, {})[state.key] = self._wanted(state)
         return [self._request_beside(node, items) for node, items in wanted.items()]
@@ -282,8 +298,8 @@ class Fetcher:
 
     def _recall(self, state: PartitionState, node: int, item: Wanted) -> None:
         """Takes from the session what the broker won't say again, for a partition that came back or was seeked."""
-        session = self._sessions.get(node)
-        if session is None or not session.knows(state.key, item):
+        session = self._session(node)
+        if not session.knows(state.key, item):
             return
         ends = session.ends.get(state.key)
         if ends is not None and state.high_watermark < 0:
@@ -318,15 +334,22 @@ class Fetcher:
         the queue meanwhile and would starve until the wait is over. So the wait starts short and doubles as long as
         the queue stays full.
         """
+        broker, longest_ms = self._broker(node), self._settings.max_wait_ms
         if not held:
-            self._short_wait_ms.pop(node, None)
-            return self._settings.max_wait_ms
-        wait_ms = self._short_wait_ms.get(node, FIRST_SHORT_WAIT_MS)
-        self._short_wait_ms[node] = min(wait_ms * 2, self._settings.max_wait_ms)
-        return min(wait_ms, self._settings.max_wait_ms)
+            broker.short_wait_ms = FIRST_SHORT_WAIT_MS
+            return longest_ms
+        wait_ms = min(broker.short_wait_ms, longest_ms)
+        broker.short_wait_ms = min(broker.short_wait_ms * 2, longest_ms)
+        return wait_ms
+
+    def _broker(self, node: int) -> BrokerMemory:
+        found = self._brokers.get(node)
+        if found is None:
+            found = self._brokers[node] = BrokerMemory()
+        return found
 
     def _session(self, node: int) -> FetchSession:
-        return self._sessions.setdefault(node, FetchSession())
+        return self._broker(node).session
 
     # ---- responses
 
@@ -338,20 +361,21 @@ class Fetcher:
                 spaced anyway (`reconnect.backoff.ms`).
         """
         self._session(planned.node_id).reset(keep_id=True)
-        if lost and not self._node_attempt.get(planned.node_id):
-            self._node_attempt[planned.node_id] = 1
+        if lost and not self._broker(planned.node_id).attempt:
+            self._broker(planned.node_id).attempt = 1
         else:
             self._delay(planned.node_id, now_s)
         return Outcome(stale_topics=planned.topics())
 
     def _delay(self, node: int, now_s: float) -> None:
-        attempt = self._node_attempt.get(node, 0)
-        self._node_attempt[node] = attempt + 1
-        self._node_retry_s[node] = now_s + self._backoff.delay_s(attempt)
+        broker = self._broker(node)
+        broker.retry_at_s = now_s + self._backoff.delay_s(broker.attempt)
+        broker.attempt += 1
 
     def received(self, planned: PlannedFetch, response: FetchResponse, now_s: float) -> Outcome:
         """Queues what the response holds and moves the fetch positions on."""
-        session = self._session(planned.node_id)
+        broker = self._broker(planned.node_id)
+        session = broker.session
         outcome = Outcome()
         if response.error_code:
             session.reset(keep_id=response.error_code == KafkaError.INVALID_FETCH_SESSION_EPOCH)
@@ -363,8 +387,7 @@ class Fetcher:
                 self._tell_all(planned, response.error_code)
             return outcome
         session.succeeded(response.session_id)
-        self._node_attempt.pop(planned.node_id, None)
-        self._node_retry_s.pop(planned.node_id, None)
+        broker.attempt, broker.retry_at_s = 0, 0.0
         for endpoint in response.node_endpoints:
             outcome.brokers.append(BrokerAddress(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack))
         self._partitions(planned, response, now_s, outcome)
@@ -580,11 +603,6 @@ class Fetcher:
     def _push_event(self, state: PartitionState, version: int, error: KafkaError, offset: int) -> None:
         message = self._event(state, error, offset)
         self._queue.push(state, Chunk(version, deque(), offset, state.fetch_epoch, 0, 0, message))
-
-    def forget_node(self, node_id: int) -> None:
-        """A broker is gone: its session too."""
-        self._sessions.pop(node_id, None)
-        self._short_wait_ms.pop(node_id, None)
 
 
 def still_fetches(state: PartitionState) -> bool:

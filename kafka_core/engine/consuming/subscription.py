@@ -132,7 +132,7 @@ class PartitionState:
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
         consumed: whether anything was handed out, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
-        leader_epoch: of the leader in use. `position_epoch`, `stored_epoch`, `fetch_epoch`: of the records behind.
+        leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
         high_watermark, last_stable_offset, log_start_offset: as the last fetch told; -1001 if unknown.
         hurried: it was assigned, seeked or resumed since the last request of its session, and should not wait for that.
         held_back: the queue has enough of it. `queued_records`, `queued_bytes`: what the queue has.
@@ -158,7 +158,6 @@ class PartitionState:
     committed: int = OFFSET_INVALID
     leader_epoch: int = -1
     fetch_epoch: int = -1
-    position_epoch: int = -1
     stored_epoch: int = -1
     stored_metadata: str | None = None
     high_watermark: int = OFFSET_INVALID
@@ -206,7 +205,7 @@ class PartitionState:
         self.void()
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
-        self.fetch_epoch = self.position_epoch = -1
+        self.fetch_epoch = -1
         self.next_fetch_offset = self.position = OFFSET_INVALID
         self.consumed, self.hurried = False, True
         self.suspect = OFFSET_INVALID
@@ -239,7 +238,7 @@ class PartitionState:
         """The start is known: fetch from here."""
         self.move(Phase.FETCH)
         self.next_fetch_offset = self.position = offset
-        self.fetch_epoch = self.position_epoch = leader_epoch
+        self.fetch_epoch = leader_epoch
         self.attempt, self.reported = 0, 0
         self.suspect = OFFSET_INVALID
 

@@ -76,9 +76,3 @@ def read_uvarint(
             return None if value >> bits else (value, at + 1)
         shift += 7
     return None
-
-
-def varint_size(value: int) -> int:
-    """How many bytes `encode_varint` makes of it."""
-    zigzag = value << 1 if value >= 0 else (-value << 1) - 1
-    return max(1, (zigzag.bit_length() + 6) // 7)

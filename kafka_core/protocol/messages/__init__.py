@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class ApiKey(IntEnum):
-    """Every API key of the protocol, also those whose versions were all removed."""
+    """Every API key of the protocol, also those that no client sends and removed ones."""
 
     PRODUCE = 0
     FETCH = 1
@@ -126,7 +126,6 @@ API_MODULES: dict[int, tuple[str, str, str]] = {
     24: ("add_partitions_to_txn", "AddPartitionsToTxnRequest", "AddPartitionsToTxnResponse"),
     25: ("add_offsets_to_txn", "AddOffsetsToTxnRequest", "AddOffsetsToTxnResponse"),
     26: ("end_txn", "EndTxnRequest", "EndTxnResponse"),
-    27: ("write_txn_markers", "WriteTxnMarkersRequest", "WriteTxnMarkersResponse"),
     28: ("txn_offset_commit", "TxnOffsetCommitRequest", "TxnOffsetCommitResponse"),
     29: ("describe_acls", "DescribeAclsRequest", "DescribeAclsResponse"),
     30: ("create_acls", "CreateAclsRequest", "CreateAclsResponse"),
@@ -151,28 +150,17 @@ API_MODULES: dict[int, tuple[str, str, str]] = {
     49: ("alter_client_quotas", "AlterClientQuotasRequest", "AlterClientQuotasResponse"),
     50: ("describe_user_scram_credentials", "DescribeUserScramCredentialsRequest", "DescribeUserScramCredentialsResponse"),
     51: ("alter_user_scram_credentials", "AlterUserScramCredentialsRequest", "AlterUserScramCredentialsResponse"),
-    52: ("vote", "VoteRequest", "VoteResponse"),
-    53: ("begin_quorum_epoch", "BeginQuorumEpochRequest", "BeginQuorumEpochResponse"),
-    54: ("end_quorum_epoch", "EndQuorumEpochRequest", "EndQuorumEpochResponse"),
     55: ("describe_quorum", "DescribeQuorumRequest", "DescribeQuorumResponse"),
-    56: ("alter_partition", "AlterPartitionRequest", "AlterPartitionResponse"),
     57: ("update_features", "UpdateFeaturesRequest", "UpdateFeaturesResponse"),
-    58: ("envelope", "EnvelopeRequest", "EnvelopeResponse"),
-    59: ("fetch_snapshot", "FetchSnapshotRequest", "FetchSnapshotResponse"),
     60: ("describe_cluster", "DescribeClusterRequest", "DescribeClusterResponse"),
     61: ("describe_producers", "DescribeProducersRequest", "DescribeProducersResponse"),
-    62: ("broker_registration", "BrokerRegistrationRequest", "BrokerRegistrationResponse"),
-    63: ("broker_heartbeat", "BrokerHeartbeatRequest", "BrokerHeartbeatResponse"),
     64: ("unregister_broker", "UnregisterBrokerRequest", "UnregisterBrokerResponse"),
     65: ("describe_transactions", "DescribeTransactionsRequest", "DescribeTransactionsResponse"),
     66: ("list_transactions", "ListTransactionsRequest", "ListTransactionsResponse"),
-    67: ("allocate_producer_ids", "AllocateProducerIdsRequest", "AllocateProducerIdsResponse"),
     68: ("consumer_group_heartbeat", "ConsumerGroupHeartbeatRequest", "ConsumerGroupHeartbeatResponse"),
     69: ("consumer_group_describe", "ConsumerGroupDescribeRequest", "ConsumerGroupDescribeResponse"),
-    70: ("controller_registration", "ControllerRegistrationRequest", "ControllerRegistrationResponse"),
     71: ("get_telemetry_subscriptions", "GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse"),
     72: ("push_telemetry", "PushTelemetryRequest", "PushTelemetryResponse"),
-    73: ("assign_replicas_to_dirs", "AssignReplicasToDirsRequest", "AssignReplicasToDirsResponse"),
     74: ("list_config_resources", "ListConfigResourcesRequest", "ListConfigResourcesResponse"),
     75: ("describe_topic_partitions", "DescribeTopicPartitionsRequest", "DescribeTopicPartitionsResponse"),
     76: ("share_group_heartbeat", "ShareGroupHeartbeatRequest", "ShareGroupHeartbeatResponse"),
@@ -181,12 +169,6 @@ API_MODULES: dict[int, tuple[str, str, str]] = {
     79: ("share_acknowledge", "ShareAcknowledgeRequest", "ShareAcknowledgeResponse"),
     80: ("add_raft_voter", "AddRaftVoterRequest", "AddRaftVoterResponse"),
     81: ("remove_raft_voter", "RemoveRaftVoterRequest", "RemoveRaftVoterResponse"),
-    82: ("update_raft_voter", "UpdateRaftVoterRequest", "UpdateRaftVoterResponse"),
-    83: ("initialize_share_group_state", "InitializeShareGroupStateRequest", "InitializeShareGroupStateResponse"),
-    84: ("read_share_group_state", "ReadShareGroupStateRequest", "ReadShareGroupStateResponse"),
-    85: ("write_share_group_state", "WriteShareGroupStateRequest", "WriteShareGroupStateResponse"),
-    86: ("delete_share_group_state", "DeleteShareGroupStateRequest", "DeleteShareGroupStateResponse"),
-    87: ("read_share_group_state_summary", "ReadShareGroupStateSummaryRequest", "ReadShareGroupStateSummaryResponse"),
     88: ("streams_group_heartbeat", "StreamsGroupHeartbeatRequest", "StreamsGroupHeartbeatResponse"),
     89: ("streams_group_describe", "StreamsGroupDescribeRequest", "StreamsGroupDescribeResponse"),
     90: ("describe_share_group_offsets", "DescribeShareGroupOffsetsRequest", "DescribeShareGroupOffsetsResponse"),
@@ -197,14 +179,6 @@ API_MODULES: dict[int, tuple[str, str, str]] = {
 DATA_MODULES: dict[str, str] = {
     "ConsumerProtocolAssignment": "consumer_protocol_assignment",
     "ConsumerProtocolSubscription": "consumer_protocol_subscription",
-    "ControlRecordTypeSchema": "control_record_type_schema",
-    "DefaultPrincipalData": "default_principal_data",
-    "EndTxnMarker": "end_txn_marker",
-    "KRaftVersionRecord": "kraft_version_record",
-    "LeaderChangeMessage": "leader_change_message",
     "RequestHeader": "request_header",
     "ResponseHeader": "response_header",
-    "SnapshotFooterRecord": "snapshot_footer_record",
-    "SnapshotHeaderRecord": "snapshot_header_record",
-    "VotersRecord": "voters_record",
 }

@@ -14,14 +14,12 @@ import re
 from typing import Final
 
 from kafka_core.errors import AuthError
+from kafka_core.limits import MAX_SCRAM_ITERATIONS, MIN_SCRAM_ITERATIONS
 from kafka_core.wire.sasl.mechanism import failed, prepared
 
 __all__ = ["ScramMechanism"]
 
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-MIN_ITERATIONS: Final = 4096
-# A broker that asks for more would stop the loop for a noticeable time; Kafka's own tool allows 16384.
-MAX_ITERATIONS: Final = 262_144
 GS2_HEADER: Final = "n,,"
 ATTRIBUTE: Final = re.compile(r"([A-Za-z])=([^,]*)")
 
@@ -93,9 +91,10 @@ class ScramMechanism:
         if not salt or not re.fullmatch(r"[1-9][0-9]{0,9}", iterations_text):
             raise self._failure("the broker's salt or iteration count is malformed")
         iterations = int(iterations_text)
-        if not MIN_ITERATIONS <= iterations <= MAX_ITERATIONS:
+        if not MIN_SCRAM_ITERATIONS <= iterations <= MAX_SCRAM_ITERATIONS:
             raise self._failure(
-                f"the broker asks for {iterations} iterations; {MIN_ITERATIONS} to {MAX_ITERATIONS} are accepted"
+                f"the broker asks for {iterations} iterations; {MIN_SCRAM_ITERATIONS} to {MAX_SCRAM_ITERATIONS} are "
+                "accepted"
             )
         return nonce, salt, iterations
 

@@ -193,10 +193,10 @@ def test_kafka_exception_takes_an_error_or_a_code() -> None:
 @pytest.mark.parametrize("kind", [ConsumeError, ProduceError])
 def test_message_errors(kind: type[errors.MessageError]) -> None:
     cause = ValueError("bad")
-    exception = kind(KafkaError(KafkaError._VALUE_SERIALIZATION), cause)
+    exception = kind(KafkaError(KafkaError._VALUE_SERIALIZATION), cause, kafka_message="message")
     assert (exception.code, exception.name) == (KafkaError._VALUE_SERIALIZATION, "_VALUE_SERIALIZATION")
     assert exception.exception is cause
-    assert exception.with_message("message").kafka_message == "message"
+    assert exception.kafka_message == "message"
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,11 @@ class TestView:
         assert (view.controller_id, view.cluster_id, view.updated_at_s) == (1, "c", 1.0)
         assert view.leader("a", 1) == 2
         assert view.partition("a", 0) == PartitionView(0, 1, 5, (1, 2), (1,))
-        assert (view.partition_count("a"), view.topic_name(ID_1), view.topic_id("a")) == (2, "a", ID_1)
+        assert (view.partition_count("a"), view.topic_id("a")) == (2, ID_1)
 
     def test_of_nothing(self):
         view = ClusterView()
-        assert (view.leader("a", 0), view.partition_count("a"), view.topic_name(ID_1)) == (None, None, None)
-        assert view.topic_id("a") == ZERO_UUID
+        assert (view.leader("a", 0), view.partition_count("a"), view.topic_id("a")) == (None, None, ZERO_UUID)
 
     def test_a_missing_leader_is_none(self):
         assert view_of(topic("a", (-1, 5))).leader("a", 0) is None
@@ -98,7 +97,7 @@ class TestMerge:
     def test_all_topics_replace(self):
         view = merge(view_of(topic("a", (1, 1), topic_id=ID_1)), response(topic("b", (2, 1))), now_s=2, all_topics=True)
         assert set(view.topics) == {"b"}
-        assert view.topic_name(ID_1) is None
+        assert view.topic_id("a") == ZERO_UUID
 
     @pytest.mark.parametrize(("epoch", "leader"), [(4, 1), (5, 2), (6, 2), (-1, 2)])
     def test_an_older_leader_epoch_is_not_believed(self, epoch: int, leader: int):
@@ -136,7 +135,7 @@ class TestMerge:
         before = view_of(topic("a", (1, 50), topic_id=ID_1))
         view = merge(before, response(topic("a", (2, 0), topic_id=ID_2)), now_s=2, all_topics=False)
         assert view.leader("a", 0) == 2
-        assert (view.topic_name(ID_1), view.topic_name(ID_2)) == (None, "a")
+        assert view.topic_id("a") == ID_2
 
     def test_another_cluster_replaces_everything(self):
         other = response(topic("b", (2, 0)), cluster_id="other")
@@ -147,7 +146,7 @@ class TestMerge:
     def test_a_passing_error_keeps_the_partitions_and_the_id(self):
         before = view_of(topic("a", (1, 5), topic_id=ID_1))
         view = merge(before, response(topic("a", error_code=5)), now_s=2, all_topics=False)
-        assert (view.leader("a", 0), view.topics["a"].error_code, view.topic_name(ID_1)) == (1, 5, "a")
+        assert (view.leader("a", 0), view.topics["a"].error_code, view.topic_id("a")) == (1, 5, ID_1)
 
     def test_an_unknown_topic_has_no_partitions(self):
         view = merge(view_of(topic("a", (1, 5))), response(topic("a", error_code=3)), now_s=2, all_topics=False)
@@ -180,7 +179,7 @@ class TestAge:
         view = merge(view, response(topic("new", (1, 1))), now_s=800, all_topics=False)
         view = without_old_topics(view, now_s=900, max_age_s=900, keep=["kept"])
         assert set(view.topics) == {"kept", "new"}
-        assert view.topic_name(ID_1) is None
+        assert view.topic_id("a") == ZERO_UUID
 
     def test_nothing_to_forget_gives_the_same_view(self):
         view = view_of(topic("a", (1, 1)))
@@ -231,7 +230,7 @@ class TestOvertaken:
 
     def test_a_topic_that_the_newer_one_did_not_name_is_taken(self):
         view = self.late(self.second(topic("a", (1, 5))), topic("b", (2, 3), topic_id=ID_2))
-        assert (view.leader("a", 0), view.leader("b", 0), view.topic_name(ID_2)) == (1, 2, "b")
+        assert (view.leader("a", 0), view.leader("b", 0), view.topic_id("b")) == (1, 2, ID_2)
 
     def test_a_leader_with_a_newer_epoch_is_believed(self):
         view = self.late(self.second(topic("a", (1, 5), (1, 5))), topic("a", (2, 6), (2, 4)))

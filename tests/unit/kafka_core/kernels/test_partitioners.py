@@ -1,9 +1,14 @@
-"""The choice of sticky partitions. Keyed records are tested in test_accumulator.py, on both implementations."""
+"""kafka_core.kernels.pure.partitioners: known values of other clients, records without a key, sticky partitions."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_core.kernels import Accumulator
 from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partition_of
 
 
@@ -17,6 +22,66 @@ def test_the_names_are_those_of_librdkafka() -> None:
         "fnv1a",
         "fnv1a_random",
     }
+
+
+# What Java's Utils.murmur2 gives for these keys (its own unit test has the hashes), among 1,000 partitions.
+JAVA = [
+    (b"21", -973932308),
+    (b"foobar", -790332482),
+    (b"a-little-bit-long-string", -985981536),
+    (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
+]
+
+
+@pytest.mark.parametrize(("key", "java_hash"), JAVA)
+def test_murmur2_is_javas(key: bytes, java_hash: int) -> None:
+    for name in ("murmur2", "murmur2_random"):
+        assert partition_of(name, key, 1000) == (java_hash & 0x7FFFFFFF) % 1000
+
+
+@pytest.mark.parametrize("name", ["consistent", "consistent_random"])
+def test_consistent_is_crc32(name: str) -> None:
+    assert partition_of(name, b"123456789", 1009) == 0xCBF43926 % 1009
+
+
+@pytest.mark.parametrize(
+    ("name", "missing_decides", "empty_decides"),
+    [
+        ("random", False, False),
+        ("consistent", True, True),
+        ("consistent_random", False, False),
+        ("murmur2", True, True),
+        ("murmur2_random", False, True),
+        ("fnv1a", True, True),
+        ("fnv1a_random", False, True),
+    ],
+)
+def test_a_missing_or_empty_key_decides_only_where_the_name_says_so(
+    name: str, missing_decides: bool, empty_decides: bool
+) -> None:
+    assert (partition_of(name, None, 7) is not None) is missing_decides
+    assert (partition_of(name, b"", 7) is not None) is empty_decides
+    if missing_decides:
+        assert partition_of(name, None, 7) == partition_of(name, b"", 7)
+
+
+@given(st.binary(max_size=40), st.integers(1, 500), st.sampled_from(sorted(PARTITIONERS)))
+def test_the_accumulator_puts_records_where_the_rule_says(key: bytes, count: int, name: str) -> None:
+    expected = partition_of(name, key, count)
+    accumulator = Accumulator(
+        batch_size_bytes=1000,
+        batch_max_records=100,
+        max_queue_records=10,
+        max_queue_bytes=100_000,
+        max_message_bytes=10_000,
+        partitioner=name,
+    )
+    accumulator.set_partition_count("topic", count)
+    accumulator.produce("topic", b"value", key)
+    [batch], _ = accumulator.take_ready(0.0, 0.0, True)
+    assert 0 <= batch.partition < count
+    if expected is not None:
+        assert batch.partition == expected
 
 
 def test_the_smallest_signed_hash() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, Field, Records, Struct
 
 
 @dataclass(slots=True)
@@ -34,6 +34,26 @@ class UnboundedMessage(ApiMessage):
     VALID_VERSIONS: ClassVar[tuple[int, int]] = (0, 2)
     FLEXIBLE_SINCE: ClassVar[int | None] = 2
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("items", "[]struct", (0, OPEN), struct=Unbounded),)
+
+
+@dataclass(slots=True)
+class LogPart(Struct):
+    data: Records = None
+    unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (Field("data", "records", (0, OPEN)),)
+
+
+@dataclass(slots=True)
+class Logs(ApiMessage):
+    """Records that must not be null: between brokers there are such."""
+
+    parts: list[LogPart] = field(default_factory=list)
+    unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
+
+    VALID_VERSIONS: ClassVar[tuple[int, int]] = (0, 0)
+    FLEXIBLE_SINCE: ClassVar[int | None] = 0
+    FIELDS: ClassVar[tuple[Field, ...]] = (Field("parts", "[]struct", (0, OPEN), struct=LogPart),)
 
 
 @dataclass(slots=True)

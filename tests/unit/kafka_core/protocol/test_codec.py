@@ -33,6 +33,7 @@ from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_core.protocol.messages.update_features import UpdateFeaturesRequest
+from tests.unit.kafka_core.protocol.sample_messages import LogPart, Logs
 
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 
@@ -275,15 +276,8 @@ def test_a_null_struct_names_its_field() -> None:
 
 
 def test_null_records_where_they_may_not_be() -> None:
-    from kafka_core.protocol.messages import fetch_snapshot as snapshot
-
-    response = snapshot.FetchSnapshotResponse(
-        topics=[
-            snapshot.FetchSnapshotResponseTopicSnapshot(partitions=[snapshot.FetchSnapshotResponsePartitionSnapshot()])
-        ]
-    )
-    with pytest.raises(ProtocolError, match=r"topics\[0\]\.partitions\[0\]\.unaligned_records: null in a field"):
-        encode(response, 0)
+    with pytest.raises(ProtocolError, match=r"parts\[0\]\.data: null in a field"):
+        encode(Logs(parts=[LogPart()]), 0)
 
 
 def test_a_tag_of_a_later_version_is_unknown_to_an_earlier_one() -> None:

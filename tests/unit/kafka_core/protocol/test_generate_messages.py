@@ -110,6 +110,23 @@ def test_a_removed_api_keeps_its_key_only(tmp_path: Path) -> None:
     assert '("test"' not in files["__init__.py"]
 
 
+def test_what_no_client_sends_keeps_its_key_only(tmp_path: Path) -> None:
+    vote = [
+        definition("VoteRequest", "request", [], listeners=["controller"]),
+        definition("VoteResponse", "response", []),
+    ]
+    marker = [
+        definition("WriteTxnMarkersRequest", "request", [], listeners=["broker"], apiKey=6),
+        definition("WriteTxnMarkersResponse", "response", [], apiKey=6),
+    ]
+    files = generate(jar(tmp_path, *vote, *marker, definition("VotersRecord", "data", [])))
+    assert list(files) == ["__init__.py"]
+    assert "VOTE = 5" in files["__init__.py"]
+    assert "WRITE_TXN_MARKERS = 6" in files["__init__.py"]
+    assert "vote" not in files["__init__.py"]
+    assert "VotersRecord" not in files["__init__.py"]
+
+
 def test_structs_of_equal_shape_are_shared_and_others_are_qualified(tmp_path: Path) -> None:
     same, one, other = [field("Size", "int16")], [field("A", "int8")], [field("B", "int8")]
     request = [field("X", "[]Same", fields=same), field("Y", "[]Own", fields=one)]

@@ -35,7 +35,7 @@ from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRespo
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.complaints import complaints
-from tests.faults.loop import make_client, on_loop, outcome, until
+from tests.faults.loop import end_of, make_client, on_loop, outcome, until
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
 
 
@@ -572,7 +572,7 @@ class TestOutage:
             for broker in brokers:
                 broker.peers = {1: ("127.0.0.1", brokers[0].port)}
             await client.refresh_metadata([])
-            assert await connection.wait_closed() is None
+            assert await end_of(connection) is None
             assert set(client.metadata.brokers) == {1}
 
     @pytest.mark.parametrize("strategy", ["rebootstrap", "none"])

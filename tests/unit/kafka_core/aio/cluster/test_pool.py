@@ -14,7 +14,7 @@ from kafka_core.clock import SystemClock
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.errors import KafkaException, NetworkError, StateError
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from tests.faults.loop import make_connector, on_loop, outcome, until
+from tests.faults.loop import end_of, make_connector, on_loop, outcome, until
 from tests.faults.scripted import ScriptedBroker, Silence
 
 
@@ -213,7 +213,7 @@ class TestBrokers:
             assert setup.pool.ready(1) is None
             release.set()
             assert (await future).error_code == 3
-            assert await connection.wait_closed() is None
+            assert await end_of(connection) is None
             assert setup.events.down == []
 
     @on_loop
@@ -330,4 +330,4 @@ class TestEnding:
             connection = await setup.connector.connect("127.0.0.1", broker.port)
             await setup.pool.close(1.0)
             setup.pool.retire(connection)
-            assert await connection.wait_closed() is None
+            assert await end_of(connection) is None

@@ -13,7 +13,13 @@ import pytest
 
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.tasks.race import in_daemon_thread
-from kafka_core.errors import AuthError, KafkaError, NetworkError, ProtocolError, UnsupportedVersionError
+from kafka_core.errors import (
+    AuthError,
+    KafkaError,
+    NetworkError,
+    ProtocolError,
+    UnsupportedVersionError,
+)
 from kafka_core.protocol import ApiMessage, decode_request, encode_request, encode_response
 from kafka_core.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -27,7 +33,7 @@ from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kafka_core.wire.correlation import ConnectionPhase
-from tests.faults.loop import make_connector, on_loop, outcome, until
+from tests.faults.loop import end_of, make_connector, on_loop, outcome, until
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
 from tests.patience import judged_by
 from tools.faults.proxy import FaultProxy, Way
@@ -271,7 +277,7 @@ class TestLoss:
             recorder = Recorder()
             connection = await make_connector("x", hooks=(recorder,)).connect("127.0.0.1", broker.port, 5)
             broker.hang_up_politely()
-            assert await connection.wait_closed() is None
+            assert await end_of(connection) is None
             assert recorder.of("disconnect") == [(5, broker.address, None)]
             with pytest.raises(NetworkError, match="the broker closed the connection between responses"):
                 connection.send(heartbeat())
@@ -307,14 +313,14 @@ class TestLoss:
             error = await outcome(connection.send(heartbeat()))
             assert isinstance(error, ProtocolError)
             assert str(error).startswith(f"{broker.address}/5: HEARTBEAT (12) v4: the response has correlation id")
-            assert isinstance(await connection.wait_closed(), ProtocolError)
+            assert isinstance(await end_of(connection), ProtocolError)
 
     @on_loop
     async def test_an_answer_that_nobody_asked_for_closes_the_connection(self):
         async with ScriptedBroker() as broker, connected(broker) as connection:
             broker.handlers[ProduceRequest] = lambda *_: b"\x00\x00\x00\x04\x00\x00\x00\x01"
             await connection.send(ProduceRequest(acks=0, timeout_ms=1), version=9)
-            assert "no request waits" in str(await connection.wait_closed())
+            assert "no request waits" in str(await end_of(connection))
 
     @on_loop
     async def test_a_response_above_the_limit(self):
@@ -382,7 +388,7 @@ class TestTimeouts:
                     await asyncio.sleep(limit_s / 2)
                     await connection.send(heartbeat())
                 assert connection.usable
-                assert await connection.wait_closed() is None
+                assert await end_of(connection) is None
                 assert recorder.of("disconnect") == [(5, broker.address, None)]
 
         judged_by(0.06, used_and_then_idle)
@@ -498,7 +504,7 @@ class TestEnd:
             assert not connection.usable
             release.set()
             assert (await future).error_code == 9
-            assert await connection.wait_closed() is None
+            assert await end_of(connection) is None
 
     @on_loop
     async def test_close_is_bounded_when_the_socket_takes_no_more(self):
@@ -558,7 +564,7 @@ class TestReauthentication:
             self.script(broker, lifetimes_ms=[60], refuse_at=2)
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
             async with connected(broker, **SASL) as connection:
-                error = await connection.wait_closed()
+                error = await end_of(connection)
                 assert isinstance(error, AuthError)
                 assert "password changed" in str(error)
 
@@ -594,6 +600,6 @@ class TestWhatIsTold:
             connection = BrokerConnection(connector.settings, "127.0.0.1", 9, -1, connector)
             connection._state.move(ConnectionPhase.HANDSHAKING)
             connection.connection_lost(exc)
-            told.add(str(await connection.wait_closed()))
+            told.add(str(await end_of(connection)))
         (text,) = told
         assert "the broker closed the connection during the handshake before its first answer" in text

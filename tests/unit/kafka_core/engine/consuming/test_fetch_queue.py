@@ -94,7 +94,7 @@ def test_records_come_in_order_and_move_position_and_stored_offset() -> None:
     bench, state = Bench(), state_of(0)
     bench.push(state, range(3), range(3, 5))
     assert bench.take(4) == [(0, 0), (0, 1), (0, 2), (0, 3)]
-    assert (state.position, state.stored, state.position_epoch, state.consumed) == (4, 4, 1, True)
+    assert (state.position, state.stored, state.stored_epoch, state.consumed) == (4, 4, 1, True)
     assert bench.queue.next() == (0, 4)
     assert bench.queue.next() is None
     assert (state.position, state.queued_records, state.queued_bytes, bench.queue.queued_bytes) == (5, 0, 0, 0)

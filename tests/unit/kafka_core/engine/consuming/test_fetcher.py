@@ -580,6 +580,30 @@ def test_after_a_lost_connection_the_broker_is_asked_at_once_but_only_the_first_
     assert rig.one().node_id == 1, "an answer between makes it the first time again"
 
 
+def test_a_broker_that_leaves_the_cluster_is_forgotten_and_begins_a_new_session_when_it_comes_back() -> None:
+    rig = Rig(0, 0)
+    rig.answer(rig.one(), row(0), row(1))
+    there, gone = rig.view, view_of({0: 2, 1: 2})
+    del gone.brokers[1]
+    rig.view = gone
+    assert [item.node_id for item in rig.plan(busy=(1,))] == [2], "its last answer is under way: it is kept until then"
+    assert set(rig.fetcher._brokers) == {1, 2}
+    rig.plan()
+    assert set(rig.fetcher._brokers) == {2}
+    rig.view = there
+    assert (rig.one().request.session_id, rig.one().request.session_epoch) == (0, 0)
+
+
+def test_a_leader_that_the_brokers_do_not_list_keeps_its_back_off() -> None:
+    rig = Rig(0)
+    del rig.view.brokers[1]
+    for attempt in range(3):
+        rig.fetcher.failed(rig.one(), rig.now_s)
+        assert rig.plan() == []
+        assert rig.fetcher._brokers[1].attempt == attempt + 1
+        rig.now_s += 10.0
+
+
 # ---- leaders
 
 
