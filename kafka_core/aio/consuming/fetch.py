@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Final
 
 from kafka_core.aio.cluster.client import ClusterClient, Lane
@@ -90,11 +91,13 @@ class FetchLoop:
         # While a request beside the session is out, none of the session's is planned: it would ask for the same.
         planned, leaderless, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
         for item in planned:
-            self._planned[item.node_id] = item
-            self._in_flight[item.node_id] = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
+            task = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
+            task.add_done_callback(partial(self._fetched, item.node_id))
+            self._planned[item.node_id], self._in_flight[item.node_id] = item, task
         overtakable = {node: item for node, item in self._planned.items() if node not in self._beside}
         for item in self._fetcher.plan_beside(view, now_s, overtakable):
             task = background(self._fetch_beside(item), f"kafka-core-fetch-beside-{item.node_id}")
+            task.add_done_callback(partial(self._fetched_beside, item.node_id))
             self._beside[item.node_id] = task
         for topic in leaderless:
             self._client.invalidate(topic)
@@ -110,31 +113,33 @@ class FetchLoop:
 
     async def _fetch(self, planned: PlannedFetch) -> None:
         try:
-            try:
-                response = await self._send(planned, Lane.FETCH)
-                outcome = self._fetcher.received(planned, response, self._clock.monotonic())
-            except Exception as error:
-                log_failure(planned, error)
-                lost = isinstance(error, NetworkError) and error.code == KafkaError._TRANSPORT
-                outcome = self._fetcher.failed(planned, self._clock.monotonic(), lost=lost)
-            self._follow(planned.node_id, outcome)
-        finally:
-            self._in_flight.pop(planned.node_id, None)
-            self._planned.pop(planned.node_id, None)
-            self._pump()
+            response = await self._send(planned, Lane.FETCH)
+            outcome = self._fetcher.received(planned, response, self._clock.monotonic())
+        except Exception as error:
+            log_failure(planned, error)
+            lost = isinstance(error, NetworkError) and error.code == KafkaError._TRANSPORT
+            outcome = self._fetcher.failed(planned, self._clock.monotonic(), lost=lost)
+        self._follow(planned.node_id, outcome)
 
     async def _fetch_beside(self, planned: PlannedFetch) -> None:
         try:
-            try:
-                response = await self._send(planned, Lane.MAIN)
-                outcome = self._fetcher.received_beside(planned, response, self._clock.monotonic())
-            except Exception as error:
-                log_failure(planned, error)
-                outcome = self._fetcher.received_beside(planned, None, self._clock.monotonic())
-            self._follow(planned.node_id, outcome)
-        finally:
-            self._beside.pop(planned.node_id, None)
-            self._pump()
+            response = await self._send(planned, Lane.MAIN)
+            outcome = self._fetcher.received_beside(planned, response, self._clock.monotonic())
+        except Exception as error:
+            log_failure(planned, error)
+            outcome = self._fetcher.received_beside(planned, None, self._clock.monotonic())
+        self._follow(planned.node_id, outcome)
+
+    # Called by the loop, however the tasks ended; not where the loop is torn down and they are thrown away half-way.
+
+    def _fetched(self, node_id: int, _task: asyncio.Task[None]) -> None:
+        self._in_flight.pop(node_id, None)
+        self._planned.pop(node_id, None)
+        self._pump()
+
+    def _fetched_beside(self, node_id: int, _task: asyncio.Task[None]) -> None:
+        self._beside.pop(node_id, None)
+        self._pump()
 
     async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
         connection = await self._connection(planned, lane)
