@@ -1,4 +1,4 @@
-"""Client of Confluent's Schema Registry, compatibility engine, embedded registry.
+"""Clients of Confluent's Schema Registry (blocking and asyncio), a compatibility check, an embedded registry.
 
 Must not know of Kafka or of serializers. Names and arguments are those of `confluent_kafka.schema_registry`.
 The clients are imported at their first use: the engine and the command line need no HTTP library.

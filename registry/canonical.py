@@ -1,4 +1,4 @@
-"""What a registry derives from a schema: the text it stores and compares, fingerprints, the GUID."""
+"""Canonical texts, fingerprints and GUIDs of schemas, as a registry computes them."""
 
 from registry.schemas.canonical import (
     FINGERPRINTS,

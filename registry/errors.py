@@ -1,4 +1,4 @@
-"""The error tree of the package: everything the registry, or the way to it, can answer.
+"""The errors of the registry's clients and of the compatibility check.
 
 Must not know of HTTP libraries. Source: the error codes of Confluent's Schema Registry REST API.
 

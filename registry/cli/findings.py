@@ -1,4 +1,4 @@
-"""What a command found: findings with their places, one result per file, one report per run.
+"""Findings of a command with their places; one result per file, one report per run.
 
 Must not know how anything is found or shown. The exit status of a run is decided here.
 """

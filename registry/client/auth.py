@@ -1,4 +1,4 @@
-"""Credentials as flows: what a request's Authorization header is, and what it takes to get it.
+"""Credentials: the Authorization header of a request, and the flows that get tokens for it.
 
 Must not know of HTTP libraries. A scheme that must ask somebody (OAuth2) yields steps; the static ones here yield
 nothing. Secrets are in no repr and no error. Source: RFC 7617 (Basic), RFC 6750 (Bearer), RFC 6749 §4.4 (client

@@ -1,6 +1,6 @@
-"""What both clients do without waiting: configuration, caches, listeners.
+"""The parts of both clients that never wait: configuration, caches, listeners.
 
-Must not know how requests are sent. Both shells build on it, through their operations.
+Must not know how requests are sent. Both shells build on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the client remembers: schemas by id, registrations, versions, and for a while "latest" and unknown ids.
+"""The client's caches: schemas by id, registrations, versions, and for a while "latest" and unknown ids.
 
 Must not know how misses are filled; no lock here is ever held over a call. Ids, versions and registrations never
 change in a registry (until they are deleted); "latest" does, so it has a time to live.
@@ -145,7 +145,7 @@ class Forgotten(enum.IntEnum):
 
 
 class Listener(Protocol):
-    """Whoever keeps something made of what is cached here."""
+    """An object that keeps something made of cached answers, such as a serializer's plans."""
 
     def _registry_forgot(self, what: Forgotten) -> None:
         """Called after it was forgotten, on the thread that forgot it; must not wait."""

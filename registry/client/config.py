@@ -1,4 +1,4 @@
-"""The client's configuration: confluent_kafka's property names, checked early, with secrets that never show.
+"""The client's configuration: confluent_kafka's property names, checked early, secrets never shown.
 
 Must not know of HTTP libraries. Source: the properties of `confluent_kafka.schema_registry.SchemaRegistryClient`.
 """

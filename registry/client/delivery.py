@@ -1,4 +1,4 @@
-"""How a call reaches a registry: which of several URLs, how often, after which pauses; and what errors mean.
+"""Delivers calls to a registry: failover between URLs, retries, pauses, credentials, and errors made of answers.
 
 Must not know of HTTP libraries, threads or the clock on the wall: time and randomness are passed in. Pauses are
 full jitter: a random part of an exponentially growing bound, so that many clients do not come back together.
@@ -210,7 +210,7 @@ def error_of(reply: Reply) -> ResponseError:
 
 
 def _foreign(reply: Reply) -> str:
-    """What an error status without a registry's error code comes with."""
+    """The message for an error status without a registry's error code."""
     if reply.status in REDIRECTS:
         return f"HTTP {reply.status}: a redirect to {_target(reply)}; give the URL of the registry itself"
     return f"HTTP {reply.status}: the answer has no error code of a schema registry, it is {reply.described()}"

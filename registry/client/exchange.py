@@ -1,4 +1,4 @@
-"""What both shells share of an HTTP exchange: TLS, the transport of `mock://`, bounded bodies, errors translated.
+"""HTTP exchanges, for both shells: TLS, the transport of `mock://`, bounded bodies, errors translated.
 
 Must not wait for anything.
 """
@@ -24,7 +24,7 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.U
 
 
 def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
-    """What httpx is to check certificates with.
+    """The TLS context for httpx.
 
     Raises:
         ValueError: a file can't be read or is not PEM.
@@ -54,7 +54,7 @@ def mock_transport(config: ClientConfig) -> InProcessTransport | None:
 
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
-    """What an error of httpx means; the one place where they are translated."""
+    """An error of httpx as a step's outcome; the one place where they are translated."""
     reason = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         reason = f"timed out ({type(error).__name__})"

@@ -1,4 +1,4 @@
-"""Clients in the children of a fork: each starts anew there.
+"""Clients after a fork: each starts anew in the child.
 
 Must not know what a client holds.
 """

@@ -1,4 +1,4 @@
-"""Lists of a registry, read to their end: registries answer at most so many entries at once, and do not say so.
+"""Reads long lists page by page: registries cut them silently at a number of entries.
 
 Must not know of HTTP libraries, nor what the entries are. Source: Confluent's `subject.search.max.limit` and its like
 (20,000 entries, 1,000 schemas; a `limit` above counts as none); Apicurio 3.0.9 (`apicurio.ccompat.max-subjects`, 1,000

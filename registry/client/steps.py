@@ -1,4 +1,4 @@
-"""The vocabulary of flows: what logic may ask of the shell that drives it.
+"""The steps of flows: what an operation may ask of the shell that runs it.
 
 Must not know of HTTP libraries, threads or event loops. A flow is a generator: it yields a step and is sent the
 outcome (or has a `SchemaRegistryError` thrown in). See DESIGN §11.
@@ -49,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered.
+    """A server's answer.
 
     Attributes:
         status: HTTP status.
@@ -88,7 +88,7 @@ class Reply:
         return ("html" in kind and bool(start)) or start.startswith(PAGES)
 
     def described(self) -> str:
-        """What the body is, in a few words: pages are not printed, only their titles."""
+        """The body described in a few words; of an HTML page the title only."""
         if self._is_page():
             title = TITLE.search(self.body[:PAGE_HEAD])
             text = "" if title is None else " ".join(title[1].decode("utf-8", "replace").split())

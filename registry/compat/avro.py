@@ -1,4 +1,4 @@
-"""All differences that keep an Avro reader schema from reading data of a writer schema.
+"""The incompatibilities of two Avro schemas: what keeps the reader's from reading data of the writer's.
 
 Must not know of levels or registries. Source: Avro specification 1.12, "Schema Resolution"; where the specification
 leaves room (names compared without namespace, enum defaults), Java's `SchemaCompatibility` is followed, since it is
@@ -52,7 +52,7 @@ PROMOTIONS: dict[Kind, frozenset[Kind]] = {
 def differences(
     reader: AvroType, writer: AvroType, roles: Roles | None = None, policy: str = "STRICT"
 ) -> list[Difference]:
-    """Everything that is in the way; empty if all data of `writer` can be read with `reader`.
+    """The incompatibilities; empty if all data of `writer` can be read with `reader`.
 
     A difference in a type that is mentioned often is one difference, at the place where it was met first.
 

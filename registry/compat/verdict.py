@@ -1,4 +1,4 @@
-"""The verdict on a candidate schema: which registered schemas count, in which direction, and what is in the way.
+"""`check`: is a new schema compatible with the registered ones; by level and direction, with all incompatibilities.
 
 Must not know of networks: schemas and a resolver come in, a result goes out. Source: the levels of Confluent's
 registry (`CompatibilityLevel`, `CompatibilityChecker`).
@@ -29,7 +29,7 @@ MODULES = {
 
 
 class Judge(Protocol):
-    """What the module of a format has."""
+    """The functions of a format's module that compares."""
 
     def differences(self, reader: Any, writer: Any, roles: Roles, policy: str) -> list[Difference]:
         """All that keeps `reader` from reading data of `writer`, both parsed; empty if it reads all of it."""
@@ -40,7 +40,7 @@ class CompatibilityResult:
     """A verdict with its reasons.
 
     Attributes:
-        differences: what is in the way; empty if compatible. `version` counts the registered schemas from 1.
+        differences: the incompatibilities; empty if compatible. `version` counts the registered schemas from 1.
     """
 
     differences: tuple[Difference, ...] = ()

@@ -1,4 +1,4 @@
-"""How the registry says no: one function for each refusal, with the code and text of Confluent's registry.
+"""Error answers: one function for each, with the code and text of Confluent's registry.
 
 Must not know of state or HTTP libraries. Source: `io.confluent.kafka.schemaregistry.rest.exceptions.Errors`.
 """

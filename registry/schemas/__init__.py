@@ -1,1 +1,1 @@
-"""What a schema is: parsing, models, references, canonical texts and fingerprints; a folder for each format."""
+"""Schemas parsed and printed: models, references, canonical texts, fingerprints; a folder for each format."""

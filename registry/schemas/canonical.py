@@ -1,4 +1,4 @@
-"""What a registry derives from a schema: the text it stores and compares, fingerprints, the GUID.
+"""Canonical texts, fingerprints and GUIDs of schemas, as a registry computes them.
 
 Must not know of stores or networks, nor of any format: the formats' modules do. Source: Confluent's registry
 (`ParsedSchema.canonicalString`, `normalize`, `Schema.getGuid`); Avro specification 1.12, "Schema Fingerprints".
@@ -56,7 +56,7 @@ def canonical_schema(schema: Schema, referenced: Referenced = (), normalize: boo
 
 
 def validate_new(schema: Schema, referenced: Referenced = ()) -> None:
-    """What a registry asks of a schema that is not registered yet, beyond being one.
+    """Checks that a schema may be registered: a registry refuses some new schemas that it reads in old versions.
 
     Avro's defaults and namespaces have to be valid.
 

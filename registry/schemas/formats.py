@@ -26,7 +26,7 @@ Referenced = Sequence[tuple[SchemaReference, Schema]]
 
 
 class Format(Protocol):
-    """What the module of a format has."""
+    """The functions of a format's module."""
 
     def parse(self, schema: Schema, referenced: Referenced) -> Any:
         """The schema as an object of its format.

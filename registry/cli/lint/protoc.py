@@ -1,4 +1,4 @@
-"""What protoc has against a .proto file that a registry takes: misspelled options, unknown types, missing imports.
+"""Lint rules by protoc, for .proto files that a registry takes: misspelled options, unknown types, missing imports.
 
 Must not know of files or rules that are switched: a schema and its references come in. Source: protoc inside this
 process (`registry.schemas.protobuf.parser`).

@@ -1,4 +1,4 @@
-"""What the lint rules of all formats have in common: their table, complaints, and the forms of names.
+"""The table of lint rules, and what those of all formats share: complaints, and the forms of names.
 
 Must not know any format. A rule has an id that never changes, one sentence, and is on or off by default.
 """

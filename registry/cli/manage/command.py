@@ -1,4 +1,4 @@
-"""`kserdes schema register`, `get`, `list` and `delete`: what one does with one registry from a shell.
+"""`kserdes schema register`, `get`, `list` and `delete`: the everyday work with one registry.
 
 Must not know of HTTP: the client does. Answers are texts for people, or JSON with `--format json`.
 """

@@ -1,4 +1,4 @@
-"""What a schema file is compared with: its earlier versions in a folder, in a git revision, or in a registry.
+"""Baselines: the earlier versions of a schema file, in a folder, in a git revision, or in a registry.
 
 Must not judge anything. The file itself and the rules that pair files across sides are here; registries are in
 `registry_baseline`, since they need a client.

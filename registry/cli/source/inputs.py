@@ -1,4 +1,4 @@
-"""What the arguments of a command mean: which files, below which root, of which schema type.
+"""Finds the files that a command's arguments name: below which root, of which schema type.
 
 Must not read schemas. A folder is its own root: references are resolved in it and subjects are named from it. A single
 file's root is `--root`, else the configured path that contains it, else its folder.

@@ -93,7 +93,7 @@ class Comparison:
         self._steps = 0
 
     def run(self, original: Node, update: Node) -> list[Difference]:
-        """All differences that are in the way, those inside a pair that is met often only where it is met first.
+        """All incompatibilities; those inside a pair that is met often only where it is met first.
 
         Raises:
             InvalidSchemaError: it would take more than `MAX_JSON_STEPS` steps.
@@ -129,7 +129,7 @@ class Comparison:
         return list(dict.fromkeys(found))
 
     def compatible(self, original: Node, update: Node) -> bool:
-        """Whether nothing is in the way between two schemas, either of which may be a reference."""
+        """Whether two schemas are compatible; either of which may be a reference."""
         return self._are_compatible(_referred(original), _referred(update))
 
     def _are_compatible(self, original: Node, update: Node) -> bool:

@@ -1,4 +1,4 @@
-"""The differences that keep one JSON Schema from accepting what another accepts.
+"""The incompatibilities of two JSON Schemas: what keeps one from accepting what the other accepts.
 
 Must not know of levels or registries. Source: Confluent's `SchemaDiff`.
 """
@@ -15,7 +15,7 @@ __all__ = ["differences"]
 def differences(
     reader: JsonSchema, writer: JsonSchema, roles: Roles | None = None, policy: str = "STRICT"
 ) -> list[Difference]:
-    """Everything that is in the way; empty if all data that `writer` accepts is accepted by `reader`.
+    """The incompatibilities; empty if all data that `writer` accepts is accepted by `reader`.
 
     Args:
         reader: reads; the registry calls it the update.

@@ -1,4 +1,4 @@
-"""The kinds of differences between JSON Schemas that can be in the way, which of them each policy allows, and words.
+"""The kinds of incompatibilities between JSON Schemas, which of them each policy allows, and their messages.
 
 Must not know of nodes. Source: `Difference.Type` and the two sets of allowed changes in Confluent's `SchemaDiff`; kinds
 that are always allowed (`MAX_LENGTH_INCREASED`, …) have no name here, `docs/compatibility-json.md` lists them.

@@ -1,7 +1,7 @@
 """What is compared between two schemas of one kind: strings, numbers, values, arrays, objects.
 
 Must not know how a comparison is run, or policies. Source: the `…SchemaDiff` classes of Confluent's registry. The
-original is the writer's schema, the update the reader's; rules name only what can be in the way.
+original is the writer's schema, the update the reader's; rules name only what can be an incompatibility.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The differences that keep a Protobuf schema from reading data of another.
+"""The incompatibilities of two Protobuf schemas: what keeps one from reading data of the other.
 
 Must not know of levels or registries. Source: Confluent's registry (`SchemaDiff`); what it finds and how it judges is
 in docs/compatibility-protobuf.md.

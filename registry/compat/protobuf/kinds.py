@@ -1,4 +1,4 @@
-"""The kinds of differences between Protobuf schemas, which of them are in the way, and what to tell people.
+"""The kinds of differences between Protobuf schemas, which of them are incompatible, and their messages.
 
 Must not compare. Source: Confluent's registry (`Difference.Type`, `SchemaDiff.COMPATIBLE_CHANGES`).
 """
@@ -63,7 +63,7 @@ COMPATIBLE: Final = frozenset(
         ProtobufKind.ONEOF_FIELD_MOVED_TO_TOP_LEVEL,
     }
 )
-"""Kinds that are never in the way."""
+"""Kinds that are never incompatible."""
 
 KEEP_TYPE: Final = "keep the type under this number and give the new type a number of its own"
 KEEP_MESSAGE: Final = "keep the message, or register the schema under another subject"

@@ -78,7 +78,7 @@ class _Comparison:
         return node
 
     def hand_on(self) -> None:
-        """Marks every field that leads to a message with a difference that is in the way."""
+        """Marks every field that leads to a message with an incompatibility."""
         leading: dict[int, list[tuple[Change, int]]] = {}
         for number, node in enumerate(self.nodes):
             for change, target in node.leads:

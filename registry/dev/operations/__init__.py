@@ -1,1 +1,1 @@
-"""What an embedded registry does with schemas and subjects: register, look up, compare, describe, delete."""
+"""The operations of an embedded registry on schemas and subjects: register, look up, compare, describe, delete."""

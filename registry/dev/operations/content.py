@@ -1,4 +1,4 @@
-"""A schema as the registry keeps it: canonical, with its references found in the state.
+"""Brings a schema to the form in which the registry keeps it: canonical, its references found in the state.
 
 Must not know the rules of any format (`registry.schemas.canonical`), nor of HTTP. Source: Confluent's
 `AbstractSchemaRegistry.canonicalizeSchema`, `AbstractSchemaProvider.resolveReferences`.

@@ -1,4 +1,4 @@
-"""How a schema or version is written in answers, in the format that was asked for.
+"""Schemas and versions written for answers, in the output form that was asked for.
 
 Must not know of requests. Source: Confluent's `Schema` and `SchemaString` entities, `ParsedSchema.formattedString`.
 """

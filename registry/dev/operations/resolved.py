@@ -1,4 +1,4 @@
-"""Other forms of a schema's text: Avro with what it refers to written out.
+"""The output form `resolved` of Avro: a schema with the referenced types written out.
 
 Must not know of state. Source: Avro specification, "Names": a named type is written out once and named afterwards.
 """

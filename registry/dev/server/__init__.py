@@ -1,1 +1,1 @@
-"""Ways to reach an embedded registry: in this process, or over HTTP."""
+"""The embedded registry itself, and the ways to reach it: in this process, or over HTTP."""

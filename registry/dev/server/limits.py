@@ -1,4 +1,4 @@
-"""What the HTTP server of an embedded registry grants a client: sizes and times."""
+"""Limits of the embedded registry's HTTP server: sizes and times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a client has to keep.
+    """Limits that clients have to keep to.
 
     Attributes:
         body_bytes: size of a request body.

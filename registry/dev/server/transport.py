@@ -1,4 +1,4 @@
-"""The way into an embedded registry without a socket: a transport for httpx's clients.
+"""A transport for httpx's clients that hands requests to an embedded registry, without a socket.
 
 Must not know what a request means.
 """
@@ -17,7 +17,7 @@ __all__ = ["InProcessTransport", "Responder"]
 
 
 class Responder(Protocol):
-    """What answers requests: an `EmbeddedRegistry`."""
+    """The part of `EmbeddedRegistry` that a transport needs."""
 
     def respond(
         self, method: str, target: str, body: bytes = b"", content_type: str | None = None, accept: str | None = None

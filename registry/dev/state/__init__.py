@@ -1,1 +1,1 @@
-"""What an embedded registry knows, and where it is kept."""
+"""The state of an embedded registry, and its storage."""

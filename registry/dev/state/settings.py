@@ -1,4 +1,4 @@
-"""What can be set for a subject, a context or all, and how it adds to the schemas registered under it.
+"""Settings of a subject, a context or the whole registry, and what they add to registered schemas.
 
 Must not know where settings are kept. Source: Confluent's `Config`, `Metadata.mergeMetadata`, `RuleSet.mergeRuleSets`.
 """

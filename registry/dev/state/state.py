@@ -1,4 +1,4 @@
-"""What a registry knows: schemas by id, versions by subject, settings, modes, contexts, associations.
+"""The state of a registry: schemas by id, versions by subject, settings, modes, contexts, associations.
 
 Must not know of HTTP, nor of any rule beyond what belongs together; not thread-safe, whoever answers holds the lock.
 Ids are counted per context, never used twice, and shared by all subjects of a context.

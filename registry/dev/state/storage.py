@@ -1,4 +1,4 @@
-"""Where rows of a registry are kept: nowhere, or in one SQLite file.
+"""Storage of a registry's rows: none, or one SQLite file.
 
 Must not know what the rows mean. A commit that returned is on disk: write-ahead log, synced at every commit. Source:
 SQLite's documentation of `PRAGMA synchronous`, `journal_mode` and `locking_mode`.

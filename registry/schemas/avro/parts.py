@@ -1,4 +1,4 @@
-"""What the definitions of an Avro schema consist of: names and aliases, texts, lists, properties.
+"""The parts of Avro definitions: names and aliases, texts, lists, properties.
 
 Must not know of types or of how names are looked up. Source: Avro specification 1.12, "Names"; what it leaves open is
 as Java's `Schema.Parser` has it.

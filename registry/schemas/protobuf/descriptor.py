@@ -24,10 +24,10 @@ from registry.schemas.protobuf.model import (
     Extensions,
     Field,
     File,
-    Kind,
     Message,
     OneOf,
     Option,
+    OptionKind,
     Range,
     Reserved,
     Rpc,
@@ -235,14 +235,14 @@ def _options(given: Any, names: tuple[str, ...]) -> list[Option]:
             result.append(Option(name, kind, text))
     for descriptor, value in given.ListFields():
         if descriptor.is_extension and descriptor.full_name.startswith("confluent.") and (meta := _meta(value)):
-            result.append(Option(descriptor.full_name, Kind.MAP, meta, parenthesized=True))
+            result.append(Option(descriptor.full_name, OptionKind.MAP, meta, parenthesized=True))
     return result
 
 
-def _plain(descriptor: Any, value: Any) -> tuple[Kind, str]:
+def _plain(descriptor: Any, value: Any) -> tuple[OptionKind, str]:
     if descriptor.enum_type is not None:
-        return Kind.ENUM, descriptor.enum_type.values_by_number[value].name
-    return (Kind.BOOLEAN, str(value).lower()) if isinstance(value, bool) else (Kind.STRING, value)
+        return OptionKind.ENUM, descriptor.enum_type.values_by_number[value].name
+    return (OptionKind.BOOLEAN, str(value).lower()) if isinstance(value, bool) else (OptionKind.STRING, value)
 
 
 def _meta(value: Any) -> dict[str, Any]:

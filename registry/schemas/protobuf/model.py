@@ -1,4 +1,4 @@
-"""What a `.proto` file declares, as it is written: names unresolved, in the order of the text, without comments.
+"""The declarations of a `.proto` file as written: names unresolved, in the order of the text, without comments.
 
 Must not know of texts or descriptors, nor what fits together. Source: the elements of square/wire's parser, from which
 Confluent's registry computes verdicts and canonical texts.
@@ -21,10 +21,10 @@ __all__ = [
     "Field",
     "File",
     "Group",
-    "Kind",
     "Message",
     "OneOf",
     "Option",
+    "OptionKind",
     "Primitive",
     "Range",
     "Reserved",
@@ -59,7 +59,7 @@ SCALARS: Final = frozenset(
 )
 
 
-class Kind(enum.Enum):
+class OptionKind(enum.Enum):
     """The form of an option's value."""
 
     STRING = 1
@@ -76,7 +76,7 @@ class Kind(enum.Enum):
 class Primitive:
     """A number, boolean or enum constant inside a map or list of an option."""
 
-    kind: Kind
+    kind: OptionKind
     text: str
 
 
@@ -85,7 +85,7 @@ class Option:
     """An option. The value is a `str` (strings, but also the plain kinds), a dict, a list, or an `Option`."""
 
     name: str
-    kind: Kind
+    kind: OptionKind
     value: Any
     parenthesized: bool = False
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Any, Final
 
-from registry.schemas.protobuf.model import Field, Kind, Option, Primitive
+from registry.schemas.protobuf.model import Field, Option, OptionKind, Primitive
 
 __all__ = ["Names", "indented", "normalized", "option_list", "option_text"]
 
@@ -69,11 +69,11 @@ def option_text(option: Option, names: Names | None) -> str:
         names: given if the text is to be normalized.
     """
     name = f"({option.name})" if option.parenthesized else option.name
-    if option.kind is Kind.OPTION:
+    if option.kind is OptionKind.OPTION:
         return f"{name}.{option_text(option.value, names)}"
-    if option.kind is Kind.MAP:
+    if option.kind is OptionKind.MAP:
         return f"{name} = {_map_text(option.value, names)}"
-    if option.kind is Kind.LIST:
+    if option.kind is OptionKind.LIST:
         return f"{name} = {_bracketed([_value_text(item, names) for item in option.value])}"
     return f"{name} = {_plain_text(option.kind, option.value, names)}"
 
@@ -93,10 +93,10 @@ def _with_commas(items: list[str]) -> list[str]:
     return [f"{item}," for item in items[:-1]] + items[-1:]
 
 
-def _plain_text(kind: Kind, value: str, names: Names | None) -> str:
-    if kind is Kind.STRING:
+def _plain_text(kind: OptionKind, value: str, names: Names | None) -> str:
+    if kind is OptionKind.STRING:
         return f'"{value.translate(ESCAPES)}"'
-    return _number(value) if kind is Kind.NUMBER and names is not None else value
+    return _number(value) if kind is OptionKind.NUMBER and names is not None else value
 
 
 def _value_text(value: Any, names: Names | None) -> str:
@@ -112,7 +112,7 @@ def _value_text(value: Any, names: Names | None) -> str:
         return _plain_text(value.kind, value.text, names)
     if isinstance(value, Option):
         return option_text(value, names)
-    return _plain_text(Kind.STRING, str(value), names)
+    return _plain_text(OptionKind.STRING, str(value), names)
 
 
 def _map_text(value: dict[str, Any], names: Names | None) -> str:
@@ -190,22 +190,22 @@ def _qualified(option: Option, names: Names) -> Option:
 
 def _as_map(option: Option) -> Option:
     """`(a).b = 1` as `(a) = {b: 1}`."""
-    if option.kind is not Kind.OPTION:
+    if option.kind is not OptionKind.OPTION:
         return option
-    return Option(option.name, Kind.MAP, _inner_map(option.value), option.parenthesized)
+    return Option(option.name, OptionKind.MAP, _inner_map(option.value), option.parenthesized)
 
 
 def _inner_map(option: Option) -> dict[str, Any]:
-    if option.kind is Kind.OPTION:
+    if option.kind is OptionKind.OPTION:
         return {option.name: _inner_map(option.value)}
-    plain = option.kind in (Kind.BOOLEAN, Kind.ENUM, Kind.NUMBER)
+    plain = option.kind in (OptionKind.BOOLEAN, OptionKind.ENUM, OptionKind.NUMBER)
     return {option.name: Primitive(option.kind, option.value) if plain else option.value}
 
 
 def _merged(options: list[Option]) -> Option:
     """Maps key by key, equal values once; of anything else the last."""
     last = options[-1]
-    maps = list(itertools.takewhile(lambda option: option.kind is Kind.MAP, reversed(options)))
+    maps = list(itertools.takewhile(lambda option: option.kind is OptionKind.MAP, reversed(options)))
     if len(maps) < 2:
         return last
     values: dict[str, dict[str, Any]] = {}
@@ -219,4 +219,4 @@ def _merged(options: list[Option]) -> Option:
     result = {
         key: list(found.values()) if key in lists else next(iter(found.values())) for key, found in values.items()
     }
-    return Option(last.name, Kind.MAP, result, last.parenthesized)
+    return Option(last.name, OptionKind.MAP, result, last.parenthesized)

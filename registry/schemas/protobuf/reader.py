@@ -18,10 +18,10 @@ from registry.schemas.protobuf.model import (
     Field,
     File,
     Group,
-    Kind,
     Message,
     OneOf,
     Option,
+    OptionKind,
     Primitive,
     Range,
     Reserved,
@@ -44,7 +44,7 @@ PARTS: Final = {
     "oneof": ("one_ofs", "one_of"),
     "extend": ("extends", "extend"),
 }
-PLAIN: Final = (Kind.BOOLEAN, Kind.ENUM, Kind.NUMBER)
+PLAIN: Final = (OptionKind.BOOLEAN, OptionKind.ENUM, OptionKind.NUMBER)
 DECLARATIONS: Final = ("option", "reserved", "message", "enum", "extend", "oneof", "extensions", "export", "local")
 NO_TYPES: Final = frozenset({*DECLARATIONS, *LABELS, "map", "group"})
 # What large files consist of, read in one go; whatever has options, comments or escapes is not.
@@ -400,7 +400,7 @@ class _Reader:
             scan.need(separator)
         kind, value = self.value()
         for part in reversed(parts):
-            kind, value = Kind.OPTION, Option(part, kind, value)
+            kind, value = OptionKind.OPTION, Option(part, kind, value)
         return Option(name, kind, value, parenthesized)
 
     def more_parts(self) -> list[str]:
@@ -409,18 +409,18 @@ class _Reader:
             parts += [f"({self.scan.name()})"] if self.scan.at("(") else self.scan.name().split(".")
         return parts
 
-    def value(self) -> tuple[Kind, Any]:
+    def value(self) -> tuple[OptionKind, Any]:
         scan = self.scan
         if scan.at("{"):
-            return Kind.MAP, self.map()
+            return OptionKind.MAP, self.map()
         if scan.at("["):
-            return Kind.LIST, self.list()
+            return OptionKind.LIST, self.list()
         if scan.at_string():
-            return Kind.STRING, scan.string()
+            return OptionKind.STRING, scan.string()
         word = scan.word()
         if word[0].isdigit() or word[0] == "-":
-            return Kind.NUMBER, word
-        return (Kind.BOOLEAN if word in ("true", "false") else Kind.ENUM), word
+            return OptionKind.NUMBER, word
+        return (OptionKind.BOOLEAN if word in ("true", "false") else OptionKind.ENUM), word
 
     def map(self) -> dict[str, Any]:
         """A map; a key that comes again makes a list."""
@@ -429,7 +429,7 @@ class _Reader:
         self.scan.need("{")
         while not self.scan.take("}"):
             option = self.option(":")
-            if option.kind is Kind.OPTION:
+            if option.kind is OptionKind.OPTION:
                 if not isinstance(nested := result.get(option.name), dict):
                     nested = result[option.name] = {}
                 nested[option.value.name] = _in_value(option.value.kind, option.value.value)
@@ -462,6 +462,6 @@ class _Reader:
         self.scan.fail("expected ',' or ']'")
 
 
-def _in_value(kind: Kind, value: Any) -> Any:
+def _in_value(kind: OptionKind, value: Any) -> Any:
     """What stands for a value inside a map or list: strings, maps and lists themselves, plain kinds as `Primitive`."""
     return Primitive(kind, value) if kind in PLAIN else value

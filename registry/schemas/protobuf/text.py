@@ -20,10 +20,10 @@ from registry.schemas.protobuf.model import (
     Field,
     File,
     Group,
-    Kind,
     Message,
     OneOf,
     Option,
+    OptionKind,
     Range,
     Reserved,
     Rpc,
@@ -164,7 +164,7 @@ class _Writer:
         if field.default is not None:
             given.append(Option("default", _default_kind(kind), field.default))
         if field.json_name is not None:
-            given.append(Option("json_name", Kind.STRING, field.json_name))
+            given.append(Option("json_name", OptionKind.STRING, field.json_name))
         options = self.options(given)
         shown = f" {option_list(options, self.names)}" if options else ""
         return f"{f'{label} ' if label else ''}{kind} {field.name} = {field.number}{shown};\n"
@@ -281,11 +281,11 @@ def _position(value: int | str | Range) -> tuple[int, str]:
     return (value, str(value)) if isinstance(value, int) else (2**31 - 1, value)
 
 
-def _default_kind(kind: str) -> Kind:
+def _default_kind(kind: str) -> OptionKind:
     """How a default is written. Bytes are quoted here; Confluent's registry leaves the quotes out."""
     simple = kind.rpartition(".")[2]
     if simple == "bool":
-        return Kind.BOOLEAN
+        return OptionKind.BOOLEAN
     if simple in ("string", "bytes"):
-        return Kind.STRING
-    return Kind.NUMBER if simple in NUMBERS else Kind.ENUM
+        return OptionKind.STRING
+    return OptionKind.NUMBER if simple in NUMBERS else OptionKind.ENUM

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from registry.schemas.protobuf.model import Kind, Option, map_types, option_value
+from registry.schemas.protobuf.model import Option, OptionKind, map_types, option_value
 
 
 def test_the_types_of_a_map() -> None:
@@ -9,6 +9,10 @@ def test_the_types_of_a_map() -> None:
 
 
 def test_the_last_option_of_a_name_counts() -> None:
-    options = [Option("a", Kind.NUMBER, "1"), Option(".a", Kind.NUMBER, "2"), Option("b", Kind.NUMBER, "3")]
+    options = [
+        Option("a", OptionKind.NUMBER, "1"),
+        Option(".a", OptionKind.NUMBER, "2"),
+        Option("b", OptionKind.NUMBER, "3"),
+    ]
     assert option_value(options, "a") == "2"
     assert option_value(options, "c") is None

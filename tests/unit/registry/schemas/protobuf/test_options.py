@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.schemas.protobuf.model import Field, Kind
+from registry.schemas.protobuf.model import Field, OptionKind
 from registry.schemas.protobuf.options import Names, indented, normalized, option_list, option_text
 from registry.schemas.protobuf.reader import read
 
@@ -70,7 +70,7 @@ def test_maps_in_order_and_lists_of_one() -> None:
 )
 def test_numbers_are_shown_as_java_does(written: str, shown: str) -> None:
     option = read(f"option a = {written};").options[0]
-    assert option.kind is Kind.NUMBER
+    assert option.kind is OptionKind.NUMBER
     assert option_text(option, NAMES) == f"a = {shown}"
     assert option_text(option, None) == f"a = {written}"
 

@@ -11,10 +11,10 @@ from registry.schemas.protobuf.model import (
     Extensions,
     Field,
     Group,
-    Kind,
     Message,
     OneOf,
     Option,
+    OptionKind,
     Primitive,
     Range,
     Reserved,
@@ -22,7 +22,7 @@ from registry.schemas.protobuf.model import (
 )
 from registry.schemas.protobuf.reader import read
 
-ONE, TWO = Primitive(Kind.NUMBER, "1"), Primitive(Kind.NUMBER, "2")
+ONE, TWO = Primitive(OptionKind.NUMBER, "1"), Primitive(OptionKind.NUMBER, "2")
 PROTO3 = 'syntax = "proto3";'
 
 
@@ -40,7 +40,7 @@ def test_a_file() -> None:
     )
     assert (file.syntax, file.package) == ("proto3", "a.b")
     assert (file.imports, file.public_imports, file.weak_imports) == (["x.proto"], ["y.proto"], ["z.proto"])
-    assert file.options == [Option("java_package", Kind.STRING, "j")]
+    assert file.options == [Option("java_package", OptionKind.STRING, "j")]
     assert file.types == [Message("A"), Enum("E", [Constant("V", 0)])]
     assert file.services[0].rpcs == [Rpc("R", "A", "A", False, True)]
     assert file.extends == [Extend("google.protobuf.FieldOptions", [Field(None, "string", "tag", 50000)])]
@@ -53,7 +53,7 @@ def test_fields() -> None:
     )
     assert found.fields == [
         Field(None, "int32", "a", 1),
-        Field("repeated", ".p.B", "b", 2, [Option("deprecated", Kind.BOOLEAN, "true")]),
+        Field("repeated", ".p.B", "b", 2, [Option("deprecated", OptionKind.BOOLEAN, "true")]),
         Field(None, "map<string, B>", "c", 3),
         Field("optional", "string", "d", 4),
         Field(None, "string", "e", 5, json_name="E"),
@@ -75,7 +75,12 @@ def test_proto2() -> None:
 def test_oneofs_and_nested_types() -> None:
     found = message("oneof o { option x = 1; int32 a = 1; string b = 2; } message N {} enum E { reserved 5; V = 0; }")
     assert found.one_ofs == [
-        OneOf("o", [Field(None, "int32", "a", 1), Field(None, "string", "b", 2)], [], [Option("x", Kind.NUMBER, "1")])
+        OneOf(
+            "o",
+            [Field(None, "int32", "a", 1), Field(None, "string", "b", 2)],
+            [],
+            [Option("x", OptionKind.NUMBER, "1")],
+        )
     ]
     assert found.nested == [Message("N"), Enum("E", [Constant("V", 0)], [], [Reserved([5])])]
 
@@ -90,12 +95,15 @@ def test_reserved() -> None:
 @pytest.mark.parametrize(
     ("text", "option"),
     [
-        ("(a.b).c.d = 1", Option("a.b", Kind.OPTION, Option("c", Kind.OPTION, Option("d", Kind.NUMBER, "1")), True)),
-        ('(a) = {b: "x" c: 1, c: 2}', Option("a", Kind.MAP, {"b": "x", "c": [ONE, TWO]}, True)),
+        (
+            "(a.b).c.d = 1",
+            Option("a.b", OptionKind.OPTION, Option("c", OptionKind.OPTION, Option("d", OptionKind.NUMBER, "1")), True),
+        ),
+        ('(a) = {b: "x" c: 1, c: 2}', Option("a", OptionKind.MAP, {"b": "x", "c": [ONE, TWO]}, True)),
         ("(a) = {[x.y]: [true], b {c: V}}",
-         Option("a", Kind.MAP,
-                {"[x.y]": [Primitive(Kind.BOOLEAN, "true")], "b": {"c": Primitive(Kind.ENUM, "V")}}, True)),
-        ("a = [1, 2]", Option("a", Kind.LIST, [ONE, TWO])),
+         Option("a", OptionKind.MAP,
+                {"[x.y]": [Primitive(OptionKind.BOOLEAN, "true")], "b": {"c": Primitive(OptionKind.ENUM, "V")}}, True)),
+        ("a = [1, 2]", Option("a", OptionKind.LIST, [ONE, TWO])),
     ],
 )  # fmt: skip
 def test_options(text: str, option: Option) -> None:
@@ -152,7 +160,7 @@ def test_keywords_of_files_and_services_are_types_in_a_message(name: str) -> Non
 
 
 def test_a_key_with_fields_replaces_its_value() -> None:
-    assert read("option (a) = {[b]: 1 [b].c: 2};").options == [Option("a", Kind.MAP, {"[b]": {"c": TWO}}, True)]
+    assert read("option (a) = {[b]: 1 [b].c: 2};").options == [Option("a", OptionKind.MAP, {"[b]": {"c": TWO}}, True)]
 
 
 def test_the_quick_way_reads_like_the_slow_one() -> None:
