@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from kafka_core.aio.cluster.coordinators import CoordinatorFinder, CoordinatorKind
-from kafka_core.aio.cluster.pool import ConnectionPool, Lane
+from kafka_core.aio.cluster.pool import ConnectionPool, Purpose
 from kafka_core.aio.cluster.refresh import STAGGER_S, Address, MetadataRefresher
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.tasks.background import background
@@ -38,7 +38,7 @@ from kafka_core.hooks import Hooks
 from kafka_core.protocol import ApiMessage, ApiRequest
 from kafka_core.protocol.messages.metadata import MetadataResponse
 
-__all__ = ["ClusterClient", "CoordinatorKind", "Lane"]
+__all__ = ["ClusterClient", "CoordinatorKind", "Purpose"]
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
@@ -172,7 +172,7 @@ class ClusterClient:
         request: ApiRequest[ResponseT],
         *,
         timeout_s: float | None = None,
-        lane: Lane = Lane.MAIN,
+        purpose: Purpose = Purpose.MAIN,
     ) -> ResponseT:
         """Send to one broker and wait for the response.
 
@@ -186,24 +186,24 @@ class ClusterClient:
             NetworkError, AuthError, ProtocolError, StateError: see the class.
         """
         self._check()
-        connection = self._pool.ready(node_id, lane)
+        connection = self._pool.ready(node_id, purpose)
         if connection is not None and connection.writable:
             return await connection.send(request, timeout_s=timeout_s)
         deadline_s = None if timeout_s is None else self._clock.monotonic() + timeout_s
         what = f"broker {node_id}"
-        connection = await self._in_time(self.connection(node_id, lane), timeout_s, what, node_id)
+        connection = await self._in_time(self.connection(node_id, purpose), timeout_s, what, node_id)
         limit_s = self._request_timeout_s if deadline_s is None else self._left(deadline_s)
         await self._in_time(connection.drain(), limit_s, f"{what}{_silence(connection)}", node_id)
         return await connection.send(request, timeout_s=self._left(deadline_s))
 
-    async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> BrokerConnection:
+    async def connection(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> BrokerConnection:
         """The connection to a broker, ready; for requests that must go out in the order of the calls.
 
         Await its `drain()` before each `send()`. Raises as `send`; NetworkError (code _UNKNOWN_BROKER) when metadata
         knows no such broker, not even after asking again.
         """
         self._check()
-        connection = self._pool.ready(node_id, lane)
+        connection = self._pool.ready(node_id, purpose)
         if connection is not None:
             return connection
         broker = self.metadata.brokers.get(node_id)
@@ -216,11 +216,11 @@ class ClusterClient:
                 KafkaError._UNKNOWN_BROKER,
                 retriable=True,
             )
-        return await self._pool.get(broker, lane)
+        return await self._pool.get(broker, purpose)
 
-    def connects_in_s(self, node_id: int, lane: Lane = Lane.MAIN) -> float | None:
+    def connects_in_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float | None:
         """How long the reconnect back-off holds a new connection up; 0.0: not at all; None: there is a connection."""
-        return None if self._pool.ready(node_id, lane) is not None else self._pool.waits_s(node_id, lane)
+        return None if self._pool.ready(node_id, purpose) is not None else self._pool.waits_s(node_id, purpose)
 
     async def send_any(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
         """Send to the least loaded broker that can be reached, bootstrapping first if none is known.

@@ -37,7 +37,7 @@ class CoordinatorKind(enum.IntEnum):
     TRANSACTION = 1
 
 
-class Routes(Protocol):
+class AskedBrokers(Protocol):
     """What the finder needs of the cluster client."""
 
     async def any_connection(self) -> BrokerConnection:
@@ -57,8 +57,8 @@ class CoordinatorFinder:
     """Answers from memory, or asks; concurrent callers for one key share one look-up, keys asked for together share
     one request where the broker can do that."""
 
-    def __init__(self, routes: Routes, backoff: Backoff) -> None:
-        self._routes = routes
+    def __init__(self, brokers: AskedBrokers, backoff: Backoff) -> None:
+        self._brokers = brokers
         self._backoff = backoff
         self._known: dict[tuple[CoordinatorKind, str], int] = {}
         self._wanted: dict[tuple[CoordinatorKind, str], asyncio.Future[int]] = {}
@@ -138,7 +138,7 @@ class CoordinatorFinder:
                 if not error.retriable:
                     self._refuse(kind, keys, error)
                     return
-                self._routes.note_failure(error)
+                self._brokers.note_failure(error)
                 answers = []
             except Exception as error:  # ours: the callers must not wait for ever for a look-up that has ended
                 self._refuse(kind, keys, error)
@@ -157,7 +157,7 @@ class CoordinatorFinder:
         """Settle what was answered; False when some key has to be asked for again."""
         for answer in answers:
             if answer.error_code in _NOT_YET:
-                self._routes.note_failure(
+                self._brokers.note_failure(
                     BrokerError(answer.error_code, f"coordinator of {answer.key!r}: not available yet")
                 )
                 continue
@@ -165,7 +165,7 @@ class CoordinatorFinder:
                 text = f"coordinator of {kind.name.lower()} {answer.key!r}: {_reason(answer)}"
                 self._refuse(kind, [answer.key], BrokerError(answer.error_code, text))
                 continue
-            self._routes.broker_seen(BrokerAddress(answer.node_id, answer.host, answer.port))
+            self._brokers.broker_seen(BrokerAddress(answer.node_id, answer.host, answer.port))
             self._known[(kind, answer.key)] = answer.node_id
             future = self._wanted.pop((kind, answer.key), None)
             if future is not None and not future.done():
@@ -190,7 +190,7 @@ class CoordinatorFinder:
         return found
 
     async def _ask(self, kind: CoordinatorKind, keys: list[str]) -> list[Coordinator]:
-        connection = await self._routes.any_connection()
+        connection = await self._brokers.any_connection()
         version = connection.version_of(FindCoordinatorRequest)
         if version >= _BATCHED_SINCE:
             request = FindCoordinatorRequest(key_type=kind, coordinator_keys=keys)

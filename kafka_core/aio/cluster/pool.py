@@ -26,7 +26,7 @@ _SILENT_S: Final = 10.0
 the answer to a fetch back for a while."""
 
 
-class Lane(enum.Enum):
+class Purpose(enum.Enum):
     """Which of a broker's connections a request takes: one that waits must not hold up the others."""
 
     MAIN = "main"
@@ -46,13 +46,13 @@ class Connects(Protocol):
 
 
 class Slot:
-    """One broker's connection for one lane, with the history that decides when to connect again."""
+    """One broker's connection for one purpose, with the history that decides when to connect again."""
 
-    __slots__ = ("attempt", "broker", "connection", "lane", "not_before_s", "refused", "task", "up")
+    __slots__ = ("attempt", "broker", "connection", "not_before_s", "purpose", "refused", "task", "up")
 
-    def __init__(self, broker: BrokerAddress, lane: Lane) -> None:
+    def __init__(self, broker: BrokerAddress, purpose: Purpose) -> None:
         self.broker = broker
-        self.lane = lane
+        self.purpose = purpose
         self.connection: BrokerConnection | None = None
         self.task: asyncio.Task[BrokerConnection] | None = None
         self.attempt = 0
@@ -61,7 +61,7 @@ class Slot:
         self.up: asyncio.Event | None = None  # set while an attempt waits for its time: ends the wait
 
     def reachable(self) -> None:
-        """Another lane has just connected to the same broker: this one may try at once."""
+        """A connection of another purpose has just reached the same broker: this one may try at once."""
         if self.refused:
             self.attempt, self.not_before_s = 0, 0.0
             if self.up is not None:
@@ -92,12 +92,12 @@ class ConnectionPool:
         self._backoff = Backoff(backoff_ms, backoff_max_ms, rng)
         self._settled_after_s = max(backoff_ms, backoff_max_ms) / 1000
         self._on_up, self._on_down = on_up, on_down
-        self._slots: dict[tuple[int, Lane], Slot] = {}
+        self._slots: dict[tuple[int, Purpose], Slot] = {}
         self._ending: set[BrokerConnection] = set()  # no slot's any more, but their sockets may be open yet
         self._closed = False
 
-    async def get(self, broker: BrokerAddress, lane: Lane = Lane.MAIN) -> BrokerConnection:
-        """The broker's connection for that lane; connects, after the back-off, when there is none.
+    async def get(self, broker: BrokerAddress, purpose: Purpose = Purpose.MAIN) -> BrokerConnection:
+        """The broker's connection for that purpose; connects, after the back-off, when there is none.
 
         Concurrent callers share one attempt; cancelling one of them does not stop it.
 
@@ -107,7 +107,7 @@ class ConnectionPool:
         """
         if self._closed:
             raise StateError("the client is closed")
-        slot = self._slot(broker, lane)
+        slot = self._slot(broker, purpose)
         if slot.connection is not None and slot.connection.usable:
             return slot.connection
         if slot.task is None:
@@ -115,16 +115,16 @@ class ConnectionPool:
             slot.task.add_done_callback(_look_at)
         return await asyncio.shield(slot.task)
 
-    def ready(self, node_id: int, lane: Lane = Lane.MAIN) -> BrokerConnection | None:
+    def ready(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> BrokerConnection | None:
         """The connection, if there is a usable one now."""
-        slot = self._slots.get((node_id, lane))
+        slot = self._slots.get((node_id, purpose))
         if slot is None or slot.connection is None or not slot.connection.usable:
             return None
         return slot.connection
 
-    def waits_s(self, node_id: int, lane: Lane = Lane.MAIN) -> float:
+    def waits_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float:
         """Seconds until the back-off lets a new attempt begin; 0.0 when it may begin now."""
-        slot = self._slots.get((node_id, lane))
+        slot = self._slots.get((node_id, purpose))
         return max(0.0, slot.not_before_s - self._clock.monotonic()) if slot is not None else 0.0
 
     def throttled_s(self) -> dict[int, float]:
@@ -138,7 +138,7 @@ class ConnectionPool:
 
     def adopt(self, broker: BrokerAddress, connection: BrokerConnection) -> bool:
         """Take a connection made elsewhere as the broker's MAIN one; False when there is one already."""
-        slot = self._slot(broker, Lane.MAIN)
+        slot = self._slot(broker, Purpose.MAIN)
         if self._closed or slot.task is not None or (slot.connection is not None and slot.connection.usable):
             return False
         connection.node_id = broker.node_id
@@ -187,14 +187,14 @@ class ConnectionPool:
 
     # ---- inside
 
-    def _slot(self, broker: BrokerAddress, lane: Lane) -> Slot:
-        key = (broker.node_id, lane)
+    def _slot(self, broker: BrokerAddress, purpose: Purpose) -> Slot:
+        key = (broker.node_id, purpose)
         slot = self._slots.get(key)
         if slot is not None and (slot.broker.host, slot.broker.port) != (broker.host, broker.port):
             self._let_go(slot)
             slot = None
         if slot is None:
-            slot = self._slots[key] = Slot(broker, lane)
+            slot = self._slots[key] = Slot(broker, purpose)
         return slot
 
     async def _connect(self, slot: Slot) -> BrokerConnection:
@@ -216,7 +216,7 @@ class ConnectionPool:
             raise
         finally:
             slot.task = None
-        if self._slots.get((slot.broker.node_id, slot.lane)) is not slot:  # let go while we were connecting
+        if self._slots.get((slot.broker.node_id, slot.purpose)) is not slot:  # let go while we were connecting
             self.retire(connection)
             return connection
         self._take(slot, connection)
@@ -233,8 +233,8 @@ class ConnectionPool:
 
     def _take(self, slot: Slot, connection: BrokerConnection) -> None:
         slot.connection, slot.refused = connection, False
-        for lane in Lane:  # the broker can be reached: other lanes need not wait out what they thought of it
-            other = self._slots.get((slot.broker.node_id, lane))
+        for purpose in Purpose:  # the broker can be reached: the others need not wait out their back-off
+            other = self._slots.get((slot.broker.node_id, purpose))
             if other is not None and other is not slot:
                 other.reachable()
         self._on_up(slot.broker)
@@ -260,8 +260,8 @@ class ConnectionPool:
         each would cost a time-out of its own.
         """
         since_s = min(since_s, self._clock.monotonic() - _SILENT_S)
-        for lane in Lane:
-            other = self._slots.get((slot.broker.node_id, lane))
+        for purpose in Purpose:
+            other = self._slots.get((slot.broker.node_id, purpose))
             found = other.connection if other is not None and other is not slot else None
             if found is not None and found.heard_s < since_s:
                 found.abort(error if found.in_flight else None)

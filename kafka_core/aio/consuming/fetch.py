@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final
 
-from kafka_core.aio.cluster.client import ClusterClient, Lane
+from kafka_core.aio.cluster.client import ClusterClient, Purpose
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.tasks.background import background
@@ -113,7 +113,7 @@ class FetchLoop:
 
     async def _fetch(self, planned: PlannedFetch) -> None:
         try:
-            response = await self._send(planned, Lane.FETCH)
+            response = await self._send(planned, Purpose.FETCH)
             outcome = self._fetcher.received(planned, response, self._clock.monotonic())
         except Exception as error:
             log_failure(planned, error)
@@ -123,7 +123,7 @@ class FetchLoop:
 
     async def _fetch_beside(self, planned: PlannedFetch) -> None:
         try:
-            response = await self._send(planned, Lane.MAIN)
+            response = await self._send(planned, Purpose.MAIN)
             outcome = self._fetcher.received_beside(planned, response, self._clock.monotonic())
         except Exception as error:
             log_failure(planned, error)
@@ -141,8 +141,8 @@ class FetchLoop:
         self._beside.pop(node_id, None)
         self._pump()
 
-    async def _send(self, planned: PlannedFetch, lane: Lane) -> FetchResponse:
-        connection = await self._connection(planned, lane)
+    async def _send(self, planned: PlannedFetch, purpose: Purpose) -> FetchResponse:
+        connection = await self._connection(planned, purpose)
         await connection.drain()
         version = connection.version_of(FetchRequest)
         if not planned.by_topic_id:
@@ -150,15 +150,15 @@ class FetchLoop:
         timeout_s = self._timeout_s + planned.request.max_wait_ms / 1000
         return await connection.send(planned.request, timeout_s=timeout_s, version=version)
 
-    async def _connection(self, planned: PlannedFetch, lane: Lane) -> BrokerConnection:
+    async def _connection(self, planned: PlannedFetch, purpose: Purpose) -> BrokerConnection:
         """The connection to the leader; while it can't be had the metadata is asked: it may have found another one.
 
         The wait may be long: reconnect.backoff.max.ms, or the time-out of a connection to a host that is gone.
         """
-        wait_s = self._client.connects_in_s(planned.node_id, lane)
+        wait_s = self._client.connects_in_s(planned.node_id, purpose)
         if wait_s is None:
-            return await self._client.connection(planned.node_id, lane)
-        attempt = asyncio.ensure_future(self._client.connection(planned.node_id, lane))
+            return await self._client.connection(planned.node_id, purpose)
+        attempt = asyncio.ensure_future(self._client.connection(planned.node_id, purpose))
         try:
             if wait_s > 0:
                 self._ask_for_leaders(planned)

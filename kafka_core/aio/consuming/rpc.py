@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind, Lane
+from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind, Purpose
 from kafka_core.clock import Clock
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.offsets import Commits, Committed, ConsumerGroupMetadata
@@ -50,7 +50,7 @@ class ConsumerRpc:
         request: type[ApiRequest[ResponseT]],
         build: Callable[[int], ApiRequest[ResponseT]],
         *,
-        lane: Lane = Lane.MAIN,
+        purpose: Purpose = Purpose.MAIN,
         timeout_s: float | None = None,
         max_version: int | None = None,
     ) -> ResponseT:
@@ -58,11 +58,11 @@ class ConsumerRpc:
 
         A broker whose reconnect back-off lasts is not waited for: meanwhile another one may have taken its place.
         """
-        if wait_s := self._client.connects_in_s(node_id, lane):
+        if wait_s := self._client.connects_in_s(node_id, purpose):
             text = f"broker {node_id} can't be reached, the next connection is tried in {wait_s:.3g} s"
             cause = self._client.last_error
             raise NetworkError(text if cause is None else f"{text}: {cause}", retriable=True) from cause
-        connection = await self._client.connection(node_id, lane)
+        connection = await self._client.connection(node_id, purpose)
         await connection.drain()
         version = negotiate(request, connection.versions, max_version=max_version)
         return await connection.send(build(version), timeout_s=timeout_s, version=version)
@@ -271,8 +271,8 @@ class ConsumerRpc:
                 return LeaveGroupRequest(group_id=request.group_id, member_id=request.members[0].member_id)
             return request
 
-        lane = Lane.MAIN if apart else Lane.GROUP
-        answer: ApiMessage = await self.call(node_id, type(request), build, lane=lane, timeout_s=timeout_s)
+        purpose = Purpose.MAIN if apart else Purpose.GROUP
+        answer: ApiMessage = await self.call(node_id, type(request), build, purpose=purpose, timeout_s=timeout_s)
         return answer
 
 

@@ -17,8 +17,8 @@ Answer = Any
 class FakeConnection:
     """To one broker."""
 
-    def __init__(self, brokers: "FakeBrokers", node_id: int, lane: object) -> None:
-        self.brokers, self.node_id, self.lane = brokers, node_id, lane
+    def __init__(self, brokers: "FakeBrokers", node_id: int, purpose: object) -> None:
+        self.brokers, self.node_id, self.purpose = brokers, node_id, purpose
         self.versions = brokers.versions
 
     def version_of(self, request: type[Any]) -> int:
@@ -30,7 +30,7 @@ class FakeConnection:
     async def send(self, request: Any, *, timeout_s: float | None = None, version: int | None = None) -> Any:
         self.brokers.log.append((self.node_id, request))
         self.brokers.sent_versions.append(version)
-        self.brokers.lanes.append(self.lane)
+        self.brokers.purposes.append(self.purpose)
         answer = self.brokers.answer(self.node_id, request)
         await asyncio.sleep(0)
         if answer is None:
@@ -46,7 +46,7 @@ class FakeBrokers:
     Attributes:
         leaders: (topic, partition) → leader; what metadata says. A topic in `errors` has that code instead.
         handlers: request class → what answers it, given (node id, request).
-        log: (node id, request) of everything that was asked, in order; `sent_versions`, `lanes` beside it.
+        log: (node id, request) of everything that was asked, in order; `sent_versions`, `purposes` beside it.
         coordinators: what the look-ups of the coordinator give, one after the other; the last one stays.
     """
 
@@ -57,7 +57,7 @@ class FakeBrokers:
         self.handlers: dict[type[Any], Callable[[int, Any], Answer]] = {}
         self.log: list[tuple[int, Any]] = []
         self.sent_versions: list[int | None] = []
-        self.lanes: list[object] = []
+        self.purposes: list[object] = []
         self.coordinators: list[int | Exception] = [9]
         self.versions = BrokerVersions({key: cls.VALID_VERSIONS for key, cls in REQUESTS.items()})
         self.metadata = ClusterView()
@@ -102,14 +102,14 @@ class FakeBrokers:
     def track_topics(self, topics: Iterable[str]) -> None:
         self.tracked = set(topics)
 
-    def connects_in_s(self, node_id: int, lane: object = None) -> float | None:
+    def connects_in_s(self, node_id: int, purpose: object = None) -> float | None:
         return 0.0 if self.unreachable.get(node_id) else self.backs_off_s.get(node_id)
 
-    async def connection(self, node_id: int, lane: object = None) -> FakeConnection:
+    async def connection(self, node_id: int, purpose: object = None) -> FakeConnection:
         await asyncio.sleep(0)
         if gate := self.unreachable.get(node_id):
             await gate.wait()
-        return FakeConnection(self, node_id, lane)
+        return FakeConnection(self, node_id, purpose)
 
     async def coordinator(self, kind: object, key: str, *, timeout_s: float | None = None) -> int:
         await asyncio.sleep(0)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kafka_core.aio.cluster import refresh
-from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind, Lane
+from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind, Purpose
 from kafka_core.config import Role, parse
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import (
@@ -189,10 +189,10 @@ class TestSending:
     async def test_to_one_broker_in_its_lane(self):
         async with cluster(2) as (brokers, client):
             await client.refresh_metadata([])
-            for lane in Lane:
-                await client.send(2, HeartbeatRequest(member_id=lane.value), lane=lane)
+            for purpose in Purpose:
+                await client.send(2, HeartbeatRequest(member_id=purpose.value), purpose=purpose)
             assert [request.member_id for request in brokers[1].asked(HeartbeatRequest)] == [
-                lane.value for lane in Lane
+                purpose.value for purpose in Purpose
             ]
             assert brokers[1].accepted == 3
             assert brokers[0].asked(HeartbeatRequest) == []
@@ -649,9 +649,9 @@ class TestTokens:
             client = make_client(
                 broker.address, security_protocol="sasl_plaintext", sasl_mechanism="OAUTHBEARER", oauth_cb=oauth_cb
             )
-            for lane in Lane:
+            for purpose in Purpose:
                 await client.refresh_metadata([])
-                await client.send(1, HeartbeatRequest(), lane=lane)
+                await client.send(1, HeartbeatRequest(), purpose=purpose)
             assert calls == ["kafka-core-oauth"]
             assert len(broker.asked(SaslAuthenticateRequest)) == 3
             await client.close()

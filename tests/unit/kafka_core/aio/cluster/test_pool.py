@@ -1,4 +1,4 @@
-"""kafka_core.aio.cluster.pool: sharing, back-off, lanes, brokers that go or move."""
+"""kafka_core.aio.cluster.pool: sharing, back-off, purposes, brokers that go or move."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kafka_core.aio.cluster.pool import ConnectionPool, Lane
+from kafka_core.aio.cluster.pool import ConnectionPool, Purpose
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.clock import SystemClock
 from kafka_core.engine.metadata import BrokerAddress
@@ -82,8 +82,8 @@ class TestSharing:
     @on_loop
     async def test_lanes_have_connections_of_their_own(self):
         async with both() as (broker, setup):
-            found = [await setup.pool.get(setup.address, lane) for lane in Lane]
-            assert len(set(map(id, found))) == len(Lane) == broker.accepted
+            found = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
+            assert len(set(map(id, found))) == len(Purpose) == broker.accepted
             assert all(connection.node_id == 1 for connection in found)
 
     @on_loop
@@ -166,12 +166,12 @@ class TestBackoff:
         async with ScriptedBroker() as broker:
             setup = Setup(broker, backoff_ms=1_000_000, backoff_max_ms=1_000_000)
             setup.connector.failure = NetworkError("refused")
-            assert "refused" in str(await outcome(setup.pool.get(setup.address, Lane.FETCH)))
-            assert setup.pool.waits_s(1, Lane.FETCH) > 100
-            waiting = asyncio.ensure_future(setup.pool.get(setup.address, Lane.FETCH))
+            assert "refused" in str(await outcome(setup.pool.get(setup.address, Purpose.FETCH)))
+            assert setup.pool.waits_s(1, Purpose.FETCH) > 100
+            waiting = asyncio.ensure_future(setup.pool.get(setup.address, Purpose.FETCH))
             await asyncio.sleep(0)
             setup.connector.failure = None
-            await setup.pool.get(setup.address, Lane.MAIN)
+            await setup.pool.get(setup.address, Purpose.MAIN)
             assert (await waiting).usable
             await setup.pool.close(1.0)
 
@@ -252,20 +252,20 @@ class TestSilence:
     async def test_a_time_out_ends_the_brokers_other_connections_that_are_silent_since_then(self):
         async with both() as (broker, setup):
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
-            main, fetch, group = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            main, fetch, group = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
             waiting = fetch.send(HeartbeatRequest())
             fetch.heard_s -= 60
             error = await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
             assert isinstance(error, NetworkError)
             assert str(await outcome(waiting)) == str(error)
-            assert setup.pool.ready(1, Lane.FETCH) is None
-            assert setup.pool.ready(1, Lane.GROUP) is group  # it was heard just now
+            assert setup.pool.ready(1, Purpose.FETCH) is None
+            assert setup.pool.ready(1, Purpose.GROUP) is group  # it was heard just now
 
     @on_loop
     async def test_one_that_nobody_waits_for_ends_without_a_word(self):
         async with both() as (broker, setup):
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
-            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            main, fetch, _ = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
             fetch.heard_s -= 60
             await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
             assert not fetch.usable
@@ -275,7 +275,7 @@ class TestSilence:
     async def test_one_that_was_silent_for_a_shorter_time_than_the_unanswered_request_stays(self):
         async with both() as (broker, setup):
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
-            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            main, fetch, _ = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
             fetch.heard_s -= 9  # a broker may hold the answer to a fetch back for a while
             await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
             assert fetch.usable
@@ -283,7 +283,7 @@ class TestSilence:
     @on_loop
     async def test_another_end_than_a_time_out_says_nothing_about_the_others(self):
         async with both() as (_, setup):
-            main, fetch, _ = [await setup.pool.get(setup.address, lane) for lane in Lane]
+            main, fetch, _ = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
             fetch.heard_s -= 60
             main.abort(NetworkError("lost"))
             assert fetch.usable
@@ -293,7 +293,7 @@ class TestEnd:
     @on_loop
     async def test_close_fails_waiting_callers_and_later_calls(self):
         async with both() as (broker, setup):
-            connected = await setup.pool.get(setup.address, Lane.FETCH)
+            connected = await setup.pool.get(setup.address, Purpose.FETCH)
             setup.connector.gate = asyncio.Event()
             task = asyncio.ensure_future(setup.pool.get(setup.address))
             await until(lambda: len(setup.connector.started_s) == 2)

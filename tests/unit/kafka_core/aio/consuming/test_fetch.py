@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_core.aio.cluster.client import Lane
+from kafka_core.aio.cluster.client import Purpose
 from kafka_core.aio.consuming import fetch as consumer_fetch
 from kafka_core.aio.consuming.fetch import FetchLoop, PositionFinder
 from kafka_core.aio.consuming.rpc import ConsumerRpc
@@ -150,7 +150,7 @@ async def test_every_leader_is_read_with_one_request_at_a_time() -> None:
     rig = Rig(0, 3)
     assert await rig.read(9) == [*((0, n) for n in range(6)), *((1, n) for n in range(3, 6))]
     await asyncio.sleep(0.01)
-    assert set(rig.brokers.lanes) == {Lane.FETCH}
+    assert set(rig.brokers.purposes) == {Purpose.FETCH}
     waiting = [node for node, request in rig.brokers.log if not request.topics or request.topics[0].partitions]
     assert set(waiting) == {1, 2}
     before = len(rig.brokers.log)
@@ -250,8 +250,8 @@ async def test_a_seek_overtakes_the_request_that_waits_at_the_broker() -> None:
     assert await rig.read(5) == [(0, n) for n in range(1, 6)]
     await asyncio.sleep(0.01)
     first, *beside = rig.brokers.asked(FetchRequest)
-    assert rig.brokers.lanes[0] is Lane.FETCH
-    assert set(rig.brokers.lanes[1:]) == {Lane.MAIN}
+    assert rig.brokers.purposes[0] is Purpose.FETCH
+    assert set(rig.brokers.purposes[1:]) == {Purpose.MAIN}
     assert (first.session_epoch, {item.session_epoch for item in beside}) == (0, {-1})
     await rig.stop()
 

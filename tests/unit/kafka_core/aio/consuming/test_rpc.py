@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_core.aio.cluster.client import Lane
+from kafka_core.aio.cluster.client import Purpose
 from kafka_core.aio.consuming.rpc import ConsumerRpc, concerns_all
 from kafka_core.clock import SystemClock
 from kafka_core.engine.consuming.offsets import Committed, ConsumerGroupMetadata
@@ -308,7 +308,7 @@ async def test_requests_of_the_group_have_their_own_connection_unless_that_is_bl
     rpc = make(brokers)
     await rpc.group(9, HeartbeatRequest("g"), 1.0, apart=False)
     await rpc.group(9, HeartbeatRequest("g"), 1.0, apart=True)
-    assert brokers.lanes == [Lane.GROUP, Lane.MAIN]
+    assert brokers.purposes == [Purpose.GROUP, Purpose.MAIN]
 
 
 @pytest.mark.parametrize(("newest", "by_members"), [(5, True), (3, True), (2, False), (0, False)])
