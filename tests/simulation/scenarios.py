@@ -389,22 +389,43 @@ def admin(rng: random.Random, seed: int) -> Plan:
     return draft.plan()
 
 
+def anew(rng: random.Random, seed: int) -> Plan:
+    """A topic is deleted and made anew while a broker stands still that has requests for the old one."""
+    draft = Draft(rng, seed, "anew", rng.choice((3.0, 5.0)))
+    draft.brokers = rng.choice((2, 3))
+    draft.producer("p0", careful=True)
+    often = {"topic.metadata.refresh.interval.ms": 100, "socket.timeout.ms": 3000, "linger.ms": rng.choice((0, 5))}
+    draft.clients[:] = [replace(client, conf={**client.conf, **often}) for client in draft.clients]
+    draft.at(0.0, "send", "p0", TOPIC, 20, 0)
+    draft.bursts("p0", rng.randint(1, 4), 20)
+    at_s = draft.moment(0.3)
+    draft.at(at_s, "stall", "p0", draft.node(), round(rng.uniform(0.5, 1.5), 3))
+    for number in range(8):
+        draft.at(at_s + 0.001 + number * 0.1, "send", "p0", TOPIC, rng.randint(2, 8), 0)
+    draft.at(at_s + 0.1 * rng.random(), "delete", TOPIC)
+    draft.at(at_s + 0.1 + 0.2 * rng.random(), "create", TOPIC, draft.topics[TOPIC])
+    draft.troubles(rng.randint(0, 1), PRODUCER_APIS)
+    return draft.plan()
+
+
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,
     "read": read,
     "group": group,
     "topics": topics,
     "admin": admin,
+    "anew": anew,
 }
 WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
-ADMIN_SHARE: Final = 1 / 15
-"""Of all seeds; drawn from a source of its own, so that the plans of all others stay what they were."""
+SHARES: Final = {"admin": 1 / 15, "anew": 1 / 20}
+"""Of all seeds; drawn from sources of their own, so that the plans of all others stay what they were."""
 
 
 def plan_for(seed: int, scenario: str | None = None) -> Plan:
     """The plan of a seed; of a certain scenario, if one is named."""
     rng = random.Random(seed)
-    if scenario is None and random.Random(f"admin {seed}").random() < ADMIN_SHARE:
-        scenario = "admin"
+    if scenario is None:
+        drawn_first = (name for name, share in SHARES.items() if random.Random(f"{name} {seed}").random() < share)
+        scenario = next(drawn_first, None)
     drawn = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     return SCENARIOS[scenario or drawn](rng, seed)

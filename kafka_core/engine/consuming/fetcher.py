@@ -288,6 +288,7 @@ class Fetcher:
             if state.leader_epoch >= 0 and state.fetch_epoch >= 0:
                 self._queue.leave(state, state.version, Phase.VALIDATE)
             state.request = NO_REQUEST  # the old leader may have had what the new one has not
+            state.retry_at_s = 0.0  # and its errors say nothing about the new one
             state.leader_epoch = known.leader_epoch
             state.preferred_replica = None
         if state.preferred_replica is not None:

@@ -190,11 +190,13 @@ class Lane:
         """
         if not self.queue or now_s < self.retry_at_s:
             return False
-        if self.in_flight and (
-            self.failures or self.flight_node != self.leader or self.flight_topic_id != self.topic_id
-        ):
+        if self.in_flight and (self.failures or not self._same_place()):
             return False
         return self.sequence is None or self._align(self.sequence, ids)
+
+    def _same_place(self) -> bool:
+        """Whether what is in flight went where the next batch would go."""
+        return self.flight_node == self.leader and self.flight_topic_id == self.topic_id
 
     def _align(self, sequence: PartitionSequence, ids: ProducerIds) -> bool:
         """Make the sequence fit for the next batch; False when that has to wait."""

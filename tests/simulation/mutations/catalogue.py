@@ -75,6 +75,14 @@ _ALL: Final = (
         "self._told = dict(wanted) if self._epoch <= 1 else self._told | dict(wanted)",
     ),
     Mutation(
+        "topic-anew",
+        "batches for a topic made anew follow those that are on their way to the old one",
+        Lane,
+        "_same_place",
+        " and self.flight_topic_id == self.topic_id",
+        "",
+    ),
+    Mutation(
         "retry-behind",
         "a batch that is sent again queues behind those that came after it",
         Lane,
@@ -103,7 +111,7 @@ _ALL: Final = (
         "new batches are sent while a failed one waits to be sent again",
         Lane,
         "may_send",
-        "if self.in_flight and (self.failures or self.flight_node != self.leader):",
+        "if self.in_flight and (self.failures or not self._same_place()):",
         "if False:",
     ),
     Mutation(

@@ -607,6 +607,14 @@ def test_a_leader_that_the_brokers_do_not_list_keeps_its_back_off() -> None:
 # ---- leaders
 
 
+def test_a_new_leader_is_asked_at_once_whatever_the_old_one_said_last() -> None:
+    rig = Rig(0)
+    rig.answer(rig.one(), row(0, error_code=KafkaError.NOT_LEADER_FOR_PARTITION))
+    assert rig.plan() == []
+    rig.view = view_of({0: 2}, epoch=5)
+    assert rig.one().node_id == 2
+
+
 def test_a_new_leader_epoch_sends_what_was_read_to_be_validated() -> None:
     rig = Rig(0)
     rig.answer(rig.one(), row(0, records(0, b"a")))
