@@ -6,7 +6,7 @@ from typing import Final
 
 from kafka_core.aio.consuming.consumer import AIOConsumer
 from kafka_core.aio.consuming.core import ConsumerCore
-from kafka_core.aio.producing.producer import AIOProducer
+from kafka_core.aio.producing.producer import _Deliveries
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetch_session import FetchSession
@@ -189,7 +189,7 @@ _ALL: Final = (
     Mutation(
         "room-unseen",
         "a producer that waits for room is not told when there is some",
-        AIOProducer,
+        _Deliveries,
         "on_settled",
         "self._changed is not None and not self._changed.done()",
         "False",
