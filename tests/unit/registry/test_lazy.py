@@ -9,7 +9,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("package", ["registry.client", "registry.dev"])
+@pytest.mark.parametrize("package", ["registry", "registry.client", "registry.dev"])
 def test_every_public_name_has_a_home_and_is_listed(package: str) -> None:
     module = importlib.import_module(package)
     assert sorted(name for names in module.HOMES.values() for name in names) == sorted(module.__all__)
@@ -20,6 +20,12 @@ def test_every_public_name_has_a_home_and_is_listed(package: str) -> None:
             assert vars(module)[name] is getattr(module, name)
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'Nothing'"):
         _ = module.Nothing
+
+
+def test_modules_are_there_after_one_import() -> None:
+    code = "import registry; assert {'models', 'Schema'} <= {*dir(registry)}; registry.errors.ResponseError"
+    assert "registry.errors" in loaded(code, "registry.")
+    assert loaded("import registry", "registry.") == ["registry.lazy"]
 
 
 def loaded(code: str, *packages: str) -> list[str]:
