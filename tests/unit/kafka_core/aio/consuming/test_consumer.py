@@ -86,9 +86,14 @@ def test_iteration_ends_when_the_consumer_is_closed(cluster: EmbeddedCluster) ->
     async def work() -> None:
         consumer = AIOConsumer(settings(cluster))
         await consumer.assign([TopicPartition("t", 0, 9)])
-        asyncio.get_running_loop().call_later(0.2, lambda: closing.append(asyncio.ensure_future(consumer.close())))
+        found: list[bytes | None] = []
         closing: list[asyncio.Future[None]] = []
-        assert [message.value() async for message in consumer] == [b"0-9"]
+        async for message in consumer:
+            found.append(message.value())
+            asyncio.get_running_loop().call_later(
+                0.1, lambda: closing.append(asyncio.ensure_future(consumer.close()))
+            )  # while it waits for the next
+        assert found == [b"0-9"]
         await closing[0]
 
     run(work)
