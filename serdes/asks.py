@@ -1,25 +1,88 @@
-"""What serializers ask of a registry: steps that a flow yields, and that a shell answers.
+"""What serializers want of a registry: the methods of `SchemaSource`, called by flows through whoever drives them.
 
-Must not know how a registry is reached: the blocking and the asyncio shell share every flow.
+Must not know how a registry is reached: `serdes.engine.blocking` and `serdes.engine.aio` drive the same flows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-__all__ = ["Ask", "Flow"]
+if TYPE_CHECKING:
+    from registry import Association, RegisteredSchema, Schema
+
+__all__ = ["Ask", "Flow", "SchemaSource", "ask"]
 
 T = TypeVar("T")
 
 
+class SchemaSource(Protocol):
+    """The methods of a registry client that serializers call. An asyncio client has coroutines of the same names."""
+
+    def get_schema(self, schema_id: int, subject_name: str | None = None, /) -> Schema:
+        """The schema with an id, in the context that a subject is in."""
+        ...
+
+    def get_schema_by_guid(self, guid: str, /) -> Schema:
+        """The schema with a GUID."""
+        ...
+
+    def get_version(self, subject_name: str, version: int, deleted: bool, /) -> RegisteredSchema:
+        """A version of a subject."""
+        ...
+
+    def get_latest_version(self, subject_name: str, /) -> RegisteredSchema:
+        """The newest version of a subject."""
+        ...
+
+    def get_latest_with_metadata(
+        self, subject_name: str, metadata: dict[str, str], deleted: bool, /
+    ) -> RegisteredSchema:
+        """The newest version of a subject that has these properties."""
+        ...
+
+    def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+        /,
+    ) -> RegisteredSchema:
+        """The version of a subject with a schema."""
+        ...
+
+    def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False, /
+    ) -> RegisteredSchema:
+        """Registers a schema."""
+        ...
+
+    def get_associations_by_resource_name(
+        self, resource_name: str, resource_namespace: str, resource_type: str, association_types: list[str], /
+    ) -> list[Association]:
+        """The subjects that are associated with a topic."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Call a method of the registry client. Outcome: what it returns; its `SchemaRegistryError` is thrown in."""
+class Ask(Generic[T]):
+    """One call of a registry client's method, for whoever drives a flow.
 
-    operation: str
-    arguments: tuple[Any, ...]
+    Attributes:
+        call: makes the call; with an asyncio client it gives an awaitable of the answer.
+    """
+
+    call: Callable[[SchemaSource], T]
 
 
-Flow: TypeAlias = Generator[Ask, Any, T]
+Flow: TypeAlias = Generator[Ask[Any], Any, T]
+"""Yields calls, is sent their answers (a `SchemaRegistryError` is thrown in), and returns its result."""
+
+
+def ask(call: Callable[[SchemaSource], T]) -> Flow[T]:
+    """The answer of a registry: `schema = yield from ask(lambda source: source.get_schema(7))`."""
+    answer: T = yield Ask(call)
+    return answer

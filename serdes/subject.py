@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from registry import SchemaRegistryError
-from serdes.asks import Ask, Flow
+from serdes.asks import Flow, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError, foreign
 
@@ -135,8 +135,10 @@ class AssociatedNameStrategy:
             raise SerializationError(f"the Kafka cluster's id can't be found; set {KAFKA_CLUSTER_ID}") from error
         kind = "key" if place.field == MessageField.KEY else "value"
         try:
-            found = yield Ask(
-                "get_associations_by_resource_name", (place.topic, cluster or ANY_CLUSTER, "topic", [kind])
+            found = yield from ask(
+                lambda source: source.get_associations_by_resource_name(
+                    place.topic, cluster or ANY_CLUSTER, "topic", [kind]
+                )
             )
         except SchemaRegistryError as error:
             if not _none_associated(error):

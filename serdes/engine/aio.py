@@ -6,14 +6,12 @@ Must not know of formats, schemas or frames: `serdes.engine.calls` has all that 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
+from serdes.asks import SchemaSource
 from serdes.context import SerializationContext
 from serdes.engine.calls import Reading, Writing
 from serdes.engine.plan import Flow
-
-if TYPE_CHECKING:
-    from registry import AsyncSchemaRegistryClient
 
 __all__ = ["AsyncDeserializer", "AsyncSerializer"]
 
@@ -81,8 +79,8 @@ class AsyncDeserializer(Reading):
         return self._read(plan, frame, ctx)
 
 
-async def drive(client: AsyncSchemaRegistryClient | None, flow: Flow[T]) -> T:
-    """Runs a flow to its end, with the client's methods."""
+async def drive(client: SchemaSource, flow: Flow[T]) -> T:
+    """Runs a flow to its end, with the client's methods, which are coroutines of a source's names."""
     outcome: Any = None
     error: Exception | None = None
     while True:
@@ -93,6 +91,6 @@ async def drive(client: AsyncSchemaRegistryClient | None, flow: Flow[T]) -> T:
             return result
         outcome, error = None, None
         try:
-            outcome = await getattr(client, ask.operation)(*ask.arguments)
+            outcome = await ask.call(client)
         except Exception as raised:  # the flow knows what was wanted
             error = raised

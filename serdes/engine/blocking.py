@@ -5,15 +5,13 @@ Must not know of formats, schemas or frames: `serdes.engine.calls` has all that 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from serdes.asks import SchemaSource
 from serdes.context import SerializationContext
 from serdes.engine.calls import Reading, Writing, blame
 from serdes.engine.plan import Flow
 from serdes.kernels import ReadCall, WriteCall
-
-if TYPE_CHECKING:
-    from registry import SchemaRegistryClient
 
 __all__ = ["BlockingDeserializer", "BlockingSerializer"]
 
@@ -43,7 +41,7 @@ class BlockingDeserializer(ReadCall, Reading):
         blame("the payload can't be decoded", error, self._known(value[: self._quick_size], ctx), ctx)
 
 
-def drive(client: SchemaRegistryClient | None, flow: Flow[T]) -> T:
+def drive(client: SchemaSource, flow: Flow[T]) -> T:
     """Runs a flow to its end, with the client's methods."""
     outcome: Any = None
     error: Exception | None = None
@@ -55,6 +53,6 @@ def drive(client: SchemaRegistryClient | None, flow: Flow[T]) -> T:
             return result
         outcome, error = None, None
         try:
-            outcome = getattr(client, ask.operation)(*ask.arguments)
+            outcome = ask.call(client)
         except Exception as raised:  # the flow knows what was wanted
             error = raised

@@ -1,6 +1,6 @@
 """Which schema a serializer writes or reads with, found out once: flows that ask the registry.
 
-Must not know how a registry is reached (a flow yields `Ask`s and is sent answers) nor what a format is (`Format`).
+Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`Format`).
 What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaRegistryError
+from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaReference, SchemaRegistryError
 from registry.schemas.references import closure
-from serdes.asks import Ask, Flow
+from serdes.asks import Flow, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import Contracts, Decode, Encode, Format, ReadHooks, Referenced, WriteHooks
@@ -28,7 +28,6 @@ from serdes.subject import (
 )
 
 __all__ = [
-    "Ask",
     "Flow",
     "ReadPlan",
     "ReadPlanner",
@@ -156,13 +155,17 @@ def _referenced(schema: Schema) -> Flow[Referenced]:
     try:
         reference = next(walk)
         while True:
-            registered = yield Ask("get_version", (reference.subject, reference.version, True))
+            registered = yield from _version(reference)
             reference = walk.send(registered.schema)
     except StopIteration as stop:
         found: Referenced = stop.value
         return found
     except InvalidSchemaError as error:
         raise SerializationError(error.error_message) from error
+
+
+def _version(reference: SchemaReference) -> Flow[RegisteredSchema]:
+    return ask(lambda source: source.get_version(reference.subject, reference.version, True))
 
 
 class WritePlanner:
@@ -255,23 +258,24 @@ class WritePlanner:
             return chosen, (yield from self._schemas.load(chosen.schema))
         assert self._schema is not None  # the options demand a schema here
         schema = yield from self._form.complete(self._schema, ctx, options)
-        operation = "register_schema_full_response" if options.auto_register else "lookup_schema"
-        registered: RegisteredSchema = yield Ask(operation, (subject, schema, options.normalize))
+        if options.auto_register:
+            registered = yield from ask(
+                lambda source: source.register_schema_full_response(subject, schema, options.normalize)
+            )
+        else:
+            registered = yield from ask(lambda source: source.lookup_schema(subject, schema, options.normalize))
         return RegisteredSchema(subject, registered.version, registered.schema_id, registered.guid, schema), given
 
     def _chosen_by_registry(self, subject: str) -> Flow[RegisteredSchema]:
         options = self._options
-        if options.use_schema_id is not None:
-            schema = yield Ask("get_schema", (options.use_schema_id, subject))
+        if (schema_id := options.use_schema_id) is not None:
+            schema = yield from ask(lambda source: source.get_schema(schema_id, subject))
             guid = None
             if options.seal is header_schema_id_serializer:
-                guid = (yield Ask("lookup_schema", (subject, schema, False, None, True))).guid
-            return RegisteredSchema(subject, None, options.use_schema_id, guid, schema)
-        if options.metadata is not None:
-            found: RegisteredSchema = yield Ask("get_latest_with_metadata", (subject, dict(options.metadata), True))
-            return found
-        found = yield Ask("get_latest_version", (subject,))
-        return found
+                found = yield from ask(lambda source: source.lookup_schema(subject, schema, False, None, True))
+                guid = found.guid
+            return RegisteredSchema(subject, None, schema_id, guid, schema)
+        return (yield from _latest(subject, options.metadata))
 
     def _check(self, latest: Schema) -> Flow[None]:
         """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
@@ -397,21 +401,23 @@ class ReadPlanner:
         subject = yield from subject_of(self._strategy, ctx, None if writer is None else self._form.name(writer))
         schema = self._schema
         if self._latest:
-            if self._options.metadata is not None:
-                arguments: tuple[Any, ...] = (subject, dict(self._options.metadata), True)
-                schema = (yield Ask("get_latest_with_metadata", arguments)).schema
-            else:
-                schema = (yield Ask("get_latest_version", (subject,))).schema
+            schema = (yield from _latest(subject, self._options.metadata)).schema
         return schema, None if schema is None else (yield from self._schemas.load(schema)), subject
 
 
 def _written(schema_id: SchemaId, subject: str | None) -> Flow[Schema]:
-    schema: Schema
-    if schema_id.id is not None:
-        schema = yield Ask("get_schema", (schema_id.id,) if subject is None else (schema_id.id, subject))
-    else:
-        schema = yield Ask("get_schema_by_guid", (str(schema_id.guid),))
-    return schema
+    if (number := schema_id.id) is None:
+        return ask(lambda source: source.get_schema_by_guid(str(schema_id.guid)))
+    if subject is None:
+        return ask(lambda source: source.get_schema(number))
+    return ask(lambda source: source.get_schema(number, subject))
+
+
+def _latest(subject: str, metadata: Mapping[str, str] | None) -> Flow[RegisteredSchema]:
+    """The newest version of a subject, or the newest that has these properties."""
+    if metadata is None:
+        return ask(lambda source: source.get_latest_version(subject))
+    return ask(lambda source: source.get_latest_with_metadata(subject, dict(metadata), True))
 
 
 def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str = "AVRO") -> Schema | None:
@@ -431,8 +437,8 @@ def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str =
 
 def _run_dry(flow: Flow[Any]) -> None:
     """Runs a flow that asks nothing."""
-    for ask in flow:
-        raise AssertionError(f"nothing is asked here, not {ask}")
+    for asked in flow:
+        raise AssertionError(f"nothing is asked here, not {asked}")
 
 
 def _registry_error(what: str, error: SchemaRegistryError) -> SerializationError:

@@ -1,6 +1,6 @@
 """The rules of schemas as hooks of a serializer's plans: which rules there are is found out once per plan.
 
-Must not know of threads or event loops, nor how a registry is reached: flows yield `Ask`s. Source: the order in which
+Must not know of threads or event loops, nor how a registry is reached: flows yield calls. Source: the order in which
 confluent_kafka's serializers run rules: domain rules, then the encoding, then encoding rules; backwards when reading,
 with migration rules between decoding and domain rules.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryError
-from serdes.asks import Ask, Flow
+from serdes.asks import Flow, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import Format, ReadHooks, WriteHooks
@@ -191,7 +191,7 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]
     versions: dict[int, Schema] = {first: writer, last: reader}
     for number in range(low + 1, high):
         try:
-            registered: RegisteredSchema = yield Ask("get_version", (subject, number, True))
+            registered = yield from _numbered(subject, number)
         except SchemaRegistryError as error:
             if not error.not_found:
                 raise
@@ -206,10 +206,14 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]
     return steps if upwards else steps[::-1]
 
 
+def _numbered(subject: str, version: int) -> Flow[RegisteredSchema]:
+    return ask(lambda source: source.get_version(subject, version, True))
+
+
 def _version(subject: str, schema: Schema) -> Flow[int | None]:
     """The version of a schema; None if the subject does not have it."""
     try:
-        registered: RegisteredSchema = yield Ask("lookup_schema", (subject, schema, False, None, True))
+        registered = yield from ask(lambda source: source.lookup_schema(subject, schema, False, None, True))
     except SchemaRegistryError as error:
         if not error.not_found:
             raise

@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from registry import RegisteredSchema, Schema, SchemaReference
-from serdes.asks import Ask, Flow
+from serdes.asks import Flow, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import (
@@ -144,10 +144,15 @@ def _dependencies(file: Any, ctx: SerializationContext | None, options: WriteOpt
         inner = yield from _dependencies(imported, ctx, options)
         schema = Schema(descriptor_text(imported), "PROTOBUF", inner)
         subject = subject_of(ctx, imported)
-        registered: RegisteredSchema | None = None
-        if options.auto_register:
-            registered = yield Ask("register_schema_full_response", (subject, schema, options.normalize))
-        if registered is None or registered.version is None:
-            registered = yield Ask("lookup_schema", (subject, schema, options.normalize))
+        registered = yield from _registered(subject, schema, options)
         references.append(SchemaReference(imported.name, subject, registered.version or 1))
     return references
+
+
+def _registered(subject: str, schema: Schema, options: WriteOptions) -> Flow[RegisteredSchema]:
+    """The version of a subject with a schema, registered if the options say so."""
+    if options.auto_register:
+        made = yield from ask(lambda source: source.register_schema_full_response(subject, schema, options.normalize))
+        if made.version is not None:
+            return made
+    return (yield from ask(lambda source: source.lookup_schema(subject, schema, options.normalize)))

@@ -1,17 +1,43 @@
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
-from serdes.asks import Ask, Flow
+from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
+from serdes.asks import Ask, Flow, SchemaSource, ask
 
 
-def test_a_flow_yields_asks_and_is_sent_answers() -> None:
-    def flow() -> Flow[int]:
-        first = yield Ask("get_schema", (1,))
-        return int(first) + 1
+class Source:
+    """Knows one schema."""
+
+    def get_schema(self, schema_id: int) -> Schema:
+        return Schema(f'"{schema_id}"')
+
+
+def test_a_flow_yields_calls_and_is_sent_answers() -> None:
+    def flow() -> Flow[str]:
+        schema = yield from ask(lambda source: source.get_schema(1))
+        return schema.schema_str * 2
 
     running = flow()
-    assert next(running) == Ask("get_schema", (1,))
+    asked = next(running)
+    assert isinstance(asked, Ask)
     with pytest.raises(StopIteration) as stop:
-        running.send(4)
-    assert stop.value.value == 5
+        running.send(asked.call(Source()))  # type: ignore[arg-type]
+    assert stop.value.value == '"1""1"'
+
+
+def test_both_registry_clients_have_what_serializers_call() -> None:
+    client = SchemaRegistryClient({"url": "mock://asks"})
+    source: SchemaSource = client  # type checkers compare the methods
+    assert source is client
+    schema = Schema('"string"')
+    registered: RegisteredSchema = source.register_schema_full_response("s", schema)
+    assert source.get_schema(registered.schema_id) == schema
+    names = [name for name in vars(SchemaSource) if not name.startswith("_")]
+    assert len(names) == 8
+    for kind in (SchemaRegistryClient, AsyncSchemaRegistryClient):
+        for name in names:
+            wanted = list(inspect.signature(getattr(SchemaSource, name)).parameters)
+            assert list(inspect.signature(getattr(kind, name)).parameters)[: len(wanted)] == wanted, name

@@ -16,7 +16,8 @@ from registry import (
     TransportError,
 )
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.engine.plan import Ask, Flow, ReadPlanner, WritePlanner, as_schema, latest_ttl_s
+from serdes.asks import Ask
+from serdes.engine.plan import Flow, ReadPlanner, WritePlanner, as_schema, latest_ttl_s
 from serdes.formats.avro.format import AvroFormat
 from serdes.frames.framing import PREFIX_BYTES, frame_prefix
 from serdes.frames.schema_id import SchemaId
@@ -37,6 +38,14 @@ class Registry:
         self._answers = answers
         self.asked: list[tuple[Any, ...]] = []
 
+    def __getattr__(self, operation: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            self.asked.append((operation, *arguments))
+            answer = self._answers[operation]
+            return answer(*arguments) if callable(answer) else answer
+
+        return call
+
     def run(self, flow: Flow[Any]) -> Any:
         outcome: Any = None
         error: SchemaRegistryError | None = None
@@ -47,9 +56,7 @@ class Registry:
                 return stop.value
             outcome, error = None, None
             assert isinstance(ask, Ask)
-            self.asked.append((ask.operation, *ask.arguments))
-            answer = self._answers[ask.operation]
-            answer = answer(*ask.arguments) if callable(answer) else answer
+            answer = ask.call(self)
             if isinstance(answer, SchemaRegistryError):
                 error = answer
             else:
