@@ -1,7 +1,8 @@
-"""Bytes ↔ values: serializers with schemas in a registry, simple ones, and the clients that use them.
+"""Kafka serializers and deserializers: Avro, JSON Schema and Protobuf with a schema registry, strings, numbers.
 
-Must not know of Spark. Names and arguments are those of `confluent_kafka.serialization`; Avro is in `serdes.avro`.
-Every name is imported at its first use: who only decodes needs no client, and the command line starts fast.
+The producers and consumers that use them are here too. Names and arguments are those of
+`confluent_kafka.serialization`; the serializers of a format are in `serdes.avro`, `serdes.json_schema` and
+`serdes.protobuf`. Every name is imported at its first use: a program that only decodes loads no Kafka client.
 """
 
 import importlib

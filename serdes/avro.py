@@ -1,8 +1,7 @@
-"""Avro serializers for schema-registry frames, blocking and asyncio.
+"""`AvroSerializer` and `AvroDeserializer`, blocking and asyncio, with schemas in a schema registry.
 
-Must not know how schemas are chosen (`serdes.engine.plan`), values encoded (`serdes.formats.avro.codec`) or calls
-awaited (`serdes.engine.blocking`, `serdes.engine.aio`). Names and arguments are those of
-`confluent_kafka.schema_registry.avro`.
+Names and arguments are those of `confluent_kafka.schema_registry.avro`. Schemas are chosen in `serdes.engine.plan`,
+values encoded in `serdes.formats.avro.codec`, calls made in `serdes.engine.blocking` and `serdes.engine.aio`.
 """
 
 from __future__ import annotations

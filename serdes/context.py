@@ -1,4 +1,4 @@
-"""What a serializer is told about the place of a value: topic, key or value, headers.
+"""`SerializationContext`, which tells a serializer the topic, key or value, and the headers of a value.
 
 Must not know of schemas. Names are those of `confluent_kafka.serialization`.
 """

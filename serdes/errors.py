@@ -1,4 +1,4 @@
-"""The error tree of the package.
+"""The errors of serializers and deserializers: `SerializationError` and its subclasses.
 
 Must not know of codecs; of kafka_core it knows the errors only (docs/decisions/0020). `SerializationError` carries
 what is known of the place: topic, field, schema id, and the path inside the value.

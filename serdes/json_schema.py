@@ -1,8 +1,8 @@
-"""JSON Schema serializers for schema-registry frames, blocking and asyncio.
+"""`JSONSerializer` and `JSONDeserializer`, blocking and asyncio, with schemas in a schema registry.
 
-Must not know how schemas are chosen (`serdes.engine.plan`), values encoded (`serdes.formats.json.codec`) or calls
-awaited (`serdes.engine.blocking`, `serdes.engine.aio`). Names and arguments are those of
-`confluent_kafka.schema_registry.json_schema`.
+Names and arguments are those of `confluent_kafka.schema_registry.json_schema`. Schemas are chosen in
+`serdes.engine.plan`, values encoded in `serdes.formats.json.codec`, calls made in `serdes.engine.blocking` and
+`serdes.engine.aio`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
 from registry import Schema, SchemaRegistryClient
 from serdes.avro import AvroDeserializer, AvroSerializer
-from serdes.clients.messages import Reader, Writer
+from serdes.clients.messages import FieldDeserializers, FieldSerializers
 from serdes.errors import SerializationError
 from serdes.subject import topic_subject_name_strategy
 
@@ -124,7 +124,7 @@ class AvroProducer(Producer):
             raise ValueSerializerError("Avro schema required for values")
         if key is not None and schemas[0] is None:
             raise KeySerializerError("Avro schema required for key")
-        writer = Writer(*(None if schema is None else self._serializer(schema) for schema in schemas))
+        writer = FieldSerializers(*(None if schema is None else self._serializer(schema) for schema in schemas))
         try:
             key, value, _ = writer.write(topic, key, value, None)
         except SerializationError as error:
@@ -166,7 +166,7 @@ class AvroConsumer(Consumer):
     ) -> None:
         _deprecated("AvroConsumer", "AvroDeserializer")
         rest, self._registry, self._owned = _split(config, schema_registry)
-        self._reader = Reader(
+        self._deserializers = FieldDeserializers(
             AvroDeserializer(self._registry, _schema(reader_key_schema), conf=BY_TOPIC),
             AvroDeserializer(self._registry, _schema(reader_value_schema), conf=BY_TOPIC),
         )
@@ -181,7 +181,7 @@ class AvroConsumer(Consumer):
         message = super().poll(-1 if timeout is None else timeout)
         if message is not None and not message.error():
             try:
-                self._reader.read(message)
+                self._deserializers.read(message)
             except SerializationError as error:
                 raise SerializerError(f"Message deserialization failed for message at {error}") from error
         return message

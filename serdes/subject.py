@@ -1,4 +1,4 @@
-"""Under which subject a schema is registered: the standard strategies.
+"""Subject name strategies: under which subject of the registry a schema is registered.
 
 Must not know how a registry is reached (the associated one is a flow). Source: Confluent's documentation, "Subject
 name strategy"; `AssociatedNameStrategy` of `confluent_kafka.schema_registry.serde`.

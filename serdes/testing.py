@@ -1,7 +1,7 @@
 """A pytest plugin: an embedded Kafka cluster and an embedded registry for the test that asks for them.
 
-Must not cost those anything who don't ask: pytest loads this module wherever kserdes is installed (`-p no:kserdes`
-keeps it out), so everything else is imported by the fixtures. Each test gets a cluster and a registry of its own.
+pytest loads this module wherever kserdes is installed (`-p no:kserdes` keeps it out), so the fixtures import everything
+else: tests that do not use them pay nothing. Each test gets a cluster and a registry of its own.
 """
 
 from __future__ import annotations

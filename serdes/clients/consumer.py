@@ -20,7 +20,15 @@ from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
-from serdes.clients.messages import Reader, TypedMessage, Writer, settle, settle_async, take_functions, taking
+from serdes.clients.messages import (
+    FieldDeserializers,
+    FieldSerializers,
+    TypedMessage,
+    settle,
+    settle_async,
+    take_functions,
+    taking,
+)
 from serdes.clients.poison import DELIVERY_S, Letter, Policy
 from serdes.context import Headers
 from serdes.errors import FieldError
@@ -53,7 +61,7 @@ class SerializingProducer(Producer, Generic[K, V]):
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, SERIALIZERS)
-        self._writer = Writer(key, value)
+        self._serializers = FieldSerializers(key, value)
         super().__init__(rest)
 
     def produce(  # type: ignore[override]  # the reference API has the key before the value here
@@ -82,7 +90,7 @@ class SerializingProducer(Producer, Generic[K, V]):
             BufferError: the queue is full.
             KafkaException: the record is too large, or the partition does not exist.
         """
-        written_key, written_value, sent = self._writer.write(topic, key, value, headers)
+        written_key, written_value, sent = self._serializers.write(topic, key, value, headers)
         super().produce(
             topic,
             written_value,
@@ -113,7 +121,7 @@ class SerializingProducer(Producer, Generic[K, V]):
             message.pop("_error", None)
             try:
                 given = message.get("key"), message.get("value"), message.get("headers")
-                key, value, headers = self._writer.write(topic, *given)
+                key, value, headers = self._serializers.write(topic, *given)
             except FieldError as error:
                 message["_error"] = error.args[0]
             else:
@@ -140,7 +148,7 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, SERIALIZERS)
-        self._writer = Writer(key, value)
+        self._serializers = FieldSerializers(key, value)
         super().__init__(rest)
 
     async def produce(  # type: ignore[override]  # the reference API has the key before the value here
@@ -160,7 +168,7 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
         Returns:
             A future of the delivered Message, which holds bytes; it raises KafkaException when the record failed.
         """
-        written_key, written_value, sent = await self._writer.write_async(topic, key, value, headers)
+        written_key, written_value, sent = await self._serializers.write_async(topic, key, value, headers)
         return await super().produce(
             topic,
             written_value,
@@ -227,7 +235,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
         rest, self._policy = Policy.take(rest)
-        self._reader = Reader(key, value)
+        self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
@@ -251,7 +259,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             failed = None
             if message.error() is None:
                 try:
-                    self._reader.read(message)
+                    self._deserializers.read(message)
                 except FieldError as error:
                     failed = error
                 else:
@@ -283,7 +291,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             if message.error() is not None:
                 break
             try:
-                self._reader.read(message)
+                self._deserializers.read(message)
             except FieldError as error:
                 failed = error
                 break
@@ -318,7 +326,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
 
     def _take(self, raw: list[Message], good: int, failed: FieldError | None) -> list[TypedMessage[K, V]]:
         """The long way, for messages among which one can't be read or is an error of the client; see `taking`."""
-        batch, raised = settle(taking(raw, self._reader, self._policy, self, self._stores, good, failed))
+        batch, raised = settle(taking(raw, self._deserializers, self._policy, self, self._stores, good, failed))
         self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised
@@ -383,7 +391,7 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
         rest, self._policy = Policy.take(rest)
-        self._reader = Reader(key, value)
+        self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
@@ -428,7 +436,7 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
                 yield message
 
     async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
-        batch, raised = await settle_async(taking(raw, self._reader, self._policy, self, self._stores))
+        batch, raised = await settle_async(taking(raw, self._deserializers, self._policy, self, self._stores))
         self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised

@@ -1,4 +1,4 @@
-"""What happens to keys and values between a Kafka client and its user: which messages are handed out, which held back.
+"""(De)serializes keys and values of records, and decides which consumed messages are handed out, raised or set aside.
 
 Must not know of clients, threads or event loops: the shells in `serdes.clients` poll, seek and store. A message that
 can't be read never disappears and never blocks silently: the position goes back to it, so that the next poll (or a
@@ -24,7 +24,16 @@ from serdes.errors import (
     ValueSerializationError,
 )
 
-__all__ = ["Batch", "Reader", "TypedMessage", "Writer", "settle", "settle_async", "take_functions", "taking"]
+__all__ = [
+    "Batch",
+    "FieldDeserializers",
+    "FieldSerializers",
+    "TypedMessage",
+    "settle",
+    "settle_async",
+    "take_functions",
+    "taking",
+]
 
 K = TypeVar("K", covariant=True)
 V = TypeVar("V", covariant=True)
@@ -125,7 +134,7 @@ async def settle_async(steps: Steps[T]) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class FieldSerializers:
     """Serializes keys and values; None is a function that passes bytes on."""
 
     key: Function | None
@@ -177,7 +186,7 @@ def _copied(headers: Any) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FieldDeserializers:
     """Deserializes keys and values in their messages; None is a function that leaves bytes."""
 
     key: Function | None
@@ -254,7 +263,7 @@ class Client(Protocol):
 
 def taking(
     raw: Iterable[Message],
-    reader: Reader,
+    deserializers: FieldDeserializers,
     policy: Policy,
     client: Client,
     stores: bool,
@@ -265,7 +274,7 @@ def taking(
 
     Args:
         raw: the messages, in order.
-        reader: reads them.
+        deserializers: read them.
         policy: what happens to those that can't be read.
         client: the consumer.
         stores: whether offsets are stored.
@@ -288,7 +297,7 @@ def taking(
             continue
         poison, failed = failed, None
         if poison is None:
-            poison = yield from _poison_of(reader, message)
+            poison = yield from _poison_of(deserializers, message)
         if poison is None:
             batch.good(message)
         else:
@@ -300,10 +309,10 @@ def taking(
     return batch, batch.verdict()[0]
 
 
-def _poison_of(reader: Reader, message: Message) -> Steps[FieldError | None]:
+def _poison_of(deserializers: FieldDeserializers, message: Message) -> Steps[FieldError | None]:
     """Reads a message; gives why it can't be read, None if it was."""
     try:
-        yield from reader.steps(message)
+        yield from deserializers.steps(message)
     except FieldError as poison:
         return poison
     return None

@@ -1,4 +1,7 @@
-"""Framed bytes in, Arrow columns and row errors out. Needs pyarrow (the extra `arrow`)."""
+"""Decodes framed Avro into Arrow columns, with an error for each row that can't be.
+
+Needs pyarrow (the extra `arrow`).
+"""
 
 from serdes.columnar.decoder import (
     MAX_UNKNOWN_IDS,

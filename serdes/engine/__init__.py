@@ -1,1 +1,1 @@
-"""What serializers of all formats share: which schema to use, and how to wait for a registry."""
+"""What the serializers of all formats share: choosing the schema, caching plans, calling the registry."""

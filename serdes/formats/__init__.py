@@ -1,1 +1,1 @@
-"""The schema formats: `protocol` says what a serializer wants of one, `avro`, `json` and `protobuf` give it."""
+"""The schema formats Avro, JSON Schema and Protobuf, behind one interface (`serdes.formats.protocol.Format`)."""

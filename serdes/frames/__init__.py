@@ -1,1 +1,1 @@
-"""Frames: the bytes, or the header, that name the schema of a payload."""
+"""Frames: the bytes in front of a payload, or the record header, that name its schema."""

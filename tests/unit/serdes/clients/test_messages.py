@@ -9,7 +9,7 @@ from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.clients.messages import Batch, Reader, Writer, settle, take_functions, taking
+from serdes.clients.messages import Batch, FieldDeserializers, FieldSerializers, settle, take_functions, taking
 from serdes.clients.poison import Letter, Policy
 from serdes.errors import (
     FieldError,
@@ -61,25 +61,25 @@ def test_take_functions() -> None:
 
 def test_read_replaces_key_and_value() -> None:
     read = message()
-    Reader(text, text).read(read)
+    FieldDeserializers(text, text).read(read)
     assert read.key() == "b'k' t key [('h', b'1')]"
     assert read.value() == "b'v' t value [('h', b'1')]"
 
 
 def test_without_functions_bytes_stay() -> None:
     read = message(value=None)
-    Reader(None, None).read(read)
+    FieldDeserializers(None, None).read(read)
     assert (read.key(), read.value()) == (b"k", None)
 
 
 @pytest.mark.parametrize(
     ("reader", "error", "field"),
     [
-        (Reader(failing, text), KeyDeserializationError, "key"),
-        (Reader(text, failing), ValueDeserializationError, "value"),
+        (FieldDeserializers(failing, text), KeyDeserializationError, "key"),
+        (FieldDeserializers(text, failing), ValueDeserializationError, "value"),
     ],
 )
-def test_an_unreadable_message_stays_as_it_was(reader: Reader, error: type[FieldError], field: str) -> None:
+def test_an_unreadable_message_stays_as_it_was(reader: FieldDeserializers, error: type[FieldError], field: str) -> None:
     raw = message(offset=7, partition=2)
     with pytest.raises(error) as caught:
         reader.read(raw)
@@ -93,35 +93,35 @@ def test_an_unreadable_message_stays_as_it_was(reader: Reader, error: type[Field
 def test_functions_may_be_coroutine_functions() -> None:
     async def scene() -> None:
         read = message()
-        await Reader(text, text_later).read_async(read)
+        await FieldDeserializers(text, text_later).read_async(read)
         assert str(read.key()).startswith("b'k'")
         assert str(read.value()).startswith("b'v'")
         for reader, error in (
-            (Reader(failing_later, None), KeyDeserializationError),
-            (Reader(None, failing_later), ValueDeserializationError),
+            (FieldDeserializers(failing_later, None), KeyDeserializationError),
+            (FieldDeserializers(None, failing_later), ValueDeserializationError),
         ):
             with pytest.raises(error, match="KeyError"):
                 await reader.read_async(message())
-        written = await Writer(text_later, text).write_async("t", 1, 2, None)
+        written = await FieldSerializers(text_later, text).write_async("t", 1, 2, None)
         assert written == ("1 t key []", "2 t value []", None)
         with pytest.raises(KeySerializationError):
-            await Writer(failing_later, None).write_async("t", 1, 2, None)
+            await FieldSerializers(failing_later, None).write_async("t", 1, 2, None)
         with pytest.raises(ValueSerializationError):
-            await Writer(None, failing).write_async("t", 1, 2, None)
+            await FieldSerializers(None, failing).write_async("t", 1, 2, None)
 
     asyncio.run(scene())
 
 
 def test_write() -> None:
-    assert Writer(text, None).write("t", 1, b"2", {"h": b"1"}) == (
+    assert FieldSerializers(text, None).write("t", 1, b"2", {"h": b"1"}) == (
         "1 t key [('h', b'1')]",
         b"2",
         [("h", b"1")],
     )
     with pytest.raises(KeySerializationError, match=r"topic t, key, schema id 3, at a\.b: no"):
-        Writer(failing, text).write("t", 1, 2, None)
+        FieldSerializers(failing, text).write("t", 1, 2, None)
     with pytest.raises(ValueSerializationError) as caught:
-        Writer(text, failing).write("t", 1, 2, None)
+        FieldSerializers(text, failing).write("t", 1, 2, None)
     assert caught.value.topic == "t"
 
 
@@ -199,7 +199,9 @@ def test_events_behind_a_poison_wait() -> None:
 
 def test_field_is_known_to_functions() -> None:
     seen: list[MessageField] = []
-    Reader(lambda value, ctx: seen.append(ctx.field), lambda value, ctx: seen.append(ctx.field)).read(message())
+    FieldDeserializers(lambda value, ctx: seen.append(ctx.field), lambda value, ctx: seen.append(ctx.field)).read(
+        message()
+    )
     assert seen == [MessageField.KEY, MessageField.VALUE]
 
 
@@ -209,9 +211,9 @@ def test_functions_may_add_headers_but_not_to_the_callers() -> None:
         return b"v"
 
     given = [("a", b"b")]
-    assert Writer(adding, adding).write("t", 1, 2, given)[2] == [("a", b"b"), ("key", b"x"), ("value", b"x")]
+    assert FieldSerializers(adding, adding).write("t", 1, 2, given)[2] == [("a", b"b"), ("key", b"x"), ("value", b"x")]
     assert given == [("a", b"b")]
-    assert Writer(None, adding).write("t", 1, 2, None)[2] == [("value", b"x")]
+    assert FieldSerializers(None, adding).write("t", 1, 2, None)[2] == [("value", b"x")]
 
 
 class Consumer:
@@ -245,7 +247,7 @@ def bad_at(*offsets: int) -> Any:
 def take(policy: Policy, *offsets: int, client: Any = None) -> tuple[list[int | None], Exception | None, list[Any]]:
     consumer = client or Consumer()
     raw = [Message(topic="t", partition=0, offset=at, value=str(at).encode()) for at in range(3)]
-    batch, raised = settle(taking(raw, Reader(None, bad_at(*offsets)), policy, consumer, True))
+    batch, raised = settle(taking(raw, FieldDeserializers(None, bad_at(*offsets)), policy, consumer, True))
     return [item.offset() for item in batch.messages], raised, consumer.done
 
 
@@ -289,6 +291,6 @@ def test_what_could_be_read_later_is_raised_whatever_the_policy() -> None:
 
     consumer = Consumer()
     raw = [Message(topic="t", partition=0, offset=0, value=b"0")]
-    batch, raised = settle(taking(raw, Reader(None, away), Policy(True), consumer, True))
+    batch, raised = settle(taking(raw, FieldDeserializers(None, away), Policy(True), consumer, True))
     assert (batch.messages, consumer.done) == ([], [("back", 0)])
     assert isinstance(raised, ValueDeserializationError)
