@@ -9,7 +9,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kafka_core.sync.wakeup import SLICE_S, Wakeup
+from kafka_core.sync.wakeup import SLICE_S
 from registry.cli.shell.commands import ExampleCommand, Failure
+from serdes.cli.serving import busy, registry_server, wait_for_end
 
 if TYPE_CHECKING:
     from kafka_core.broker import EmbeddedCluster
-    from registry.dev import RegistryServer
 
 __all__ = ["dev"]
 
@@ -94,7 +93,7 @@ def dev(
     wanted = [_topic(text) for text in topics]
     with (
         _cluster(host, advertised_host, kafka_port, brokers) as cluster,
-        _registry(host, registry_port, data) as server,
+        registry_server(host, registry_port, data) as server,
     ):
         url = _advertised(server.url, host, cluster.advertised_host)
         for name, partitions in wanted:
@@ -102,8 +101,7 @@ def dev(
         if command:
             ctx.exit(_run(command, cluster.bootstrap_servers, url))
         click.echo(PASTE.format(bootstrap=cluster.bootstrap_servers, url=url))
-        click.echo("Ctrl-C stops both.")
-        _wait()
+        wait_for_end("Ctrl-C stops both.")
         click.echo("stopped")
 
 
@@ -122,11 +120,6 @@ def _advertised(url: str, host: str, shown: str) -> str:
     return url.replace(f"//{old}:", f"//{new}:", 1)
 
 
-def _busy(what: str, option: str, host: str, port: int, error: OSError) -> Failure:
-    hint = f"; {option} 0 takes a free one" if port else ""
-    return Failure(f"{what} can't listen on port {port} of {host}: {error.strerror or error}{hint}")
-
-
 @contextlib.contextmanager
 def _cluster(host: str, advertised_host: str | None, port: int, brokers: int) -> Iterator[EmbeddedCluster]:
     from kafka_core.broker import EmbeddedCluster
@@ -138,30 +131,11 @@ def _cluster(host: str, advertised_host: str | None, port: int, brokers: int) ->
     try:
         cluster.start()
     except OSError as error:
-        raise _busy("the broker", "--kafka-port", host, port, error) from error
+        raise busy("the broker", "--kafka-port", host, port, error) from error
     try:
         yield cluster
     finally:
         cluster.close()
-
-
-@contextlib.contextmanager
-def _registry(host: str, port: int, data: Path | None) -> Iterator[RegistryServer]:
-    from registry.dev import EmbeddedRegistry, StorageError, serve
-
-    try:
-        registry = EmbeddedRegistry(data)
-    except StorageError as error:
-        raise Failure(f"{data} can't hold the registry: {error.error_message}") from error
-    with registry:
-        try:
-            server = serve(registry, host=host, port=port)
-        except OSError as error:
-            raise _busy("the registry", "--registry-port", host, port, error) from error
-        except ImportError as error:
-            raise Failure(str(error)) from error
-        with server:
-            yield server
 
 
 def _create(cluster: EmbeddedCluster, name: str, partitions: int) -> None:
@@ -200,21 +174,3 @@ def _sigterm(handler: Callable[[int, FrameType | None], object]) -> Iterator[Non
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _wait() -> None:
-    """Waits for Ctrl-C or a request to end."""
-    ended = Wakeup()
-    if threading.current_thread() is not threading.main_thread():
-        while not ended.wait(None):
-            continue
-        return
-    names = [signal.SIGINT, signal.SIGTERM]
-    before = {name: signal.signal(name, lambda *_: ended.set()) for name in names}
-    try:
-        sys.stdout.flush()
-        while not ended.wait(None):
-            continue
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)

@@ -13,6 +13,7 @@ __all__ = ["COMMANDS", "kserdes"]
 
 COMMANDS = {
     "schema": ("registry.cli.group:schema", "Schemas: check, compare and lint them, look after a registry."),
+    "registry": ("serdes.cli.registry_group:registry", "Serve a schema registry without a broker."),
     "dev": ("serdes.cli.dev:dev", "Run an embedded Kafka broker and schema registry."),
 }
 

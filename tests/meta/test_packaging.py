@@ -32,7 +32,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C com
 def project(tmp_path: Path) -> Path:
     """Packages `kafka_core` and `registry` with next to nothing in them, and the real build files."""
     folder = tmp_path / "project"
-    for name, text in {
+    files: dict[str | Path, str] = {
         "kafka_core/__init__.py": "",
         "kafka_core/version.py": 'VERSION = "0.1.0"\n',
         "kafka_core/py.typed": "",
@@ -43,7 +43,8 @@ def project(tmp_path: Path) -> Path:
         NATIVE / "tiny.pyx": "def one() -> int:\n    return 1\n",
         NATIVE / "tiny.pyi": "def one() -> int: ...\n",
         NATIVE / "shared.pxd": "",
-    }.items():
+    }
+    for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     for name in BUILD_FILES:

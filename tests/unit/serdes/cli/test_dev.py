@@ -105,7 +105,7 @@ def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
     """The handler runs between any two lines of the wait: it may want no lock that the wait may hold."""
     code = """
         import signal, sys, threading
-        from serdes.cli import dev
+        from serdes.cli import serving
 
         def line(frame, event, arg):
             global left
@@ -118,7 +118,7 @@ def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
         for moment in range(1, 40):
             left = moment
             sys.settrace(line)
-            dev._wait()
+            serving.wait_for_end()
             sys.settrace(None)
         """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=60)
