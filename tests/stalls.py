@@ -54,11 +54,11 @@ class Stalls:
             everything = self._rng.random() < 0.3
             who = "everything" if everything else threading.current_thread().name
             self.told.append(f"{who} {seconds:.2f} s at {where()}")
+        patience.stalled(seconds)
         if everything:
             _libc.usleep(int(seconds * 1e6))
         else:
             time.sleep(seconds)
-        patience.stalled(seconds)
 
 
 _now: Stalls | None = None
