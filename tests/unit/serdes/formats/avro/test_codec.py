@@ -100,7 +100,7 @@ def test_schemas_that_do_not_fit_say_where_and_what_would_help() -> None:
 
 
 def test_schemas_too_costly_to_compare_say_what_the_decoder_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("registry.compat.avro.MAX_PAIRS", 0)
+    monkeypatch.setattr("registry.compat.avro.MAX_AVRO_PAIRS", 0)
     written = load_texts(schema(("a", "string")))
     with pytest.raises(SerializationError, match="can't be resolved to the reader's: No default value for field c"):
         decoder(written, load_texts(schema(("c", "int"))))(b"\x02x")
