@@ -14,7 +14,7 @@ from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
 from kafka_core.broker.topics import Topic
 from tests.simulation.history import History
 from tests.simulation.loop import VirtualLoop
-from tests.simulation.network import VirtualNetwork
+from tests.simulation.network import LINK, VirtualNetwork
 
 HOST = "10.0.0.9"
 FIRST_PORT = 9092
@@ -176,8 +176,11 @@ def _record_commits(state: ClusterState, history: History) -> None:
         before = dict(groups.groups[group_id].offsets) if group_id in groups.groups else {}
         result = take(group_id, *arguments, **others)
         after = groups.groups[group_id].offsets if group_id in groups.groups else {}
+        link = LINK.get()
         for key, entry in after.items():
             if before.get(key) is not entry:
+                if link is not None and link.forsaken:  # it was on its way when the client gave the connection up
+                    history.add("held", group_id, [(key[1], entry.offset)])
                 history.add("committed", group_id, key[0], key[1], entry.offset)
         return result
 

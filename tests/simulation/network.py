@@ -20,6 +20,8 @@ from kafka_core.errors import KafkaError, NetworkError
 from tests.simulation.loop import OWNER, VirtualLoop
 
 Address = tuple[str, int]
+LINK: Final[contextvars.ContextVar[Link | None]] = contextvars.ContextVar("LINK", default=None)
+"""The connection on which a broker's end was made; known in all that it does for it."""
 EOF: Final = b""
 
 
@@ -225,6 +227,7 @@ class Link:
         client_protocol.connection_made(client_end)
 
     def _server_end(self, listener: Callable[[], asyncio.BaseProtocol]) -> VirtualTransport:
+        LINK.set(self)
         return VirtualTransport(self, listener(), self.back, ("10.0.0.1", 40000 + self.number))
 
     def reset(self, origin: VirtualTransport | None = None) -> None:
@@ -258,6 +261,11 @@ class Link:
         self.back.clear()
         self.ends[1].lose(ConnectionResetError(104, "Connection reset by peer"))
         self.network.links.pop(self.number, None)
+
+    @property
+    def forsaken(self) -> bool:
+        """Whether the client has left it: what still arrives was given up by the client long ago."""
+        return self.ends[0].lost
 
     def ended(self) -> None:
         """One end is gone; when both are, the connection is forgotten."""

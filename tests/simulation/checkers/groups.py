@@ -76,8 +76,8 @@ def committed(run: Run) -> Iterator[str]:
 def backwards(run: Run) -> Iterator[str]:
     """A group whose members only go forward never commits less than before: that would undo what another has done.
 
-    A commit that the broker held back may be taken after later ones: its member has long closed the connection on which
-    it came, and the protocol gives it no means to call the request back.
+    A commit that the broker or the network held back may be taken after later ones: its member has long closed the
+    connection on which it came, and the protocol gives it no means to call the request back.
     """
     last: dict[tuple[str, Key], int] = {}
     held: set[tuple[str, int, int]] = set()
