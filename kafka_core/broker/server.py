@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import random
 import socket
@@ -439,7 +440,7 @@ class EmbeddedCluster:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             serving = asyncio.get_running_loop().create_task(self._serve(client, node))
             self._starting.add(serving)
-            serving.add_done_callback(self._starting.discard)
+            serving.add_done_callback(functools.partial(self._served, client))
 
     async def _serve(self, client: socket.socket, node: Node) -> None:
         loop = asyncio.get_running_loop()
@@ -448,9 +449,12 @@ class EmbeddedCluster:
         except OSError as error:  # also every failure of a TLS handshake
             log.info("broker %d: a connection came to nothing: %s", node.node_id, error)
             client.close()
-        except asyncio.CancelledError:
+
+    def _served(self, client: socket.socket, serving: asyncio.Task[None]) -> None:
+        """Not left to `_serve`: a task that is cancelled before its first step runs none of its code."""
+        self._starting.discard(serving)
+        if serving.cancelled():
             client.close()
-            raise
 
     async def _stop(self, node_id: int) -> None:
         if not self.state.nodes[node_id].alive:

@@ -141,6 +141,28 @@ def test_connections_are_cut_on_demand(cluster: EmbeddedCluster) -> None:
         assert client.receive() == b""
 
 
+def test_a_connection_whose_service_never_began_is_closed(cluster: EmbeddedCluster) -> None:
+    accepted: list[socket.socket] = []
+
+    class Listener:
+        def accept(self) -> tuple[socket.socket, object]:
+            accepted.append(listener.accept()[0])
+            return accepted[0], None
+
+    def accept_and_end() -> None:
+        cluster._accept(Listener(), cluster.state.nodes[1])  # type: ignore[arg-type]
+        for serving in cluster._starting:
+            serving.cancel()
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname(), timeout=60) as client,
+    ):
+        cluster._call(accept_and_end)
+        assert client.recv(1) == b""
+    assert accepted[0].fileno() == -1
+
+
 def test_rules_are_counted_and_ended(cluster: EmbeddedCluster) -> None:
     rule = cluster.intercept(HeartbeatRequest, lambda request, context: 27, broker=1)
     with Client(first(cluster)) as client:
