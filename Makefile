@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations damage check fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations damage check docs fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -113,6 +113,12 @@ check: kernels ## format, lint, types, import rules, generated files
 	$(BIN)/lint-imports --no-cache || failed=$$?; \
 	$(BIN)/python -m tools.generate --check || failed=$$?; \
 	exit $$failed
+
+# The extra `docs` is installed here and not by `make env`: nothing else needs it.
+docs: env ## the guides and the reference of every public name as a site in build/site
+	@$(INSTALL) -r pyproject.toml --extra docs
+	@$(BIN)/mkdocs build --strict  # --quiet would hide the warnings from --strict too
+	@echo "build/site is written; python3 -m http.server -d build/site serves it"
 
 fmt: env ## format and mend what can be mended
 	@$(BIN)/ruff format $(SOURCES)

@@ -42,13 +42,20 @@ __all__ = [
 ]
 
 OFFSET_BEGINNING: Final = -2
+"""An offset that stands for the first record of the partition."""
 OFFSET_END: Final = -1
+"""An offset that stands for the end of the partition: the next record that is written."""
 OFFSET_STORED: Final = -1000
+"""An offset that stands for the one committed by the group."""
 OFFSET_INVALID: Final = -1001
+"""No offset: none is known, none is committed."""
 
 TIMESTAMP_NOT_AVAILABLE: Final = 0
+"""The record has no timestamp."""
 TIMESTAMP_CREATE_TIME: Final = 1
+"""The timestamp was set by the producer."""
 TIMESTAMP_LOG_APPEND_TIME: Final = 2
+"""The timestamp was set by the broker, when it appended the record."""
 
 
 @total_ordering

@@ -33,7 +33,10 @@ class SerializationError(KafkaException):
     Args:
         reason: what happened, without the place.
         args: anything else worth keeping in `args`.
-        topic, field, schema_id, path: see the attributes.
+        topic: see the attribute.
+        field: see the attribute.
+        schema_id: see the attribute.
+        path: see the attribute.
 
     Attributes:
         reason: as given.

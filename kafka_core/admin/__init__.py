@@ -36,18 +36,31 @@ from kafka_core.sync.admin import AdminClient
 
 # The reference API's old spellings, as values of the enums.
 RESOURCE_UNKNOWN = ResourceType.UNKNOWN.value
+"""The value of `ResourceType.UNKNOWN`."""
 RESOURCE_ANY = ResourceType.ANY.value
+"""The value of `ResourceType.ANY`."""
 RESOURCE_TOPIC = ResourceType.TOPIC.value
+"""The value of `ResourceType.TOPIC`."""
 RESOURCE_GROUP = ResourceType.GROUP.value
+"""The value of `ResourceType.GROUP`."""
 RESOURCE_BROKER = ResourceType.BROKER.value
+"""The value of `ResourceType.BROKER`."""
 RESOURCE_TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID.value
+"""The value of `ResourceType.TRANSACTIONAL_ID`."""
 CONFIG_SOURCE_UNKNOWN_CONFIG = ConfigSource.UNKNOWN_CONFIG.value
+"""The value of `ConfigSource.UNKNOWN_CONFIG`."""
 CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+"""The value of `ConfigSource.DYNAMIC_TOPIC_CONFIG`."""
 CONFIG_SOURCE_DYNAMIC_BROKER_CONFIG = ConfigSource.DYNAMIC_BROKER_CONFIG.value
+"""The value of `ConfigSource.DYNAMIC_BROKER_CONFIG`."""
 CONFIG_SOURCE_DYNAMIC_DEFAULT_BROKER_CONFIG = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value
+"""The value of `ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG`."""
 CONFIG_SOURCE_STATIC_BROKER_CONFIG = ConfigSource.STATIC_BROKER_CONFIG.value
+"""The value of `ConfigSource.STATIC_BROKER_CONFIG`."""
 CONFIG_SOURCE_DEFAULT_CONFIG = ConfigSource.DEFAULT_CONFIG.value
+"""The value of `ConfigSource.DEFAULT_CONFIG`."""
 CONFIG_SOURCE_GROUP_CONFIG = ConfigSource.GROUP_CONFIG.value
+"""The value of `ConfigSource.GROUP_CONFIG`."""
 
 __all__ = [
     "CONFIG_SOURCE_DEFAULT_CONFIG",

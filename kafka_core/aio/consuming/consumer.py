@@ -44,7 +44,8 @@ class AIOConsumer:
 
     Args:
         consumer_conf: properties as for the blocking Consumer; callbacks may be coroutine functions.
-        max_workers, executor: taken for the sake of confluent_kafka's users; there are no worker threads.
+        max_workers: taken for the sake of confluent_kafka's users; there are no worker threads.
+        executor: likewise.
 
     Raises:
         ConfigError: an unknown or ill-typed property, or one that is missing.

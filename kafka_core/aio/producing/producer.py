@@ -218,7 +218,12 @@ class AIOProducer:
         """Queue one record; when the queue is full, wait for room (up to max.block.ms if that is set).
 
         Args:
-            topic, value, key, partition, timestamp, headers: As `kafka_core.Producer.produce`.
+            topic: As `kafka_core.Producer.produce`.
+            value: As `kafka_core.Producer.produce`.
+            key: As `kafka_core.Producer.produce`.
+            partition: As `kafka_core.Producer.produce`.
+            timestamp: As `kafka_core.Producer.produce`.
+            headers: As `kafka_core.Producer.produce`.
             on_delivery: Also called, on the loop, with (KafkaError or None, Message).
             callback: Another name for `on_delivery`.
 
