@@ -156,6 +156,17 @@ class Consumer:
         self._queue.given()
         return columns.sink.finish()
 
+    def hand_back(self, messages: Sequence[Message]) -> None:
+        """Undoes the last `poll` or `consume`: its messages come again, and offsets stored behind them are taken back.
+
+        For whoever wraps a consumer and is interrupted (Ctrl-C, a cancelled task) before it has given them on. A
+        partition that was moved meanwhile (a seek, a rebalance) stays where it is.
+
+        Args:
+            messages: all that the call had returned, in order.
+        """
+        self._hand_back(lambda: self._core.hand_back(messages, unstore=True))
+
     def __iter__(self) -> Iterator[Message]:
         """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""
         while True:

@@ -262,6 +262,9 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
                     self._deserializers.read(message)
                 except FieldError as error:
                     failed = error
+                except BaseException:  # Ctrl-C: the next poll gives it again
+                    self.hand_back([message])
+                    raise
                 else:
                     if self._stores:
                         self._store_behind(message)
@@ -295,6 +298,9 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             except FieldError as error:
                 failed = error
                 break
+            except BaseException:
+                self.hand_back(raw)
+                raise
             good += 1
         if good < len(raw):
             return self._take(raw, good, failed)
@@ -326,7 +332,11 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
 
     def _take(self, raw: list[Message], good: int, failed: FieldError | None) -> list[TypedMessage[K, V]]:
         """The long way, for messages among which one can't be read or is an error of the client; see `taking`."""
-        batch, raised = settle(taking(raw, self._deserializers, self._policy, self, self._stores, good, failed))
+        try:
+            batch, raised = settle(taking(raw, self._deserializers, self._policy, self, self._stores, good, failed))
+        except BaseException:
+            self.hand_back(raw)
+            raise
         self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised
@@ -436,7 +446,11 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
                 yield message
 
     async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
-        batch, raised = await settle_async(taking(raw, self._deserializers, self._policy, self, self._stores))
+        try:
+            batch, raised = await settle_async(taking(raw, self._deserializers, self._policy, self, self._stores))
+        except BaseException:  # cancelled, above all: the next call gives them again
+            self.hand_back(raw)
+            raise
         self._held.extend(event for event in batch.events if event is not raised)
         if raised is not None:
             raise raised

@@ -124,6 +124,10 @@ class AIOConsumer:
         self._queue.given()
         return columns.sink.finish()
 
+    def hand_back(self, messages: Sequence[Message]) -> None:
+        """See `Consumer.hand_back`; on the loop's thread."""
+        self._core.hand_back(messages, unstore=True)
+
     async def __aiter__(self) -> AsyncIterator[Message]:
         """Messages until the consumer is closed."""
         while True:

@@ -534,24 +534,28 @@ class ConsumerCore:
         await self.start()
         return await self.committer.commit(commits)
 
-    def hand_back(self, messages: Sequence[Message]) -> None:
-        """A call that had taken these ends without giving them: records come again, events are told again."""
+    def hand_back(self, messages: Sequence[Message], *, unstore: bool = False) -> None:
+        """A call that had taken these ends without giving them: records come again, events are told again.
+
+        Args:
+            unstore: whoever took them has stored their offsets itself.
+        """
         first: dict[Key, int] = {}
         for message in messages:
             partition, offset = message.partition(), message.offset()
             if message.error() is None and partition is not None and offset is not None:
                 first.setdefault((message.topic() or "", partition), offset)
-        self.hand_back_from(first)
+        self.hand_back_from(first, unstore=unstore)
         for message in reversed(messages):
             if message.error() is not None and (message.topic(), message.partition()) not in first:
                 self.inbox.appendleft(Notice(message))
 
-    def hand_back_from(self, first: Mapping[Key, int]) -> None:
+    def hand_back_from(self, first: Mapping[Key, int], *, unstore: bool = False) -> None:
         """The same for records of which only the first offset per partition is known."""
         for key, offset in first.items():
             state = self.assignment.get(key)
             if state is not None:
-                self.queue.hand_back(state, offset)
+                self.queue.hand_back(state, offset, unstore=unstore)
         if first and not self.closing:
             self._fetches.poke()
 

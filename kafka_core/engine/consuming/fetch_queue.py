@@ -147,13 +147,17 @@ class FetchQueue:
             state.move(phase)
             return True
 
-    def hand_back(self, state: PartitionState, offset: int) -> None:
-        """Records from `offset` on were taken, but never reached the application: they come again, uncommitted."""
+    def hand_back(self, state: PartitionState, offset: int, *, unstore: bool = False) -> None:
+        """Records from `offset` on were taken, but never reached the application: they come again, uncommitted.
+
+        Args:
+            unstore: whoever took them has stored their offsets itself.
+        """
         with self._lock:
             if not 0 <= offset < state.position:
                 return  # something else has moved the partition meanwhile, a seek for example
             self.restart(state, offset)
-            if self._auto_store and state.stored > offset:
+            if (self._auto_store or unstore) and state.stored > offset:
                 state.stored, state.stored_epoch = offset, -1
 
     def pause(self, state: PartitionState) -> None:
