@@ -227,6 +227,7 @@ class GroupMember:
             group_id=group,
             auto_offset_reset="earliest",
             heartbeat_interval_ms=300,
+            metadata_max_age_ms=1000,
             partition_assignment_strategy=[{"range": KpRange, "roundrobin": KpRoundRobin}[strategy]],
         )
         while not self._stop.is_set():
@@ -243,6 +244,7 @@ class GroupMember:
                 group_id=group,
                 auto_offset_reset="earliest",
                 heartbeat_interval_ms=300,
+                metadata_max_age_ms=1000,
                 partition_assignment_strategy=({"range": AioRange, "roundrobin": AioRoundRobin}[strategy],),
             ) as reader:
                 while not self._stop.is_set():

@@ -64,6 +64,14 @@ def servers(real_kafka: RealKafka) -> str:
 def make_topic(admin: AdminClient, partitions: int = 1) -> str:
     name = unique("topic")
     admin.create_topics([NewTopic(name, partitions, 1)])[name].result(LIMIT_S)
+
+    # Not at once, for the broker that makes it is told by the controller; a peer that leads a group would wait for
+    # its next refresh of metadata, five minutes later.
+    def there() -> bool:
+        found = admin.list_topics(name, LIMIT_S).topics.get(name)
+        return found is not None and len(found.partitions) == partitions
+
+    wait_until(there, "the topic is there")
     return name
 
 
