@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from kafka_core.aio.consuming.consumer import AIOConsumer
@@ -137,6 +137,9 @@ class SerializingProducer(Producer, Generic[K, V]):
 class AIOSerializingProducer(AIOProducer, Generic[K, V]):
     """A `kafka_core.aio.AIOProducer` that takes objects; see `SerializingProducer`.
 
+    `produce_batch` takes objects as `key` and `value` too: the future of a message that can't be serialized raises
+    KeySerializationError or ValueSerializationError.
+
     Args:
         conf: properties of the AIOProducer, and `key.serializer`, `value.serializer`: functions or coroutine functions
             `(obj, ctx) -> bytes`.
@@ -178,33 +181,6 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
             timestamp,
             sent,
         )
-
-    async def produce_batch(
-        self, topic: str, messages: Sequence[Mapping[str, Any]], partition: int = -1
-    ) -> list[asyncio.Future[Message]]:
-        """As `AIOProducer.produce_batch`, with objects as `key` and `value`.
-
-        The future of a message that can't be serialized raises KeySerializationError or ValueSerializationError.
-        """
-        futures = []
-        for message in messages:
-            try:
-                future = await self.produce(
-                    topic,
-                    message.get("key"),
-                    message.get("value"),
-                    message.get("partition", partition),
-                    message.get("callback") or message.get("on_delivery"),
-                    message.get("timestamp", 0),
-                    message.get("headers"),
-                )
-            except StateError:
-                raise
-            except KafkaException as error:
-                future = asyncio.get_running_loop().create_future()
-                future.set_exception(error)
-            futures.append(future)
-        return futures
 
 
 class DeserializingConsumer(Consumer, Generic[K, V]):

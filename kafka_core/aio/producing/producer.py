@@ -261,14 +261,15 @@ class AIOProducer:
         futures = []
         for message in messages:
             try:
+                # By name: a producer that serializes takes the key before the value.
                 future = await self.produce(
                     topic,
-                    message.get("value"),
-                    message.get("key"),
-                    message.get("partition", partition),
-                    message.get("callback") or message.get("on_delivery"),
-                    message.get("timestamp", 0),
-                    message.get("headers"),
+                    value=message.get("value"),
+                    key=message.get("key"),
+                    partition=message.get("partition", partition),
+                    on_delivery=message.get("callback") or message.get("on_delivery"),
+                    timestamp=message.get("timestamp", 0),
+                    headers=message.get("headers"),
                 )
             except StateError:
                 raise

@@ -362,8 +362,9 @@ class Fetcher:
                 spaced anyway (`reconnect.backoff.ms`).
         """
         self._session(planned.node_id).reset(keep_id=True)
-        if lost and not self._broker(planned.node_id).attempt:
-            self._broker(planned.node_id).attempt = 1
+        broker = self._broker(planned.node_id)
+        if lost and not broker.attempt:
+            broker.attempt = 1
         else:
             self._delay(planned.node_id, now_s)
         return Outcome(stale_topics=planned.topics())
