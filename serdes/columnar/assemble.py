@@ -1,0 +1,36 @@
+"""Arrow arrays of what kernels filled, handed over without a copy through Arrow's C data interface.
+
+Must not know of formats. Source: https://arrow.apache.org/docs/format/CDataInterface.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["array_of", "errors_of"]
+
+
+def array_of(builders: Any, kind: pa.DataType) -> pa.Array:
+    """The array that builders hold; they are spent afterwards.
+
+    Args:
+        builders: `serdes.kernels.native.columns.Builders` made with `layout_of(kind).shapes()`.
+        kind: its type.
+
+    Raises:
+        MemoryError: there is no memory for it.
+    """
+    return pa.Array._import_from_c(builders.finish(), kind)
+
+
+def errors_of(rows: int, errors: Mapping[int, str]) -> pa.StringArray:
+    """The column of errors: the text of each row that has one, null for the others."""
+    if not errors:
+        return pa.nulls(rows, pa.string())
+    texts: list[str | None] = [None] * rows
+    for row, text in errors.items():
+        texts[row] = text
+    return pa.array(texts, pa.string())

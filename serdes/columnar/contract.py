@@ -1,0 +1,135 @@
+"""What the columns of all formats share: results, options, and what a format has to give.
+
+Must not know of any format, nor of registries. Needs pyarrow (the extra `arrow`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+import pyarrow as pa
+
+from serdes.columnar.frames import Frames
+
+__all__ = [
+    "MAX_ROW_BYTES",
+    "ColumnFormat",
+    "ColumnOptions",
+    "DecodeResult",
+    "EncodeResult",
+    "FrameEncoder",
+    "FrameOptions",
+]
+
+MAX_ROW_BYTES: Final = 128 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeResult:
+    """One decoded batch; both arrays have a row for every frame.
+
+    Attributes:
+        struct: the values; null where the frame was null or could not be decoded.
+        errors: what was wrong with a row; null where it is fine.
+    """
+
+    struct: pa.StructArray
+    errors: pa.StringArray
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeResult:
+    """One encoded batch; both arrays have a row for every row of the struct array.
+
+    Attributes:
+        frames: the frames; null where the row was null or could not be encoded.
+        errors: what was wrong with a row; null where it is fine.
+    """
+
+    frames: pa.BinaryArray
+    errors: pa.StringArray
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOptions:
+    """How payloads become columns.
+
+    Attributes:
+        columns: which columns to decode, as dotted paths (`address.city`; arrays, maps and `[null, T]` are passed
+            through); None for all. The rest is skipped and not looked at.
+        unions: what a union of several types becomes: `struct`, of `member0`, `member1`, … of which one is set, as in
+            Spark; or `dense`, Arrow's own union.
+        enums: enums as their `name`, or their `number` in the reader schema.
+        recursive_max_depth: how often a record may stand inside of itself; fields that go deeper are left out. 0
+            refuses recursive reader schemas.
+        max_row_bytes: what the items of a row's arrays and maps may take in the columns; a row of more is an error.
+        max_empty_items: array items of one payload that take no bytes; as many as it has bytes are always allowed.
+    """
+
+    columns: tuple[str, ...] | None = None
+    unions: Literal["struct", "dense"] = "struct"
+    enums: Literal["name", "number"] = "name"
+    recursive_max_depth: int = 0
+    max_row_bytes: int = MAX_ROW_BYTES
+    max_empty_items: int = 10_000
+
+    def __post_init__(self) -> None:
+        if self.unions not in ("struct", "dense"):
+            raise ValueError(f"unions={self.unions!r}: it is 'struct' or 'dense'")
+        if self.enums not in ("name", "number"):
+            raise ValueError(f"enums={self.enums!r}: it is 'name' or 'number'")
+        if self.recursive_max_depth < 0 or self.max_row_bytes <= 0 or self.max_empty_items < 0:
+            raise ValueError("recursive_max_depth, max_row_bytes and max_empty_items are not negative")
+        paths: object = self.columns
+        if isinstance(paths, str) or paths == ():
+            raise ValueError("columns is a sequence of at least one path")
+
+
+@dataclass(frozen=True, slots=True)
+class FrameOptions:
+    """How columns become payloads.
+
+    Attributes:
+        prefix: what stands in front of every payload: magic byte and id, or nothing if a header has it.
+        more: options of one format.
+    """
+
+    prefix: bytes = b""
+    more: tuple[tuple[str, Any], ...] = field(default=())
+
+
+class ColumnFormat(Protocol):
+    """Reading one format; one object for the process."""
+
+    def arrow_type(self, reader: Any, options: ColumnOptions) -> pa.DataType:
+        """The type of the columns that a reader schema has.
+
+        Raises:
+            SerializationError: it has none.
+        """
+
+    def plan(self, writer: Any, reader: Any, options: ColumnOptions) -> Any:
+        """How payloads of one schema are read as another; made once, immutable, `str(plan)` shows it.
+
+        Raises:
+            SerializationError: no payload of that schema can be read.
+        """
+
+    def decode(self, frames: Frames, plans: Sequence[Any], plan_of_row: bytes, options: ColumnOptions) -> DecodeResult:
+        """Decodes a batch, rows in order.
+
+        Args:
+            frames: the batch.
+            plans: of `plan`.
+            plan_of_row: a native int of 32 bits for each row: its place in `plans`; -1 for a row that stays null.
+            options: those the plans were made with.
+        """
+
+
+class FrameEncoder(Protocol):
+    """Writing one format: made for one schema, one Arrow type and its options."""
+
+    def encode(self, struct: pa.StructArray) -> EncodeResult:
+        """Encodes a batch, rows in order."""
