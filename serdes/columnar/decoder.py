@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from registry import InvalidSchemaError, RuleMode, Schema, SchemaRegistryError
 from registry.schemas.references import Resolver
-from serdes.columnar.arrow_types import arrow_type, value_converter
+from serdes.columnar.avro.types import arrow_type, value_converter
 from serdes.errors import SerializationError
 from serdes.formats.avro.codec import AvroSchema, Decode, Tags, decoder, load
 from serdes.frames.framing import PREFIX_BYTES, schema_id_of

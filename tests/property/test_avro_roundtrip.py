@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry import Schema
 from registry.schemas.avro.model import ArrayType, AvroType, Kind, MapType, RecordType, UnionType
 from serdes.columnar import ColumnarDecoder
-from serdes.columnar.arrow_types import arrow_type
+from serdes.columnar.avro.types import arrow_type
 from serdes.errors import SerializationError
 from serdes.formats.avro.codec import Decode, Tags, decoder, encoder, load_texts
 from serdes.formats.avro.logical import Duration

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from registry.schemas.avro.model import parse
-from serdes.columnar.arrow_types import arrow_type, value_converter
+from serdes.columnar.avro.types import arrow_type, value_converter
 from serdes.errors import SerializationError
 
 REC = {"type": "record", "name": "x.Rec", "aliases": ["Old"], "fields": [{"name": "v", "type": "int"}]}

@@ -1,0 +1,1 @@
+"""Avro as columns: Arrow types, plans, and the two ways to run them."""
