@@ -16,10 +16,13 @@ __all__ = [
     "ReadBoolean",
     "ReadBytes",
     "ReadConverted",
+    "ReadDate",
+    "ReadDecimal",
     "ReadDouble",
     "ReadEnum",
     "ReadFixed",
     "ReadFloat",
+    "ReadInstant",
     "ReadInt",
     "ReadMap",
     "ReadNull",
@@ -27,21 +30,28 @@ __all__ = [
     "ReadRefused",
     "ReadString",
     "ReadTagged",
+    "ReadTimeOfDay",
+    "ReadUUID",
     "ReadUnion",
     "Reader",
     "WriteArray",
     "WriteBoolean",
     "WriteBytes",
+    "WriteDate",
+    "WriteDecimal",
     "WriteDouble",
     "WriteEnum",
     "WriteFixed",
     "WriteFloat",
+    "WriteInstant",
     "WriteInt",
     "WriteMap",
     "WriteNull",
     "WritePrepared",
     "WriteRecord",
     "WriteString",
+    "WriteTimeOfDay",
+    "WriteUUID",
     "WriteUnion",
     "Writer",
 ]
@@ -83,7 +93,27 @@ if TYPE_CHECKING or IMPL == "pure":
         WriteString,
         WriteUnion,
     )
+    from serdes.kernels.pure.avro_logical import (
+        ReadDate,
+        ReadDecimal,
+        ReadInstant,
+        ReadTimeOfDay,
+        ReadUUID,
+        WriteDate,
+        WriteDecimal,
+        WriteInstant,
+        WriteTimeOfDay,
+        WriteUUID,
+    )
 else:
-    from serdes.kernels.native import avro as _native
+    from serdes.kernels.native import avro as _nodes
+    from serdes.kernels.native import avro_logical as _logical
 
-    globals().update({_name: getattr(_native, _name) for _name in __all__})
+    globals().update(
+        {
+            _name: getattr(_module, _name)
+            for _module in (_nodes, _logical)
+            for _name in __all__
+            if hasattr(_module, _name)
+        }
+    )

@@ -25,7 +25,7 @@ from registry.schemas.avro.model import (
     UnionType,
 )
 from serdes.formats.avro.decimal import decimal_reader, decimal_rescaler
-from serdes.formats.avro.logical import Convert, logical_of, presenting
+from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, Convert, logical_of, presenting
 from serdes.formats.avro.resolution import Resolution, units_of
 from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.avro import (
@@ -34,11 +34,14 @@ from serdes.kernels.avro import (
     ReadBoolean,
     ReadBytes,
     ReadConverted,
+    ReadDate,
+    ReadDecimal,
     ReadDouble,
     ReadEnum,
     Reader,
     ReadFixed,
     ReadFloat,
+    ReadInstant,
     ReadInt,
     ReadMap,
     ReadNull,
@@ -46,7 +49,9 @@ from serdes.kernels.avro import (
     ReadRefused,
     ReadString,
     ReadTagged,
+    ReadTimeOfDay,
     ReadUnion,
+    ReadUUID,
 )
 from serdes.kernels.misfit import Misfit, Unresolved
 
@@ -116,8 +121,7 @@ class _Readers:
             return _enum(writer, reader)
         if self._raw:
             return _raw(writer)
-        convert = _conversion(writer, reader)
-        return _leaf(writer) if convert is None else ReadConverted(_leaf(writer), convert)
+        return _converted(writer, reader)
 
     def _into_union(self, writer: AvroType, reader: UnionType) -> Reader:
         place = self._resolution.branch(writer, reader)
@@ -229,16 +233,29 @@ LEAVES: Final[dict[Kind, Callable[[], Reader]]] = {
 # --- conversions
 
 
-def _conversion(writer: AvroType, reader: AvroType) -> Convert | None:
-    """What a written leaf becomes: promoted, in the reader's unit, as the reader's logical type."""
+def _converted(writer: AvroType, reader: AvroType) -> Reader:
+    """Reads a written leaf and makes of it: promoted, in the reader's unit, as the reader's logical type."""
+    leaf = _leaf(writer)
     promote = PROMOTIONS.get((writer.kind, reader.kind))
     rescale = _rescaling(writer, reader)
     if rescale is not None:
-        return rescale
+        return ReadConverted(leaf, rescale)
     present = presenting(reader)
-    if promote is None or present is None:
-        return promote or present
-    return lambda value: present(promote(value))
+    if present is None:
+        return leaf if promote is None else ReadConverted(leaf, promote)
+    if promote is not None:
+        return ReadConverted(leaf, lambda value: present(promote(value)))
+    logical = logical_of(reader)
+    if logical in INSTANTS or logical in LOCALS:
+        utc = logical in INSTANTS
+        return ReadInstant(leaf, present, (INSTANTS if utc else LOCALS)[logical], utc)
+    if logical in TIMES:
+        return ReadTimeOfDay(leaf, present, TIMES[logical])
+    if logical == "decimal":
+        return ReadDecimal(leaf, present, reader.props.get("scale", 0))
+    if logical == "date":
+        return ReadDate(leaf, present)
+    return ReadUUID(leaf, present) if logical == "uuid" else ReadConverted(leaf, present)
 
 
 def _rescaling(writer: AvroType, reader: AvroType) -> Convert | None:

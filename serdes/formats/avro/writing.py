@@ -21,17 +21,20 @@ from registry.schemas.avro.model import (
     UnionType,
     type_name,
 )
-from serdes.formats.avro.logical import described, preparing
+from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, Convert, described, logical_of, preparing
 from serdes.formats.avro.union import Chooser, quick_branches, takes_null
 from serdes.kernels.avro import (
     Encoder,
     WriteArray,
     WriteBoolean,
     WriteBytes,
+    WriteDate,
+    WriteDecimal,
     WriteDouble,
     WriteEnum,
     WriteFixed,
     WriteFloat,
+    WriteInstant,
     WriteInt,
     WriteMap,
     WriteNull,
@@ -39,7 +42,9 @@ from serdes.kernels.avro import (
     Writer,
     WriteRecord,
     WriteString,
+    WriteTimeOfDay,
     WriteUnion,
+    WriteUUID,
 )
 from serdes.kernels.misfit import Misfit
 
@@ -92,7 +97,7 @@ class _Writers:
             return WriteUnion(quick_branches(avro), Chooser(avro))
         prepare = preparing(avro)
         leaf = _leaf(avro)
-        return leaf if prepare is None else WritePrepared(prepare, leaf)
+        return leaf if prepare is None else _logical(avro, prepare, leaf)
 
     def _fill(self, avro: AvroType, made: Writer) -> None:
         if isinstance(made, WriteUnion) and isinstance(avro, UnionType):
@@ -130,6 +135,23 @@ def _leaf(avro: AvroType) -> Writer:
         bound = 2 ** BITS[avro.kind]
         return WriteInt(-bound, bound - 1, what)
     return LEAVES[avro.kind](what)
+
+
+def _logical(avro: AvroType, prepare: Convert, leaf: Writer) -> Writer:
+    logical = logical_of(avro)
+    if logical in INSTANTS or logical in LOCALS:
+        utc = logical in INSTANTS
+        return WriteInstant(prepare, leaf, (INSTANTS if utc else LOCALS)[logical], utc)
+    if logical in TIMES:
+        return WriteTimeOfDay(prepare, leaf, TIMES[logical])
+    if logical == "date":
+        return WriteDate(prepare, leaf)
+    if logical == "uuid":
+        return WriteUUID(prepare, leaf, avro.kind is Kind.STRING)
+    if logical == "decimal":
+        size = avro.size if isinstance(avro, FixedType) else None
+        return WriteDecimal(prepare, leaf, avro.props["precision"], avro.props.get("scale", 0), size)
+    return WritePrepared(prepare, leaf)
 
 
 LEAVES: Final[dict[Kind, Callable[[str], Writer]]] = {

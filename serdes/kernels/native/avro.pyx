@@ -7,15 +7,19 @@ Each node writes or reads one type by a C call; what is not of exactly Python's 
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_CheckExact, PyDict_SetItem
+from cpython.dict cimport PyDict_CheckExact, PyDict_Copy, PyDict_Next, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyFloat_FromDouble
-from cpython.list cimport PyList_CheckExact
+from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact, PyLong_FromLongLong
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
+
+import sys
 
 from serdes.kernels import misfit as avro_misfit
 from serdes.kernels.misfit import Misfit
@@ -24,81 +28,54 @@ cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
     bint PyUnicode_CheckExact(object)
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    void* PyUnicode_DATA(object)
+    object PyUnicode_New(Py_ssize_t, Py_UCS4)
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef int MAX_DEPTH = avro_misfit.MAX_DEPTH
 cdef str DEEP = f"nested deeper than {MAX_DEPTH} levels"
 cdef str ENDS = "the payload ends inside the value: truncated, or not of this schema"
+cdef Py_ssize_t ROOM = 512
+cdef Py_ssize_t ROOM_KEPT = 1 << 16
 cdef double LARGEST_SINGLE = 2.0**128 - 2.0**103
 cdef object plain = avro_misfit.plain
 cdef object refuse = avro_misfit.refuse
 cdef object out_of_range = avro_misfit.out_of_range
 
 
-cdef class Out:
+cdef int grow(Out* out, Py_ssize_t more) except -1:
+    cdef Py_ssize_t room = out.room
     cdef char* data
-    cdef Py_ssize_t size, room
-    cdef int depth
-    cdef dict memo
+    while more > room - out.size:
+        room *= 2
+    data = <char*>PyMem_Realloc(out.data, room)
+    if data == NULL:
+        raise MemoryError()
+    out.data = data
+    out.room = room
+    return 0
 
-    def __cinit__(self, Py_ssize_t room):
-        self.room = room
-        self.data = <char*>PyMem_Malloc(room)
-        if self.data == NULL:
-            raise MemoryError()
 
-    def __dealloc__(self):
-        PyMem_Free(self.data)
-
-    cdef int need(self, Py_ssize_t more) except -1:
-        cdef Py_ssize_t room = self.room
-        cdef char* data
-        if more <= room - self.size:
-            return 0
-        while more > room - self.size:
-            room *= 2
-        data = <char*>PyMem_Realloc(self.data, room)
-        if data == NULL:
-            raise MemoryError()
-        self.data = data
-        self.room = room
-        return 0
-
-    cdef int put(self, const char* data, Py_ssize_t size) except -1:
-        self.need(size)
-        memcpy(self.data + self.size, data, size)
-        self.size += size
-        return 0
-
-    cdef int long(self, int64_t value) except -1:
-        cdef uint64_t number = (<uint64_t>value << 1) ^ <uint64_t>(value >> 63)
-        self.need(10)
-        while number > 0x7F:
-            self.data[self.size] = <char>((number & 0x7F) | 0x80)
-            self.size += 1
-            number >>= 7
-        self.data[self.size] = <char>number
-        self.size += 1
-        return 0
-
-    cdef int enter(self) except -1:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Misfit(f"the value is {DEEP}")
-        return 0
+cdef int deeper(Out* out) except -1:
+    out.depth += 1
+    if out.depth > MAX_DEPTH:
+        raise Misfit(f"the value is {DEEP}")
+    return 0
 
 
 cdef class Writer:
     """Writes values of one type."""
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         raise NotImplementedError
 
 
 cdef class WriteNull(Writer):
     """Null."""
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         if value is not None:
             refuse(value, "null")
         return 0
@@ -107,41 +84,36 @@ cdef class WriteNull(Writer):
 cdef class WriteBoolean(Writer):
     """A boolean."""
 
-    cdef int write(self, Out out, object value) except -1:
-        cdef char byte
+    cdef int write(self, Out* out, object value) except -1:
         if value is not True and value is not False:
             value = plain(value)
             if value is not True and value is not False:
                 refuse(value, "boolean")
-        byte = value is True
-        return out.put(&byte, 1)
+        return put_byte(out, value is True)
 
 
 cdef class WriteInt(Writer):
     """A whole number within bounds."""
-
-    cdef int64_t low, high
-    cdef object what
 
     def __init__(self, int64_t low, int64_t high, what):
         self.low = low
         self.high = high
         self.what = what
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef int over = 0
         cdef int64_t number
         whole = value if PyLong_CheckExact(value) else avro_misfit.whole_of(value, self.what)
         number = PyLong_AsLongLongAndOverflow(whole, &over)
         if over or number < self.low or number > self.high:
             out_of_range(value, self.what)
-        return out.long(number)
+        return put_long(out, number)
 
 
 cdef class WriteFloat(Writer):
     """A number of 32 bits."""
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef double number
         cdef float single
         if PyFloat_CheckExact(value):
@@ -151,24 +123,19 @@ cdef class WriteFloat(Writer):
         else:
             number = avro_misfit.single_of(value, "float")
         single = <float>number
-        return out.put(<char*>&single, 4)
+        return put(out, <char*>&single, 4)
 
 
 cdef class WriteDouble(Writer):
     """A number of 64 bits."""
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef double number
         if PyFloat_CheckExact(value):
             number = PyFloat_AS_DOUBLE(value)
         else:
             number = avro_misfit.real_of(value, "double")
-        return out.put(<char*>&number, 8)
-
-
-cdef int put_bytes(Out out, bytes data) except -1:
-    out.long(PyBytes_GET_SIZE(data))
-    return out.put(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        return put(out, <char*>&number, 8)
 
 
 cdef class WriteBytes(Writer):
@@ -179,19 +146,23 @@ cdef class WriteBytes(Writer):
     def __init__(self, what):
         self.what = what
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         return put_bytes(out, value if PyBytes_CheckExact(value) else avro_misfit.octets_of(value, self.what))
 
 
-cdef int put_text(Out out, object text) except -1:
+cdef int put_text(Out* out, object text) except -1:
     cdef Py_ssize_t size = 0
     cdef const char* data
-    try:
-        data = PyUnicode_AsUTF8AndSize(text, &size)
-    except UnicodeEncodeError:
-        raise Misfit("a text with half a surrogate pair has no form in UTF-8") from None
-    out.long(size)
-    return out.put(data, size)
+    if PyUnicode_IS_COMPACT_ASCII(text):
+        data = <const char*>PyUnicode_DATA(text)
+        size = PyUnicode_GET_LENGTH(text)
+    else:
+        try:
+            data = PyUnicode_AsUTF8AndSize(text, &size)
+        except UnicodeEncodeError:
+            raise Misfit("a text with half a surrogate pair has no form in UTF-8") from None
+    put_long(out, size)
+    return put(out, data, size)
 
 
 cdef class WriteString(Writer):
@@ -202,7 +173,7 @@ cdef class WriteString(Writer):
     def __init__(self, what):
         self.what = what
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         return put_text(out, value if PyUnicode_CheckExact(value) else avro_misfit.text_of(value, self.what))
 
 
@@ -216,11 +187,11 @@ cdef class WriteFixed(Writer):
         self.size = size
         self.what = what
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef bytes data = value if PyBytes_CheckExact(value) else avro_misfit.octets_of(value, self.what)
         if PyBytes_GET_SIZE(data) != self.size:
             out_of_range(value, self.what)
-        return out.put(PyBytes_AS_STRING(data), self.size)
+        return put(out, PyBytes_AS_STRING(data), self.size)
 
 
 cdef class WriteEnum(Writer):
@@ -233,12 +204,12 @@ cdef class WriteEnum(Writer):
         self.places = dict(places)
         self.what = what
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         symbol = value if PyUnicode_CheckExact(value) else avro_misfit.symbol_of(value, self.what)
         cdef PyObject* place = PyDict_GetItemWithError(self.places, symbol)
         if place == NULL:
             out_of_range(value, self.what)
-        return out.long(<object>place)
+        return put_long(out, <object>place)
 
 
 cdef class WriteArray(Writer):
@@ -255,16 +226,16 @@ cdef class WriteArray(Writer):
         """Says what the items are."""
         self.item = item
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef list items = value if PyList_CheckExact(value) else avro_misfit.items_of(value, self.what)
         cdef Py_ssize_t count = len(items), at = 0
-        cdef char end = 0
-        out.enter()
+        cdef Writer node = self.item
+        deeper(out)
         if count:
-            out.long(count)
+            put_long(out, count)
             try:
-                while at < len(items):
-                    self.item.write(out, items[at])
+                while at < PyList_GET_SIZE(items):
+                    node.write(out, <object>PyList_GET_ITEM(items, at))
                     at += 1
             except Misfit as error:
                 error.parts.append(f"[{at}]")
@@ -272,7 +243,7 @@ cdef class WriteArray(Writer):
         if at != count:
             raise Misfit("the array changed while it was written")
         out.depth -= 1
-        return out.put(&end, 1)
+        return put_byte(out, 0)
 
 
 cdef class WriteMap(Writer):
@@ -289,13 +260,12 @@ cdef class WriteMap(Writer):
         """Says what the values are."""
         self.value = value
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef dict entries = value if PyDict_CheckExact(value) else avro_misfit.entries_of(value, self.what)
         cdef Py_ssize_t count = len(entries), at = 0
-        cdef char end = 0
-        out.enter()
+        deeper(out)
         if count:
-            out.long(count)
+            put_long(out, count)
             try:
                 for key, item in entries.items():
                     put_text(out, key if PyUnicode_CheckExact(key) else avro_misfit.text_of(key, "a key of a map"))
@@ -307,16 +277,11 @@ cdef class WriteMap(Writer):
         if at != count:
             raise Misfit("the map changed while it was written")
         out.depth -= 1
-        return out.put(&end, 1)
+        return put_byte(out, 0)
 
 
 cdef class WriteRecord(Writer):
     """Fields in the schema's order."""
-
-    cdef object what
-    cdef bint strict, allow_default
-    cdef tuple names, nodes, defaults, nullable
-    cdef frozenset known
 
     def __init__(self, what, bint strict, bint allow_default):
         self.what = what
@@ -329,45 +294,62 @@ cdef class WriteRecord(Writer):
         for _, node, _, _ in fields:
             if not isinstance(node, Writer):
                 raise TypeError("a node is needed")
-        self.names = tuple([name for name, _, _, _ in fields])
+        self.names = tuple([sys.intern(name) for name, _, _, _ in fields])
         self.nodes = tuple([node for _, node, _, _ in fields])
         self.defaults = tuple([default for _, _, default, _ in fields])
         self.nullable = tuple([bool(nullable) for _, _, _, nullable in fields])
         self.known = frozenset(self.names)
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef dict record = value if PyDict_CheckExact(value) else avro_misfit.record_of(value, self.what)
-        cdef Py_ssize_t at = 0, count = len(self.names)
+        cdef Py_ssize_t at = 0, count = len(self.names), place = 0
+        cdef tuple names = self.names, nodes = self.nodes
+        cdef PyObject* name
+        cdef PyObject* key
         cdef PyObject* found
+        cdef bint ordered = True  # so far the value's keys have come in the schema's order: none was looked up
         if self.strict:
-            for key in record:
-                if key not in self.known and key != "-type":
-                    raise Misfit(f"{key!r} is not a field of {self.what}")
-        out.enter()
+            for given in record:
+                if given not in self.known and given != "-type":
+                    raise Misfit(f"{given!r} is not a field of {self.what}")
+        deeper(out)
         try:
             for at in range(count):
-                found = PyDict_GetItemWithError(record, <object>self.names[at])
-                if found != NULL:
-                    (<Writer>self.nodes[at]).write(out, <object>found)
-                else:
-                    self.missing(out, at)
+                name = PyTuple_GET_ITEM(names, at)
+                if ordered:
+                    ordered = PyDict_Next(record, &place, &key, &found) and key == name
+                if not ordered:
+                    found = PyDict_GetItemWithError(record, <object>name)
+                    if found == NULL:
+                        self.missing(out, at)
+                        continue
+                (<Writer>PyTuple_GET_ITEM(nodes, at)).write(out, <object>found)
         except Misfit as error:
-            error.parts.append(self.names[at])
+            error.parts.append(names[at])
             raise
         out.depth -= 1
         return 0
 
-    cdef int missing(self, Out out, Py_ssize_t at) except -1:
+    cdef int missing(self, Out* out, Py_ssize_t at) except -1:
         default = self.defaults[at]
         if self.strict and (default is None or not self.allow_default):
             raise Misfit("the field is missing")
         if type(default) is bytes:
-            return out.put(PyBytes_AS_STRING(default), PyBytes_GET_SIZE(default))
+            return put(out, PyBytes_AS_STRING(default), PyBytes_GET_SIZE(default))
         if default is not None:
             raise Misfit(default)
         if not self.nullable[at]:
             raise Misfit("the field is missing and has no default")
         return (<Writer>self.nodes[at]).write(out, None)
+
+
+cdef dict memo_of(Out* out):
+    """What was found about parts of the value so far."""
+    if out.memo == NULL:
+        made = {}
+        Py_INCREF(made)
+        out.memo = <PyObject*>made
+    return <dict>out.memo
 
 
 cdef class WriteUnion(Writer):
@@ -389,32 +371,27 @@ cdef class WriteUnion(Writer):
                 raise TypeError("a node is needed")
         self.branches = tuple(branches)
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         cdef PyObject* found = PyDict_GetItemWithError(self.quick, type(value))
         cdef Py_ssize_t place
         if found != NULL:
             place = <object>found
         else:
-            if out.memo is None:
-                out.memo = {}
-            place, value = self.choose(value, out.memo)
+            place, value = self.choose(value, memo_of(out))
         if place < 0 or place >= len(self.branches):
             raise IndexError("no such branch")
-        out.long(place)
-        return (<Writer>self.branches[place]).write(out, value)
+        put_long(out, place)
+        return (<Writer>PyTuple_GET_ITEM(self.branches, place)).write(out, value)
 
 
 cdef class WritePrepared(Writer):
     """What a function makes of a value."""
 
-    cdef object prepare
-    cdef Writer inner
-
     def __init__(self, prepare, Writer inner not None):
         self.prepare = prepare
         self.inner = inner
 
-    cdef int write(self, Out out, object value) except -1:
+    cdef int write(self, Out* out, object value) except -1:
         return self.inner.write(out, self.prepare(value))
 
 
@@ -424,112 +401,123 @@ cdef class Encoder:
     cdef Writer node
     cdef bytes prefix
     cdef object fault
+    cdef char* spare  # the buffer of the last call, unless a call is using it
+    cdef Py_ssize_t room
 
     def __init__(self, Writer node not None, bytes prefix not None, fault):
         self.node = node
         self.prefix = prefix
         self.fault = fault
 
+    def __dealloc__(self):
+        PyMem_Free(self.spare)
+
     def __call__(self, value):
         """Prefix and payload."""
-        cdef Out out = Out(256)
-        out.put(PyBytes_AS_STRING(self.prefix), PyBytes_GET_SIZE(self.prefix))
+        cdef Out out
+        out.data, out.room = self.spare, self.room
+        self.spare = NULL
+        out.size = out.depth = 0
+        out.memo = NULL
         try:
-            self.node.write(out, value)
+            if out.data == NULL:
+                out.room = ROOM
+                out.data = <char*>PyMem_Malloc(ROOM)
+                if out.data == NULL:
+                    raise MemoryError()
+            put(&out, PyBytes_AS_STRING(self.prefix), PyBytes_GET_SIZE(self.prefix))
+            self.node.write(&out, value)
+            return PyBytes_FromStringAndSize(out.data, out.size)
         except Exception as error:
             raise self.fault(error) from error
-        return PyBytes_FromStringAndSize(out.data, out.size)
+        finally:
+            Py_XDECREF(out.memo)
+            if self.spare == NULL and out.room <= ROOM_KEPT:
+                self.spare, self.room = out.data, out.room
+            else:
+                PyMem_Free(out.data)
 
 
 # --- reading
 
 
-cdef class Source:
-    cdef bytes data
-    cdef const char* at
-    cdef const char* end
-    cdef Py_ssize_t free
-    cdef int depth
+cdef int sink(Source* source) except -1:
+    source.depth += 1
+    if source.depth > MAX_DEPTH:
+        raise Misfit(f"the payload is {DEEP}")
+    return 0
 
-    cdef int enter(self) except -1:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Misfit(f"the payload is {DEEP}")
-        return 0
 
-    cdef int long(self, int64_t* number) except -1:
-        cdef uint64_t result = 0
-        cdef int shift = 0
-        cdef uint8_t byte
-        while shift < 70:
-            if self.at >= self.end:
-                raise Misfit(ENDS)
-            byte = <uint8_t>self.at[0]
-            self.at += 1
-            if shift == 63 and byte > 1:
-                break
-            result |= <uint64_t>(byte & 0x7F) << shift
-            if byte < 0x80:
-                number[0] = <int64_t>(result >> 1) ^ -<int64_t>(result & 1)
-                return 0
-            shift += 7
-        raise Misfit("a number of more than 64 bits")
+cdef int ends() except -1:
+    raise Misfit(ENDS)
 
-    cdef const char* take(self, int64_t size) except NULL:
-        cdef const char* start = self.at
-        if size < 0 or size > self.end - self.at:
+
+cdef int long_number(Source* source, int64_t* number) except -1:
+    cdef uint64_t result = 0
+    cdef int shift = 0
+    cdef uint8_t byte
+    while shift < 70:
+        if source.at >= source.end:
             raise Misfit(ENDS)
-        self.at += size
-        return start
-
-    cdef int spend(self, int64_t count) except -1:
-        if count > self.free:
-            raise Misfit("too many array items that take no bytes (see avro.max.empty.items)")
-        self.free -= count
-        return 0
-
-    cdef int count(self, int64_t* number) except -1:
-        cdef int64_t size
-        self.long(number)
-        if number[0] < 0:
-            if number[0] == -number[0]:  # the one number without a positive twin
-                raise Misfit(ENDS)
-            number[0] = -number[0]
-            self.long(&size)
-            if size < 0:
-                raise Misfit("a block of a negative size")
-        return 0
+        byte = <uint8_t>source.at[0]
+        source.at += 1
+        if shift == 63 and byte > 1:
+            break
+        result |= <uint64_t>(byte & 0x7F) << shift
+        if byte < 0x80:
+            number[0] = <int64_t>(result >> 1) ^ -<int64_t>(result & 1)
+            return 0
+        shift += 7
+    raise Misfit("a number of more than 64 bits")
 
 
-cdef Source source_of(bytes data, Py_ssize_t skip, Py_ssize_t free):
-    cdef Source made = Source.__new__(Source)
+cdef int spend(Source* source, int64_t count) except -1:
+    if count > source.free:
+        raise Misfit("too many array items that take no bytes (see avro.max.empty.items)")
+    source.free -= count
+    return 0
+
+
+cdef int take_count(Source* source, int64_t* number) except -1:
+    cdef int64_t size
+    take_long(source, number)
+    if number[0] < 0:
+        if number[0] == -number[0]:  # the one number without a positive twin
+            raise Misfit(ENDS)
+        number[0] = -number[0]
+        take_long(source, &size)
+        if size < 0:
+            raise Misfit("a block of a negative size")
+    return 0
+
+
+cdef void open_source(Source* source, bytes data, Py_ssize_t skip, Py_ssize_t free) noexcept:
     cdef Py_ssize_t size = PyBytes_GET_SIZE(data)
-    made.data = data
-    made.at = PyBytes_AS_STRING(data) + (skip if skip < size else size)
-    made.end = PyBytes_AS_STRING(data) + size
-    made.free = free
-    return made
+    source.at = PyBytes_AS_STRING(data) + (skip if skip < size else size)
+    source.end = PyBytes_AS_STRING(data) + size
+    source.free = free
+    source.depth = 0
 
 
 cdef class Reader:
     """Reads values of one type."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         raise NotImplementedError
 
 
 cdef class ReadNull(Reader):
     """Null."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         return None
 
 
 cdef class ReadBoolean(Reader):
     """A boolean."""
 
-    cdef object read(self, Source source):
-        cdef uint8_t byte = <uint8_t>source.take(1)[0]
+    cdef object read(self, Source* source):
+        cdef uint8_t byte = <uint8_t>take(source, 1)[0]
         if byte > 1:
             raise Misfit("a boolean that is neither 0 nor 1")
         return byte == 1
@@ -538,76 +526,91 @@ cdef class ReadBoolean(Reader):
 cdef class ReadInt(Reader):
     """A whole number of 32 or 64 bits."""
 
-    cdef bint short
-
     def __init__(self, int bits):
         self.short = bits == 32
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef int64_t number
-        source.long(&number)
-        if self.short and not (-2147483648 <= number <= 2147483647):
-            raise Misfit("an int of more than 32 bits")
+        self.number(source, &number)
         return PyLong_FromLongLong(number)
+
+    cdef int too_long(self) except -1:
+        raise Misfit("an int of more than 32 bits")
 
 
 cdef class ReadFloat(Reader):
     """A number of 32 bits."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef float number
-        memcpy(&number, source.take(4), 4)
+        memcpy(&number, take(source, 4), 4)
         return PyFloat_FromDouble(number)
 
 
 cdef class ReadDouble(Reader):
     """A number of 64 bits."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef double number
-        memcpy(&number, source.take(8), 8)
+        memcpy(&number, take(source, 8), 8)
         return PyFloat_FromDouble(number)
 
 
 cdef class ReadBytes(Reader):
     """Bytes with their length."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef int64_t size
         cdef const char* data
-        source.long(&size)
-        data = source.take(size)
+        take_long(source, &size)
+        data = take(source, size)
         return PyBytes_FromStringAndSize(data, size)
 
 
-cdef object text(Source source):
-    cdef int64_t size
-    cdef const char* data
-    source.long(&size)
-    data = source.take(size)
+cdef object new_text(const char* data, Py_ssize_t size):
+    cdef Py_ssize_t at = 0
+    cdef uint64_t eight, seen = 0
+    if 1 < size <= 64:  # texts of one character are known already
+        while at + 8 <= size:
+            memcpy(&eight, data + at, 8)
+            seen |= eight
+            at += 8
+        while at < size:
+            seen |= <uint8_t>data[at]
+            at += 1
+        if not seen & <uint64_t>0x8080808080808080:
+            made = PyUnicode_New(size, 127)
+            memcpy(PyUnicode_DATA(made), data, size)
+            return made
     try:
         return PyUnicode_DecodeUTF8(data, size, NULL)
     except UnicodeDecodeError:
         raise Misfit("a text that is not UTF-8") from None
 
 
+cdef object text(Source* source):
+    cdef int64_t size
+    cdef const char* data
+    take_long(source, &size)
+    data = take(source, size)
+    return new_text(data, size)
+
+
 cdef class ReadString(Reader):
     """Text with its length."""
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         return text(source)
 
 
 cdef class ReadFixed(Reader):
     """A fixed number of bytes."""
 
-    cdef Py_ssize_t size
-
     def __init__(self, Py_ssize_t size):
         self.size = size
 
-    cdef object read(self, Source source):
-        cdef const char* data = source.take(self.size)
+    cdef object read(self, Source* source):
+        cdef const char* data = take(source, self.size)
         return PyBytes_FromStringAndSize(data, self.size)
 
 
@@ -621,12 +624,12 @@ cdef class ReadEnum(Reader):
         self.symbols = tuple(symbols)
         self.unknown = unknown
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef int64_t place
-        source.long(&place)
+        take_long(source, &place)
         if place < 0 or place >= len(self.symbols):
             raise Misfit(f"symbol {place} of an enum of {len(self.symbols)}")
-        symbol = self.symbols[place]
+        symbol = <object>PyTuple_GET_ITEM(self.symbols, place)
         if symbol is None:
             raise self.unknown()
         return symbol
@@ -646,23 +649,24 @@ cdef class ReadArray(Reader):
         """Says what the items are."""
         self.item = item
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef list made = []
         cdef int64_t count
         cdef bint inside = False
-        source.enter()
+        cdef Reader node = self.item
+        sink(source)
         try:
             while True:
-                source.count(&count)
+                take_count(source, &count)
                 if count == 0:
                     break
                 if self.free:
-                    source.spend(count)
+                    spend(source, count)
                 elif count > source.end - source.at:
                     raise Misfit(ENDS)
                 inside = True
                 while count > 0:
-                    made.append(self.item.read(source))
+                    made.append(node.read(source))
                     count -= 1
                 inside = False
         except Misfit as error:
@@ -685,14 +689,14 @@ cdef class ReadMap(Reader):
         """Says what the values are."""
         self.value = value
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef dict made = {}
         cdef int64_t count, at = 0
         cdef bint inside = False
-        source.enter()
+        sink(source)
         try:
             while True:
-                source.count(&count)
+                take_count(source, &count)
                 if count == 0:
                     break
                 if count > source.end - source.at:
@@ -715,9 +719,6 @@ cdef class ReadMap(Reader):
 cdef class ReadRecord(Reader):
     """Fields in the writer's order, then what the reader adds."""
 
-    cdef tuple names, kept, nodes, fresh
-    cdef dict constants
-
     def __init__(self):
         self.fill((), {}, ())
 
@@ -726,31 +727,43 @@ cdef class ReadRecord(Reader):
         for _, _, node in (*steps, *fresh):
             if not isinstance(node, Reader):
                 raise TypeError("a node is needed")
-        self.names = tuple([name for name, _, _ in steps])
-        self.kept = tuple([bool(kept) for _, kept, _ in steps])
+        self.names = tuple([sys.intern(name) for name, _, _ in steps])
+        self.kept = [bool(kept) for _, kept, _ in steps]
         self.nodes = tuple([node for _, _, node in steps])
-        self.constants = dict(constants)
-        self.fresh = tuple([(str(name), bytes(data), node) for name, data, node in fresh])
+        self.constants = {sys.intern(name): value for name, value in constants.items()}
+        self.fresh = tuple([(sys.intern(name), bytes(data), node) for name, data, node in fresh])
+        self.template = {name: None for name, kept in zip(self.names, self.kept) if kept}
+        self.template.update(self.constants)
 
-    cdef object read(self, Source source):
-        cdef dict made = {}
+    cdef object read(self, Source* source):
+        cdef dict made = PyDict_Copy(self.template)
         cdef Py_ssize_t at = 0
-        cdef str name = None
-        source.enter()
+        cdef tuple names = self.names, nodes = self.nodes
+        cdef list kept = self.kept
+        sink(source)
         try:
-            for at in range(len(self.names)):
-                value = (<Reader>self.nodes[at]).read(source)
-                if <object>self.kept[at] is True:
-                    PyDict_SetItem(made, <object>self.names[at], value)
-            if self.constants:
-                made.update(self.constants)
-            for name, data, node in self.fresh:
-                made[name] = (<Reader>node).read(source_of(data, 0, len(data)))
+            for at in range(PyTuple_GET_SIZE(nodes)):
+                value = (<Reader>PyTuple_GET_ITEM(nodes, at)).read(source)
+                if <object>PyList_GET_ITEM(kept, at) is True:
+                    PyDict_SetItem(made, <object>PyTuple_GET_ITEM(names, at), value)
         except Misfit as error:
-            error.parts.append(self.names[at] if name is None else name)
+            error.parts.append(names[at])
             raise
+        for name, data, node in self.fresh:
+            made[name] = fresh_value(name, data, node)
         source.depth -= 1
         return made
+
+
+cdef object fresh_value(name, bytes data, Reader node):
+    """A default that belongs to one value only."""
+    cdef Source source
+    open_source(&source, data, 0, PyBytes_GET_SIZE(data))
+    try:
+        return node.read(&source)
+    except Misfit as error:
+        error.parts.append(name)
+        raise
 
 
 cdef class ReadUnion(Reader):
@@ -768,12 +781,12 @@ cdef class ReadUnion(Reader):
                 raise TypeError("a node is needed")
         self.branches = tuple(branches)
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         cdef int64_t place
-        source.long(&place)
+        take_long(source, &place)
         if place < 0 or place >= len(self.branches):
             raise Misfit(f"branch {place} of a union of {len(self.branches)}")
-        return (<Reader>self.branches[place]).read(source)
+        return (<Reader>PyTuple_GET_ITEM(self.branches, place)).read(source)
 
 
 cdef class ReadTagged(Reader):
@@ -786,21 +799,18 @@ cdef class ReadTagged(Reader):
         self.tag = tag
         self.inner = inner
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         return self.tag, self.inner.read(source)
 
 
 cdef class ReadConverted(Reader):
     """What a function makes of a value."""
 
-    cdef Reader inner
-    cdef object convert
-
     def __init__(self, Reader inner not None, convert):
         self.inner = inner
         self.convert = convert
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         return self.convert(self.inner.read(source))
 
 
@@ -812,7 +822,7 @@ cdef class ReadRefused(Reader):
     def __init__(self, error):
         self.error = error
 
-    cdef object read(self, Source source):
+    cdef object read(self, Source* source):
         raise self.error()
 
 
@@ -832,9 +842,10 @@ cdef class Decoder:
     def __call__(self, bytes frame not None):
         """The value."""
         cdef Py_ssize_t size = PyBytes_GET_SIZE(frame)
-        cdef Source source = source_of(frame, self.skip, max(self.free, size))
+        cdef Source source
+        open_source(&source, frame, self.skip, max(self.free, size))
         try:
-            value = self.node.read(source)
+            value = self.node.read(&source)
             if source.at != source.end:
                 left = source.end - source.at
                 raise Misfit(f"{left} bytes are left over after the value: the payload is not of this schema")
