@@ -1,47 +1,34 @@
 """Turns the dict a user gives into a checked, complete, typed `Config`.
 
-Knows the table (config_table.py) and calls the rules between properties (config_rules.py); nothing of clients.
+Knows the table (config_table.py), the reading of values (kserdes_config) and the rules between properties
+(config_rules.py); nothing of clients.
 Truth: librdkafka's CONFIGURATION.md, and how it reads numbers, booleans and enums from text.
 """
 
 from __future__ import annotations
 
-import difflib
 import logging
-import math
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from kafka_core import config_rules
-from kafka_core.config_option import Effect, Kind, Option, Role
-from kafka_core.config_table import BY_NAME, OPTIONS
+from kafka_core.config_option import Effect, Option, Role
+from kafka_core.config_table import BY_NAME, OPTIONS, TABLE
 from kafka_core.errors import ConfigError
 from kafka_core.hooks import Hooks
+from kserdes_config.errors import PropertyError
+from kserdes_config.properties import Kind
+from kserdes_config.reading import split, value_of
 
 __all__ = ["Config", "Role", "parse", "parse_addresses"]
 
 T = TypeVar("T")
 DEFAULT_LOGGER: Final = logging.getLogger("kafka_core")
 
-TRUE_WORDS: Final = frozenset({"true", "t", "1"})
-FALSE_WORDS: Final = frozenset({"false", "f", "0"})
 TOPIC_CONFIG: Final = "default.topic.config"
 DEFAULT_PORT: Final = 9092
 ADDRESS: Final = re.compile(r"(?:[A-Za-z_]+://)?(\[[0-9A-Fa-f:.%\w]+\]|[^\s:/\[\],]+)(?::(\d{1,5}))?")
-# Names that users of other clients try, and what they are called here.
-ELSEWHERE: Final = {
-    "key.serializer": "serializers belong to serdes.SerializingProducer",
-    "value.serializer": "serializers belong to serdes.SerializingProducer",
-    "key.deserializer": "deserializers belong to serdes.DeserializingConsumer",
-    "value.deserializer": "deserializers belong to serdes.DeserializingConsumer",
-    "max.poll.records": "give the number to consume(num_messages)",
-    "buffer.memory": "use queue.buffering.max.kbytes",
-    "sasl.jaas.config": "use sasl.username and sasl.password",
-    "interceptor.classes": "use hooks",
-}
-
 # What was already said in this process, however many clients there are.
 said: set[str] = set()
 
@@ -178,19 +165,15 @@ def find(name: object) -> Option:
     Raises:
         ConfigError: there is none; the text names the nearest one.
     """
-    if not isinstance(name, str):
-        raise ConfigError(f"names of properties are text, not {type(name).__name__}: {name!r}")
-    option = BY_NAME.get(name)
-    if option is not None:
-        return option
-    if name in ELSEWHERE:
-        raise ConfigError(f"no such configuration property: {name!r}; {ELSEWHERE[name]}", property=name)
-    near = difflib.get_close_matches(name.lower().replace("_", "."), BY_NAME, n=1, cutoff=0.6)
-    if not near:
-        raise ConfigError(f"no such configuration property: {name!r}", property=name)
-    roles = BY_NAME[near[0]].roles
-    whose = "" if roles == frozenset(Role) else f", a {' and '.join(sorted(role.value for role in roles))} property"
-    raise ConfigError(f"no such configuration property: {name!r}; did you mean {near[0]!r}{whose}?", property=name)
+    try:
+        return TABLE.find(name)
+    except PropertyError as error:
+        raise refusal(error) from None
+
+
+def refusal(error: PropertyError) -> ConfigError:
+    """The error as one of this package."""
+    return ConfigError(str(error), property=error.property, accepted=error.accepted, nearest=error.nearest)
 
 
 def notice(option: Option, name: str, value: object, role: Role) -> None:
@@ -220,129 +203,10 @@ def convert(option: Option, raw: object, name: str) -> object:
     Raises:
         ConfigError: ill-typed or out of range; the text says what is allowed and hides secrets.
     """
-    if raw is None and option.kind in (Kind.STR, Kind.LIST, Kind.CALLBACK, Kind.OBJECT):
-        return None
-    value = CONVERTERS[option.kind](option, raw)
-    if value is INVALID:
-        shown = "this value" if option.secret else repr(raw)
-        raise ConfigError(f"{name}: {shown} is not {allowed(option)}", property=name)
-    return value
-
-
-def allowed(option: Option) -> str:
-    """What a property takes, for error texts and the documentation."""
-    choices = [*option.words, *(spelling for spelling, _ in option.synonyms)]
-    if option.kind in (Kind.INT, Kind.FLOAT) and option.bounds:
-        low, high = (f"{bound:.0f}" for bound in option.bounds)
-        kind = "a whole number" if option.kind is Kind.INT else "a number"
-        return f"{kind} from {low} to {high}{''.join(f' or {choice!r}' for choice in choices)}"
-    if option.kind is Kind.ENUM:
-        return f"one of {', '.join(choices)}"
-    if option.kind is Kind.LIST:
-        return f"a list of {', '.join(choices)}" if choices else "a list (words with commas between them)"
-    if option.kind is Kind.OBJECT:
-        return "a logging.Logger" if option.name == "logger" else "a list of objects with hook methods"
-    return {Kind.BOOL: "true or false", Kind.STR: "a text", Kind.CALLBACK: "callable"}[option.kind]
-
-
-# ---- one converter per kind: (option, raw) -> value, or INVALID
-
-INVALID: Final = object()
-
-
-def to_integer(option: Option, raw: object) -> object:
-    value: object = raw
-    if isinstance(raw, str):
-        word = raw.strip().lower()
-        value = dict(option.synonyms).get(word, word)
-        if isinstance(value, str):
-            value = int(word, 0) if re.fullmatch(r"[+-]?(0x[0-9a-f]+|0|[1-9]\d*)", word) else INVALID
-    elif isinstance(raw, float) and raw.is_integer():
-        value = int(raw)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return INVALID
-    return value if within(option, value) else INVALID
-
-
-def to_float(option: Option, raw: object) -> object:
-    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-        return INVALID
     try:
-        value = float(raw)
-    except ValueError:
-        return INVALID
-    return value if math.isfinite(value) and within(option, value) else INVALID
-
-
-def within(option: Option, value: float) -> bool:
-    return option.bounds is None or option.bounds[0] <= value <= option.bounds[1]
-
-
-def to_boolean(option: Option, raw: object) -> object:
-    word = str(raw).strip().lower() if isinstance(raw, str | bool | int) else ""
-    if word in TRUE_WORDS:
-        return True
-    return False if word in FALSE_WORDS else INVALID
-
-
-def to_text(option: Option, raw: object) -> object:
-    if isinstance(raw, os.PathLike):
-        raw = os.fspath(raw)
-    if isinstance(raw, int | float) and not isinstance(raw, bool):
-        raw = str(raw)
-    if not isinstance(raw, str):
-        return INVALID
-    return raw or None  # an empty text is "not set", as settings from environment variables mean it
-
-
-def to_word(option: Option, raw: object) -> object:
-    word = raw.strip().lower() if isinstance(raw, str) else None
-    known: dict[str, object] = {choice.lower(): choice for choice in option.words} | dict(option.synonyms)
-    return known.get(word, INVALID) if word is not None else INVALID
-
-
-def to_list(option: Option, raw: object) -> object:
-    if isinstance(raw, str):
-        entries = split(raw)
-    elif isinstance(raw, Sequence) and all(isinstance(entry, str) for entry in raw):
-        entries = [entry.strip() for entry in raw]
-    else:
-        return INVALID
-    if option.words and any(entry not in option.words for entry in entries):
-        return INVALID
-    return ",".join(entries) or None
-
-
-def to_callback(option: Option, raw: object) -> object:
-    return raw if callable(raw) else INVALID
-
-
-def to_object(option: Option, raw: object) -> object:
-    if option.name == "logger":
-        return raw if isinstance(raw, logging.Logger) else INVALID
-    if isinstance(raw, Hooks):
-        return raw
-    try:
-        return Hooks(raw if isinstance(raw, list | tuple) else (raw,))
-    except TypeError as error:
-        raise ConfigError(f"{option.name}: {error}", property=option.name) from error
-
-
-CONVERTERS: Final[dict[Kind, Callable[[Option, object], object]]] = {
-    Kind.INT: to_integer,
-    Kind.FLOAT: to_float,
-    Kind.BOOL: to_boolean,
-    Kind.STR: to_text,
-    Kind.ENUM: to_word,
-    Kind.LIST: to_list,
-    Kind.CALLBACK: to_callback,
-    Kind.OBJECT: to_object,
-}
-
-
-def split(value: str) -> list[str]:
-    """The words between commas, without blanks around them; empty ones are dropped."""
-    return [word for word in map(str.strip, value.split(",")) if word]
+        return value_of(option, raw, name)
+    except PropertyError as error:
+        raise refusal(error) from None
 
 
 def parse_addresses(value: str) -> list[tuple[str, int]]:

@@ -1,6 +1,6 @@
-"""What one row of the configuration table is, and short ways to write one.
+"""What a row of the clients' table has beside what every property has, and short ways to write one.
 
-Knows nothing of particular properties (config_table.py) or of parsing (config.py).
+Knows nothing of particular properties (config_table.py) or of parsing (config.py); see kserdes_config.properties.
 Spec: the kinds of values librdkafka's CONFIGURATION.md knows.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
+
+from kserdes_config.properties import Kind, Property
 
 __all__ = ["Default", "Effect", "Kind", "Option", "Role"]
 
@@ -19,19 +21,6 @@ class Role(Enum):
     PRODUCER = "producer"
     CONSUMER = "consumer"
     ADMIN = "admin"
-
-
-class Kind(Enum):
-    """Type of a property's value."""
-
-    INT = "integer"
-    FLOAT = "number"
-    BOOL = "boolean"
-    STR = "text"
-    ENUM = "word"
-    LIST = "list"
-    CALLBACK = "callable"
-    OBJECT = "object"
 
 
 class Effect(Enum):
@@ -51,56 +40,48 @@ INT32_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """One property.
+class Option(Property):
+    """One property of a client.
 
     Attributes:
-        bounds: lowest and highest value, both allowed; only numbers.
-        words: the allowed words of an ENUM or LIST; empty: any.
-        synonyms: spelling → the value it stands for (`all` is -1).
+        loose: always: librdkafka takes every value as text.
+        roles: the clients that use it.
+        effect: what setting it does.
         why: for an effect other than USED: the reason, and what to use instead.
-        secret: the value is never shown: not in repr, logs or errors.
         producer_default: the producer's default where it differs.
     """
 
-    name: str
-    kind: Kind
-    default: Default
-    doc: str
+    loose: bool = True
     roles: Roles = ALL
-    bounds: tuple[float, float] | None = None
-    words: tuple[str, ...] = ()
-    synonyms: tuple[tuple[str, str | int], ...] = ()
-    aliases: tuple[str, ...] = ()
     effect: Effect = Effect.USED
     why: str = ""
-    secret: bool = False
     producer_default: Default = None
 
     def default_for(self, role: Role) -> Default:
         """The default in a client of this role."""
         if role is Role.PRODUCER and self.producer_default is not None:
             return self.producer_default
-        return self.default
+        default: Default = self.default
+        return default
 
 
 def integer(
     name: str, default: int, low: int, high: int, doc: str, *, roles: Roles = ALL, aliases: tuple[str, ...] = ()
 ) -> Option:
     """A whole number from `low` to `high`."""
-    return Option(name, Kind.INT, default, doc, roles, (low, high), aliases=aliases)
+    return Option(name, Kind.INT, default, doc, bounds=(low, high), roles=roles, aliases=aliases)
 
 
 def number(
     name: str, default: float, low: float, high: float, doc: str, *, roles: Roles = ALL, aliases: tuple[str, ...] = ()
 ) -> Option:
     """A number from `low` to `high` that may have a fraction."""
-    return Option(name, Kind.FLOAT, default, doc, roles, (low, high), aliases=aliases)
+    return Option(name, Kind.FLOAT, default, doc, bounds=(low, high), roles=roles, aliases=aliases)
 
 
 def flag(name: str, default: bool, doc: str, *, roles: Roles = ALL) -> Option:
     """True or false."""
-    return Option(name, Kind.BOOL, default, doc, roles)
+    return Option(name, Kind.BOOL, default, doc, roles=roles)
 
 
 def text(
@@ -113,14 +94,14 @@ def text(
     secret: bool = False,
 ) -> Option:
     """Any text; None means that it is not set."""
-    return Option(name, Kind.STR, default, doc, roles, aliases=aliases, secret=secret)
+    return Option(name, Kind.STR, default, doc, roles=roles, aliases=aliases, secret=secret)
 
 
 def choice(
     name: str, default: str, allowed: str, doc: str, *, roles: Roles = ALL, aliases: tuple[str, ...] = ()
 ) -> Option:
     """One word of `allowed` (blanks between them), in upper or lower case."""
-    return Option(name, Kind.ENUM, default, doc, roles, words=tuple(allowed.split()), aliases=aliases)
+    return Option(name, Kind.ENUM, default, doc, roles=roles, words=tuple(allowed.split()), aliases=aliases)
 
 
 def words(
@@ -133,12 +114,12 @@ def words(
     aliases: tuple[str, ...] = (),
 ) -> Option:
     """Words with commas between them, or a Python list of them; any word where `allowed` is empty."""
-    return Option(name, Kind.LIST, default, doc, roles, words=tuple(allowed.split()), aliases=aliases)
+    return Option(name, Kind.LIST, default, doc, roles=roles, words=tuple(allowed.split()), aliases=aliases)
 
 
 def callback(name: str, doc: str, *, roles: Roles = ALL, aliases: tuple[str, ...] = ()) -> Option:
     """A callable or None."""
-    return Option(name, Kind.CALLBACK, None, doc, roles, aliases=aliases)
+    return Option(name, Kind.CALLBACK, None, doc, roles=roles, aliases=aliases)
 
 
 def unused(option: Option, why: str) -> Option:

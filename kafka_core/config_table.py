@@ -6,6 +6,7 @@ defaults too, except where a row's doc ends with "librdkafka: ...". docs/configu
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from kafka_core.config_option import (
     Kind,
     Option,
     P,
+    Role,
     callback,
     choice,
     flag,
@@ -25,8 +27,29 @@ from kafka_core.config_option import (
     unused,
     words,
 )
+from kafka_core.hooks import Hooks
+from kserdes_config.table import Table
 
-__all__ = ["BY_NAME", "OPTIONS", "SECTIONS"]
+__all__ = ["BY_NAME", "OPTIONS", "SECTIONS", "TABLE"]
+
+
+def logger_of(raw: object) -> logging.Logger:
+    """A logger as it is."""
+    if not isinstance(raw, logging.Logger):
+        raise TypeError(raw)
+    return raw
+
+
+def hooks_of(raw: object) -> Hooks:
+    """The dispatcher of one hook or of several."""
+    return raw if isinstance(raw, Hooks) else Hooks(raw if isinstance(raw, list | tuple) else (raw,))
+
+
+def owners(option: Option) -> str:
+    """Whose property it is, where it is not everybody's."""
+    names = " and ".join(sorted(role.value for role in option.roles))
+    return "" if option.roles == frozenset(Role) else f", a {names} property"
+
 
 # Reasons that several rows share.
 NO_C_LIBRARY: Final = "there is no C library underneath whose inner workings it would tune"
@@ -626,7 +649,12 @@ OBSERVING: Final[tuple[Option, ...]] = (
     integer("statistics.interval.ms", 0, 0, 86_400_000, "Time between statistics; 0 for none."),
     unused(
         Option(
-            "logger", Kind.OBJECT, None, "A logging.Logger that gets this client's messages instead of `kafka_core`."
+            "logger",
+            Kind.OBJECT,
+            None,
+            "A logging.Logger that gets this client's messages instead of `kafka_core`.",
+            takes="a logging.Logger",
+            read=logger_of,
         ),
         "logs go to Python's standard logger `kafka_core`: attach handlers there",
     ),
@@ -635,6 +663,8 @@ OBSERVING: Final[tuple[Option, ...]] = (
         Kind.OBJECT,
         None,
         "Objects that are told of connections, requests, batches and rebalances (kafka_core.hooks). Ours.",
+        takes="a list of objects with hook methods",
+        read=hooks_of,
     ),
     unused(words("debug", None, "", "Debug contexts of librdkafka."), USE_LOGGING),
     unused(integer("log_level", 6, 0, 7, "syslog level."), USE_LOGGING),
@@ -659,5 +689,19 @@ SECTIONS: Final[tuple[tuple[str, tuple[Option, ...]], ...]] = (
 
 OPTIONS: Final[tuple[Option, ...]] = tuple(option for _, section in SECTIONS for option in section)
 
+# Names that users of other clients try, and what they are called here.
+ELSEWHERE: Final = {
+    "key.serializer": "serializers belong to serdes.SerializingProducer",
+    "value.serializer": "serializers belong to serdes.SerializingProducer",
+    "key.deserializer": "deserializers belong to serdes.DeserializingConsumer",
+    "value.deserializer": "deserializers belong to serdes.DeserializingConsumer",
+    "max.poll.records": "give the number to consume(num_messages)",
+    "buffer.memory": "use queue.buffering.max.kbytes",
+    "sasl.jaas.config": "use sasl.username and sasl.password",
+    "interceptor.classes": "use hooks",
+}
+
+TABLE: Final = Table(OPTIONS, elsewhere=ELSEWHERE, note=owners)
+
 # Every spelling, aliases included.
-BY_NAME: Final[dict[str, Option]] = {name: option for option in OPTIONS for name in (option.name, *option.aliases)}
+BY_NAME: Final = TABLE.by_name

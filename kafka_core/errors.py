@@ -1,10 +1,10 @@
 """The errors of kafka_core: one value (`KafkaError`) and one exception tree around it.
 
-Knows only the generated code table; nothing of sockets, messages or clients.
+Knows only the generated code table and the root of errors of configurations; nothing of sockets, messages or clients.
 Truth: org.apache.kafka.common.protocol.Errors for the codes, confluent_kafka for names and methods.
 
     KafkaException            args[0] is the KafkaError
-    ├── ConfigError           (also ValueError) a wrong property or argument
+    ├── ConfigError           (also PropertyError, a ValueError) a wrong property or argument
     ├── StateError            (also RuntimeError) closed client, forked client, wrong order of calls
     ├── NetworkError          resolve, connect, TLS, lost, timed out
     ├── ProtocolError         bytes or versions that make no sense
@@ -23,6 +23,7 @@ from functools import total_ordering
 from typing import Any
 
 from kafka_core.error_codes import FACTS, ErrorCodes
+from kserdes_config.errors import PropertyError
 
 __all__ = [
     "AuthError",
@@ -255,10 +256,19 @@ class TextError(KafkaException):
         self.facts = facts
 
 
-class ConfigError(TextError, ValueError):
-    """A property or argument is unknown, ill-typed, out of range or at odds with another one."""
+class ConfigError(TextError, PropertyError):
+    """A property or argument is unknown, ill-typed, out of range or at odds with another one.
+
+    A `PropertyError`, as what the other packages raise for theirs, with its attributes.
+    """
 
     DEFAULT_CODE = ErrorCodes._INVALID_ARG
+
+    def __init__(self, text: str, code: int | None = None, **facts: Any) -> None:
+        super().__init__(text, code, **facts)
+        self.property = facts.get("property")
+        self.accepted = facts.get("accepted")
+        self.nearest = facts.get("nearest")
 
 
 class StateError(TextError, RuntimeError):

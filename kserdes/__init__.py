@@ -130,6 +130,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "Metadata",
         "MetadataProperties",
         "MetadataTags",
+        "PropertyError",
         "RegisteredSchema",
         "ResponseError",
         "Rule",

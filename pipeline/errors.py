@@ -3,7 +3,7 @@
 Knows nothing of Spark: every error must pickle, because executors send theirs to the driver.
 
     PipelineError
-    ├── OptionError        a wrong option of the data source or argument of a function (also a ValueError)
+    ├── OptionError        a wrong option of the data source or argument of a function (also a PropertyError)
     ├── PlanError          the plan can't be made: no schema, no topic, no broker
     ├── RowError           FAILFAST met a payload that can't be decoded
     ├── LookupFailedError  an executor needed a schema the job did not bring, and the registry did not answer
@@ -12,6 +12,8 @@ Knows nothing of Spark: every error must pickle, because executors send theirs t
 
 from __future__ import annotations
 
+from kserdes_config.errors import PropertyError
+
 __all__ = ["LookupFailedError", "OptionError", "PipelineError", "PlanError", "ReadError", "RowError"]
 
 
@@ -19,7 +21,7 @@ class PipelineError(Exception):
     """Root of all errors that `pipeline` raises."""
 
 
-class OptionError(PipelineError, ValueError):
+class OptionError(PipelineError, PropertyError):
     """An option or argument that is unknown, missing or out of range; the text names the nearest valid one."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from registry.lazy import public_names
 
 if TYPE_CHECKING:
+    from kserdes_config.errors import PropertyError
     from registry.associations import (
         Association,
         AssociationCreateOrUpdateInfo,
@@ -58,6 +59,7 @@ __all__ = [
     "Metadata",
     "MetadataProperties",
     "MetadataTags",
+    "PropertyError",
     "RegisteredSchema",
     "ResponseError",
     "Rule",
@@ -76,6 +78,7 @@ __all__ = [
 ]
 
 HOMES: Final = {
+    "kserdes_config.errors": ("PropertyError",),
     "registry.associations": (
         "Association",
         "AssociationCreateOrUpdateInfo",

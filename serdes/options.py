@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final
 
+from kserdes_config.errors import PropertyError
+from kserdes_config.properties import Kind, Property
+from kserdes_config.table import Table
 from serdes.frames.schema_id import (
     SchemaIdDeserializer,
     SchemaIdSerializer,
@@ -28,43 +32,185 @@ __all__ = [
     "AVRO_READ",
     "AVRO_WRITE",
     "JSON",
+    "MAX_EMPTY_ITEMS",
     "PROTOBUF_READ",
     "PROTOBUF_WRITE",
+    "READ",
+    "WRITE",
     "ReadOptions",
     "WriteOptions",
     "check_callable",
 ]
 
-NAMING = ("subject.name.strategy", "subject.name.strategy.type", "subject.name.strategy.conf")
-READ_KEYS = ("use.latest.version", "use.latest.with.metadata", "schema.id.deserializer", *NAMING)
-WRITE_KEYS = (
-    "auto.register.schemas",
-    "normalize.schemas",
-    "use.schema.id",
-    "use.latest.version",
-    "use.latest.with.metadata",
-    "latest.compatibility.strict",
-    "schema.id.serializer",
-    "validation.rules.execution",
-    "validation.rules.fail.fast",
-    "validation.rules.executor",
+
+def _left_off(*values: object) -> Callable[[object], object]:
+    """Takes the values that leave a feature off: what would switch it on is refused."""
+
+    def read(raw: object) -> object:
+        if raw not in values:
+            raise ValueError(raw)
+        return raw
+
+    return read
+
+
+def _strategy_of(raw: object) -> object:
+    """A strategy of any kind."""
+    if not (callable(raw) or isinstance(raw, AssociatedNameStrategy)):
+        raise TypeError
+    return raw
+
+
+NOT_RUN: Final = " (rules inside schemas, `confluent:rules`, are not run)"
+NAMING: Final = (
+    Property(
+        "subject.name.strategy",
+        Kind.OBJECT,
+        None,
+        "Gives the subject: a function of SerializationContext and record name, or an AssociatedNameStrategy. "
+        "If neither this nor the type is set: ASSOCIATED.",
+        takes="callable or an AssociatedNameStrategy",
+        read=_strategy_of,
+    ),
+    Property(
+        "subject.name.strategy.type",
+        Kind.ENUM,
+        None,
+        "The strategy by its name, if there is no callable. ASSOCIATED asks the registry and falls back to TOPIC.",
+        words=(*STRATEGIES, "ASSOCIATED"),
+    ),
+    Property(
+        "subject.name.strategy.conf",
+        Kind.DICT,
+        None,
+        "Properties of ASSOCIATED: `subject.name.strategy.fallback.type`, `subject.name.strategy.kafka.cluster.id`.",
+    ),
+)
+LATEST: Final = (
+    Property("use.latest.version", Kind.BOOL, False, "Use the newest version of the subject."),
+    Property(
+        "use.latest.with.metadata",
+        Kind.DICT,
+        None,
+        "Use the newest version of the subject whose metadata has these properties.",
+    ),
+)
+READ: Final = (
+    *LATEST,
+    Property(
+        "schema.id.deserializer",
+        Kind.CALLBACK,
+        dual_schema_id_deserializer,
+        "Finds what names the schema: in a header or in front of the payload.",
+    ),
     *NAMING,
 )
-NOT_RUN: Final = {"validation.rules.execution": ("DISABLED",), "validation.rules.fail.fast": (False,)}
-"""Rules inside schemas (`confluent:rules`) are not run: values that leave them off are taken, others refused."""
+"""What all deserializers take."""
 
-AVRO_WRITE: Final[Mapping[str, Any]] = {"validate.strict": False, "validate.strict.allow.default": False}
-AVRO_READ: Final[Mapping[str, Any]] = {"avro.max.empty.items": 10_000}
-JSON: Final[Mapping[str, Any]] = {"validate": True}
+WRITE: Final = (
+    Property("auto.register.schemas", Kind.BOOL, True, "Register the schema at first use."),
+    Property("normalize.schemas", Kind.BOOL, False, "Let the registry bring the schema to its normal form."),
+    Property("use.schema.id", Kind.INT, None, "Write with the registered schema of this id.", bounds=(0, 2**31 - 1)),
+    *LATEST,
+    Property(
+        "latest.compatibility.strict",
+        Kind.BOOL,
+        False,
+        "The schema that the registry chooses must be able to read what the given one would write. "
+        "The Java serializers' property.",
+    ),
+    Property(
+        "schema.id.serializer",
+        Kind.CALLBACK,
+        prefix_schema_id_serializer,
+        "Puts what names the schema in front of the payload, or into a header.",
+    ),
+    Property(
+        "validation.rules.execution",
+        Kind.OBJECT,
+        None,
+        "Accepted where it switches them off.",
+        takes=f"DISABLED{NOT_RUN}",
+        read=_left_off("DISABLED"),
+    ),
+    Property(
+        "validation.rules.fail.fast",
+        Kind.OBJECT,
+        None,
+        "Accepted where it is false.",
+        takes=f"false{NOT_RUN}",
+        read=_left_off(False),
+    ),
+    Property(
+        "validation.rules.executor",
+        Kind.OBJECT,
+        None,
+        "Accepted as None.",
+        takes=f"None{NOT_RUN}",
+        read=_left_off(),
+    ),
+    *NAMING,
+)
+"""What all serializers take."""
+
+Rows = tuple[Property, ...]
+AVRO_WRITE: Final[Rows] = (
+    Property("validate.strict", Kind.BOOL, False, "A record must have exactly the schema's fields."),
+    Property(
+        "validate.strict.allow.default",
+        Kind.BOOL,
+        False,
+        "As `validate.strict`, but fields with a default may be missing.",
+    ),
+)
+MAX_EMPTY_ITEMS: Final = 10_000
+AVRO_READ: Final[Rows] = (
+    Property(
+        "avro.max.empty.items",
+        Kind.INT,
+        MAX_EMPTY_ITEMS,
+        "Array items of one frame that take no bytes; as many as the frame has bytes are always allowed. Ours.",
+        bounds=(0, inf),
+    ),
+)
+JSON: Final[Rows] = (Property("validate", Kind.BOOL, True, "Check values against their schema."),)
 ANY_TYPE: Final = "message.type.any"
-PROTOBUF_READ: Final[Mapping[str, Any]] = {"use.deprecated.format": False, "message.type": "", ANY_TYPE: False}
-PROTOBUF_WRITE: Final[Mapping[str, Any]] = {
-    "use.deprecated.format": False,
-    "message.type": "",
-    "skip.known.types": True,
-    "reference.subject.name.strategy": reference_subject_name_strategy,
-}
-"""A format's own properties, with what they are if they are missing (which says their type too)."""
+PROTOBUF: Final[Rows] = (
+    Property(
+        "use.deprecated.format",
+        Kind.BOOL,
+        False,
+        "The path of the message type in unsigned numbers, as before 2021; must be the same on both sides.",
+    ),
+    Property(
+        "message.type",
+        Kind.STR,
+        "",
+        "Full name of the message type, where there is no class; the first of the file, or the frame's, if not set.",
+    ),
+)
+PROTOBUF_READ: Final[Rows] = (
+    *PROTOBUF,
+    Property(
+        ANY_TYPE,
+        Kind.BOOL,
+        False,
+        "With a class: also read frames whose message type has another full name. Ours.",
+    ),
+)
+PROTOBUF_WRITE: Final[Rows] = (
+    *PROTOBUF,
+    Property(
+        "skip.known.types", Kind.BOOL, True, "Don't register `google/protobuf/…`, `google/type/…`, `confluent/…`."
+    ),
+    Property(
+        "reference.subject.name.strategy",
+        Kind.CALLBACK,
+        reference_subject_name_strategy,
+        "Gives the subject of an imported file.",
+    ),
+)
+"""A format's own properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,39 +251,40 @@ class WriteOptions:
 
     @classmethod
     def parse(
-        cls, conf: Mapping[str, Any] | None, has_schema: bool, own: Mapping[str, Any] = AVRO_WRITE
+        cls, conf: Mapping[str, Any] | None, has_schema: bool, own: tuple[Property, ...] = AVRO_WRITE
     ) -> WriteOptions:
         """Reads and checks a configuration.
 
         Args:
             conf: the properties.
             has_schema: whether the serializer was given a schema.
-            own: the properties of the format, and what they are if they are missing.
+            own: the properties of the format.
 
         Raises:
-            ValueError: unknown key (the nearest known one is named), wrong type, or contradicting properties.
+            PropertyError: unknown property (the nearest one is named), wrong type, or contradicting properties.
         """
-        given = _known(conf or {}, (*WRITE_KEYS, *own))
-        use_id = given.get("use.schema.id")
-        if use_id is not None and (not isinstance(use_id, int) or isinstance(use_id, bool)):
-            raise ValueError("use.schema.id must be an int value")
+        given = Table((*WRITE, *own)).read(conf or {})
         made = cls(
-            auto_register=_flag(given, "auto.register.schemas", True),
-            normalize=_flag(given, "normalize.schemas", False),
-            use_schema_id=use_id,
-            use_latest=_flag(given, "use.latest.version", False),
-            metadata=_metadata(given),
-            latest_strict=_flag(given, "latest.compatibility.strict", False),
+            auto_register=given["auto.register.schemas"],
+            normalize=given["normalize.schemas"],
+            use_schema_id=given["use.schema.id"],
+            use_latest=given["use.latest.version"],
+            metadata=given["use.latest.with.metadata"],
+            latest_strict=given["latest.compatibility.strict"],
             strategy=_strategy(given),
-            seal=_function(given, "schema.id.serializer", prefix_schema_id_serializer),
-            own=_own(given, own),
+            seal=given["schema.id.serializer"],
+            own={row.name: given[row.name] for row in own},
         )
         if made.auto_register and made.use_latest:
-            raise ValueError("cannot enable both use.latest.version and auto.register.schemas (which is on by default)")
-        if made.use_latest and use_id is not None:
-            raise ValueError("cannot enable both use.latest.version and use.schema.id")
+            raise PropertyError(
+                "cannot enable both use.latest.version and auto.register.schemas (which is on by default)"
+            )
+        if made.use_latest and made.use_schema_id is not None:
+            raise PropertyError(
+                "cannot enable both use.latest.version and use.schema.id", property="use.latest.version"
+            )
         if not has_schema and not made.chosen_by_registry:
-            raise ValueError("a schema is needed, unless use.latest.version or use.schema.id says which one to use")
+            raise PropertyError("a schema is needed, unless use.latest.version or use.schema.id says which one to use")
         return made
 
 
@@ -165,23 +312,23 @@ class ReadOptions:
         return self.use_latest or self.metadata is not None
 
     @classmethod
-    def parse(cls, conf: Mapping[str, Any] | None, own: Mapping[str, Any] | None = None) -> ReadOptions:
+    def parse(cls, conf: Mapping[str, Any] | None, own: tuple[Property, ...] = ()) -> ReadOptions:
         """Reads and checks a configuration.
 
         Args:
             conf: the properties.
-            own: the properties of the format, and what they are if they are missing.
+            own: the properties of the format.
 
         Raises:
-            ValueError: unknown key (the nearest known one is named) or wrong type.
+            PropertyError: unknown property (the nearest one is named) or wrong type.
         """
-        given = _known(conf or {}, (*READ_KEYS, *(own or ())))
+        given = Table((*READ, *own)).read(conf or {})
         return cls(
-            _flag(given, "use.latest.version", False),
-            _metadata(given),
+            given["use.latest.version"],
+            given["use.latest.with.metadata"],
             _strategy(given),
-            _function(given, "schema.id.deserializer", dual_schema_id_deserializer),
-            _own(given, own or {}),
+            given["schema.id.deserializer"],
+            {row.name: given[row.name] for row in own},
         )
 
 
@@ -195,83 +342,12 @@ def check_callable(function: Any, name: str) -> None:
         raise ValueError(f"{name} must be callable with the signature {name}(value, SerializationContext)")
 
 
-def _known(conf: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any]:
-    for key, value in conf.items():
-        if key not in keys:
-            import difflib
-
-            near = difflib.get_close_matches(str(key), keys, 1, 0.5)
-            raise ValueError(f"unknown property {key!r}{f'; did you mean {near[0]!r}?' if near else ''}")
-        if key.startswith("validation.rules.") and value is not None and value not in NOT_RUN.get(key, ()):
-            raise ValueError(f"property {key!r} is not supported: rules inside schemas are not run")
-    return conf
-
-
-def _flag(conf: Mapping[str, Any], key: str, default: bool) -> bool:
-    value = conf.get(key, default)
-    if not isinstance(value, bool):
-        raise ValueError(f"{key} must be a boolean value")
-    return value
-
-
-def _number(conf: Mapping[str, Any], key: str, default: int) -> int:
-    value = conf.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{key} must be an int value from 0")
-    return value
-
-
-def _function(conf: Mapping[str, Any], key: str, default: Callable[..., Any]) -> Callable[..., Any]:
-    value = conf.get(key)
-    if value is None:
-        return default
-    if not callable(value):
-        raise ValueError(f"{key} must be callable")
-    function: Callable[..., Any] = value
-    return function
-
-
-def _metadata(conf: Mapping[str, Any]) -> Mapping[str, str] | None:
-    value = conf.get("use.latest.with.metadata")
-    if value is None or isinstance(value, dict):
-        return value
-    raise ValueError("use.latest.with.metadata must be a dict value")
-
-
-def _own(conf: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The format's own properties: of the type their default has."""
-    found: dict[str, Any] = {}
-    for key, default in own.items():
-        if isinstance(default, bool):
-            found[key] = _flag(conf, key, default)
-        elif callable(default):
-            found[key] = _function(conf, key, default)
-        elif isinstance(default, int):
-            found[key] = _number(conf, key, default)
-        else:
-            found[key] = conf.get(key) or default
-            if not isinstance(found[key], str):
-                raise ValueError(f"{key} must be a str value")
-    return found
-
-
-def _strategy(conf: Mapping[str, Any]) -> SubjectNameStrategy | AssociatedNameStrategy | None:
+def _strategy(given: Mapping[str, Any]) -> SubjectNameStrategy | AssociatedNameStrategy | None:
     """The callable, if there is one; else the one of the type's name."""
-    strategy, name = conf.get("subject.name.strategy"), conf.get("subject.name.strategy.type")
-    settings = conf.get("subject.name.strategy.conf")
-    if settings is not None and not isinstance(settings, dict):
-        raise ValueError("subject.name.strategy.conf must be a dict value")
-    if isinstance(strategy, AssociatedNameStrategy):
-        return strategy
+    strategy: SubjectNameStrategy | AssociatedNameStrategy | None = given["subject.name.strategy"]
+    name, settings = given["subject.name.strategy.type"], given["subject.name.strategy.conf"]
     if strategy is not None:
-        return _function(conf, "subject.name.strategy", STRATEGIES["TOPIC"])
-    if name is None:
-        return None if not settings else AssociatedNameStrategy(settings)
-    chosen = str(name).upper()
-    if chosen == "ASSOCIATED":
+        return strategy
+    if name == "ASSOCIATED" or (name is None and settings):
         return AssociatedNameStrategy(settings)
-    try:
-        return STRATEGIES[chosen]
-    except KeyError:
-        known = ", ".join((*STRATEGIES, "ASSOCIATED"))
-        raise ValueError(f"subject.name.strategy.type {name!r} is not supported: {known}") from None
+    return None if name is None else STRATEGIES[name]

@@ -1,78 +1,138 @@
-"""Writes docs/configuration.md from the table in kafka_core/config_table.py.
+"""Writes docs/configuration.md from the four tables: the client's, the registry client's, the serializers', Spark's.
 
-Knows nothing of clients. Truth: the table; what librdkafka does otherwise stands in the rows' texts.
+Knows nothing of clients. Truth: the tables; what librdkafka does otherwise stands in the rows' texts.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
-from kafka_core.config import allowed
-from kafka_core.config_option import Effect, Kind, Option, Role
+from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import OPTIONS, SECTIONS
+from kserdes_config.properties import Kind, Property
+from kserdes_config.reading import accepted
+from pipeline.options import TABLE as SPARK
+from registry.client.config_table import TABLE as REGISTRY
+from serdes import options as serializers
 from tools.pages import ROOT, write_or_check
 
 TARGET = ROOT / "docs" / "configuration.md"
 
-HEAD = """<!-- Written by tools/generate_config_docs.py from kafka_core/config_table.py; do not edit. -->
+HEAD = """<!-- Written by tools/generate_config_docs.py from the tables; do not edit. -->
 
 # Configuration
 
+Four things are configured by properties: [Kafka clients](#kafka-clients), [the registry client](#registry-client),
+[serializers](#serializers) and [Spark's data source](#spark). A property that does not exist is refused with the
+nearest name, a value that does not do with what is accepted and what was given. The error is a `PropertyError` (of
+`kserdes`; a `ValueError`), of a client also a `KafkaException` (`ConfigError`), of Spark also a `PipelineError`
+(`OptionError`); a value of a wrong type is a `TypeError` too, except in these two. Its attributes are `property`,
+`accepted` and `nearest`. Secrets are never logged or shown.
+"""
+
+CLIENTS = """## Kafka clients
+
 Clients take a dict of these properties; names, types and ranges are librdkafka's, so a configuration of
 confluent_kafka works as it is. Numbers and booleans may be given as text (`"5"`, `"true"`), lists as text with commas
-or as Python lists. A property that does not exist, or a value that is not allowed, is refused with `ConfigError`
-(which is a `KafkaException` and a `ValueError`) and the nearest name. Topic properties may also stand in a nested
-`default.topic.config`.
+or as Python lists. Topic properties may also stand in a nested `default.topic.config`.
 
 A property of another role (a consumer's in a producer) is checked, logged once at WARNING, and has no effect.
 A property under "Accepted without effect" is logged once at INFO by the logger `kafka_core`.
-Secrets are never logged or shown.
 
 Roles: P producer, C consumer, A admin.
 """
 
+REGISTRY_CLIENT = """## Registry client
 
-def shown_default(option: Option) -> str:
+`SchemaRegistryClient` and `AsyncSchemaRegistryClient` take a dict of these; `url` is needed. None stands for the
+default.
+"""
+
+SERIALIZERS = """## Serializers
+
+The argument `conf` of serializers and deserializers.
+"""
+
+SOURCE = """## Spark
+
+Options of the data source `kserdes` (`spark.read.format("kserdes")`), in upper or lower case. Every `kafka.…` option is
+a property of the [Kafka client](#kafka-clients); `kafka.bootstrap.servers` is needed, and `kafka.group.id`,
+`kafka.auto.offset.reset` and `kafka.enable.auto.commit` are refused: offsets are planned by the driver, nothing is
+committed.
+"""
+
+FORMATS = (
+    ("All serializers", serializers.WRITE),
+    ("All deserializers", serializers.READ),
+    ("AvroSerializer", serializers.AVRO_WRITE),
+    ("AvroDeserializer", serializers.AVRO_READ),
+    ("JSONSerializer and JSONDeserializer", serializers.JSON),
+    ("ProtobufSerializer", serializers.PROTOBUF_WRITE),
+    ("ProtobufDeserializer", serializers.PROTOBUF_READ),
+)
+
+
+def shown_default(row: Property) -> str:
     """The default as a user would write it."""
-    if option.default is None:
+    if row.default is None or row.default == "":
         return ""
-    value = str(option.default).lower() if option.kind is Kind.BOOL else f"{option.default}"
-    if option.producer_default is not None:
-        return f"`{value}` (P: `{str(option.producer_default).lower()}`)"
-    if option.kind is Kind.FLOAT:
-        value = f"{option.default:g}"
+    if callable(row.default):
+        return f"`{row.default.__name__}`"
+    value = str(row.default).lower() if row.kind is Kind.BOOL else f"{row.default}"
+    if isinstance(row, Option) and row.producer_default is not None:
+        return f"`{value}` (P: `{str(row.producer_default).lower()}`)"
+    if row.kind is Kind.FLOAT:
+        value = f"{row.default:g}"
     return f"`{value}`"
 
 
-def row(option: Option) -> str:
-    """A line of the table of properties that do something."""
-    roles = "".join(role.value[0].upper() for role in Role if role in option.roles)
-    aliases = f" Also: {', '.join(f'`{alias}`' for alias in option.aliases)}." if option.aliases else ""
-    secret = " Secret." if option.secret else ""
-    doc = f"{option.doc}{aliases}{secret}".replace("|", "\\|")
-    return f"| `{option.name}` | {roles} | {allowed(option)} | {shown_default(option)} | {doc} |"
+def line(row: Property, *more: str) -> str:
+    """A line of a table of properties that do something."""
+    aliases = f" Also: {', '.join(f'`{alias}`' for alias in row.aliases)}." if row.aliases else ""
+    secret = " Secret." if row.secret else ""
+    doc = f"{row.doc}{aliases}{secret}".replace("|", "\\|")
+    return " | ".join((f"| `{row.name}`", *more, accepted(row), shown_default(row), f"{doc} |"))
 
 
-def short_row(option: Option) -> str:
+def table(rows: Iterable[Property]) -> list[str]:
+    """A table of properties."""
+    return ["| property | value | default | |", "|---|---|---|---|", *map(line, rows), ""]
+
+
+def short_line(option: Option) -> str:
     """A line of the tables of properties that do nothing, or are refused."""
     names = ", ".join(f"`{name}`" for name in (option.name, *option.aliases))
     return f"| {names} | {option.why} |"
 
 
-def render() -> str:
-    """The whole page."""
-    lines = [HEAD]
+def roles(option: Option) -> str:
+    """The initials of the clients that use a property."""
+    return "".join(role.value[0].upper() for role in Role if role in option.roles)
+
+
+def clients() -> list[str]:
+    """The lines on Kafka clients."""
+    lines = [CLIENTS]
     for title, section in SECTIONS:
-        lines += [f"## {title}", "", "| property | roles | value | default | |", "|---|---|---|---|---|"]
-        lines += [*(row(option) for option in section if option.effect is Effect.USED), ""]
+        used = [option for option in section if option.effect is Effect.USED]
+        lines += [f"### {title}", "", "| property | roles | value | default | |", "|---|---|---|---|---|"]
+        lines += [*(line(option, roles(option)) for option in used), ""]
     for title, effect, heading in (
         ("Accepted without effect", Effect.IGNORED, "why"),
         ("Refused", Effect.REFUSED, "why, and what to do instead"),
     ):
-        lines += [f"## {title}", "", f"| property | {heading} |", "|---|---|"]
-        lines += [*(short_row(option) for option in OPTIONS if option.effect is effect), ""]
-    lines.append(f"{len(OPTIONS)} properties.\n")
-    return "\n".join(lines)
+        lines += [f"### {title}", "", f"| property | {heading} |", "|---|---|"]
+        lines += [*(short_line(option) for option in OPTIONS if option.effect is effect), ""]
+    return [*lines, f"{len(OPTIONS)} properties.\n"]
+
+
+def render() -> str:
+    """The whole page."""
+    lines = [HEAD, *clients(), REGISTRY_CLIENT, *table(REGISTRY.rows), SERIALIZERS]
+    for title, rows in FORMATS:
+        lines += [f"### {title}", "", *table(rows)]
+    return "\n".join([*lines, SOURCE, *table(SPARK.rows)])
 
 
 if __name__ == "__main__":

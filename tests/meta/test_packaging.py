@@ -23,7 +23,10 @@ NATIVE = Path("kafka_core/kernels/native")
 HANG_S = 300.0
 INDEX = re.compile(r"pip install [^\n#(]*\bkserdes(\[[\w,]+\])?(?! @)['\"\s`]")
 SUFFIXES = (".py", ".md", ".yml", ".yaml", ".toml")
-FOLDERS = ("docs", "kserdes", "kafka_core", "registry", "serdes", "pipeline", "tools", "tests", "benchmarks", ".ci")
+FOLDERS = (
+    *("docs", "kserdes", "kserdes_config", "kafka_core", "registry", "serdes", "pipeline"),
+    *("tools", "tests", "benchmarks", ".ci"),
+)
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 

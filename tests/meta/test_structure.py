@@ -15,7 +15,7 @@ import pytest
 from kafka_core.error_codes import ErrorCodes
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("kserdes", "kafka_core", "registry", "serdes", "pipeline")
+PACKAGES = ("kserdes", "kserdes_config", "kafka_core", "registry", "serdes", "pipeline")
 GENERATED = ("kafka_core/protocol/messages",)
 PURE = ("kafka_core/engine", "kafka_core/wire", "kafka_core/broker", "registry/client/flows.py")
 IMPURE_CALLS = {

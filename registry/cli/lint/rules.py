@@ -5,11 +5,11 @@ Must not know any format. A rule has an id that never changes, one sentence, and
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kserdes_config.table import did_you_mean
 from registry.cli.findings import Unusable
 from registry.cli.shell.settings import LintSettings
 
@@ -123,8 +123,7 @@ def _known(names: Iterable[str]) -> set[str]:
         elif name in RULES:
             found.add(name)
         else:
-            near = difflib.get_close_matches(name, RULES, 1)
-            hint = f"; did you mean {near[0]}?" if near else "; see kserdes schema lint --list-rules"
+            hint = did_you_mean(name, RULES, "see kserdes schema lint --list-rules")
             raise Unusable(f"there is no lint rule {name!r}{hint}", kind="CONFIGURATION")
     return found
 

@@ -60,13 +60,13 @@ def properties(
     Raises:
         Unusable: no URL is known, or a text is not `key=value`.
     """
-    from registry.client.config import KEYS
+    from registry.client.config_table import TABLE
 
     variables = os.environ if environment is None else environment
     found: dict[str, Any] = dict(settings.client)
     if settings.registry is not None:
         found["url"] = settings.registry
-    for key in KEYS:
+    for key in TABLE.by_name:
         text = variables.get(PREFIX + key.upper().replace(".", "_"))
         if text:
             found[key] = _value(key, text)

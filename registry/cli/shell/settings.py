@@ -6,13 +6,13 @@ relative to its folder. docs/guide/schema-ci.md describes the keys.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kserdes_config.table import did_you_mean
 from registry.cli.findings import Unusable
 
 __all__ = ["POLICIES", "SCHEMA_TYPES", "LintSettings", "Settings", "load"]
@@ -136,8 +136,7 @@ class _Reader:
         self._values = table
         for key in table:
             if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+                hint = did_you_mean(key, known, f"known are {', '.join(known)}")
                 raise Unusable(f"{self._where} has an unknown key {key!r}{hint}", kind="CONFIGURATION")
 
     def wrong(self, key: str, what: str) -> Unusable:

@@ -21,12 +21,9 @@ from serdes.formats.avro.writing import writer_of
 from serdes.formats.protocol import Decode, Encode
 from serdes.kernels.avro import Decoder, Encoder, WriteBytes
 from serdes.kernels.misfit import Misfit, Unresolved, octets_of
-from serdes.options import AVRO_READ
+from serdes.options import MAX_EMPTY_ITEMS
 
 __all__ = ["MAX_EMPTY_ITEMS", "AvroSchema", "Decode", "Encode", "Tags", "decoder", "encoder", "load", "load_texts"]
-
-MAX_EMPTY_ITEMS: Final[int] = AVRO_READ["avro.max.empty.items"]
-"""Array items of one frame that take no bytes; as many as the frame has bytes are always allowed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

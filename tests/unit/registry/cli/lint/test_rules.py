@@ -23,7 +23,7 @@ def test_all_rules_at_once() -> None:
 
 
 def test_unknown_rules_are_named_with_the_nearest() -> None:
-    with pytest.raises(Unusable, match="'avro-dok'; did you mean avro-doc"):
+    with pytest.raises(Unusable, match="'avro-dok'; did you mean 'avro-doc'"):
         enabled(LintSettings(), disable=["avro-dok"])
     with pytest.raises(Unusable, match="see kserdes schema lint --list-rules"):
         enabled(LintSettings(enable=("zzzz",)))

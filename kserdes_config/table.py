@@ -1,0 +1,107 @@
+"""Tables of properties: a name is found or refused with the nearest one, a whole configuration is read.
+
+Knows no property and no package; how a value is read is in `reading`. docs/configuration.md is generated from tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+from kserdes_config.errors import PropertyError, PropertyTypeError
+from kserdes_config.properties import Property
+from kserdes_config.reading import value_of
+
+__all__ = ["Table", "did_you_mean", "nearest"]
+
+LIKENESS: Final = 0.6
+"""How much alike two names must be for one to be suggested for the other, from 0 to 1."""
+LONGEST_NAME: Final = 100
+"""Characters of a name that is looked at: comparing takes time that grows with their square."""
+
+Row = TypeVar("Row", bound=Property)
+
+
+class Table(Generic[Row]):
+    """The properties of one kind of configuration.
+
+    Args:
+        rows: the properties; no name or alias twice.
+        noun: what users call one.
+        elsewhere: names that users of other clients try → what to do instead.
+        note: what is worth saying of a row that is suggested for an unknown name.
+        none_is_default: None stands for the default, of every property.
+
+    Attributes:
+        rows: as given.
+        by_name: every name, aliases included → its row.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        *,
+        noun: str = "property",
+        elsewhere: Mapping[str, str] | None = None,
+        note: Callable[[Row], str] = lambda row: "",
+        none_is_default: bool = False,
+    ) -> None:
+        self.rows: Final = tuple(rows)
+        self.by_name: Final = {name: row for row in self.rows for name in (row.name, *row.aliases)}
+        self._noun = noun
+        self._elsewhere = elsewhere or {}
+        self._note = note
+        self._none_is_default = none_is_default
+
+    def find(self, name: object) -> Row:
+        """The row of a property by any of its names.
+
+        Raises:
+            PropertyError: there is none; the text has the nearest name.
+        """
+        if not isinstance(name, str):
+            raise PropertyTypeError(f"names of properties are text, not {type(name).__name__}")
+        row = self.by_name.get(name)
+        if row is not None:
+            return row
+        advice, near = self._elsewhere.get(name), None
+        if advice is None:
+            near = nearest(name, self.by_name)
+            advice = "" if near is None else f"did you mean {near!r}{self._note(self.by_name[near])}?"
+        raise PropertyError(
+            f"unknown {self._noun} {name[:LONGEST_NAME]!r}{advice and f'; {advice}'}", property=name, nearest=near
+        )
+
+    def read(self, conf: Mapping[str, object]) -> dict[str, Any]:
+        """All properties by name, defaults filled in.
+
+        Raises:
+            PropertyError: an unknown name, or a value that is ill-typed or out of range.
+        """
+        values = {row.name: row.default for row in self.rows}
+        for name, raw in conf.items():
+            row = self.find(name)
+            value = None if raw is None and self._none_is_default else value_of(row, raw, name)
+            values[row.name] = row.default if value is None else value
+        return values
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that is most like an unknown one, in whatever case and with `_` for `.`; None if none is like it."""
+    import difflib  # only where a name is wrong: it takes a millisecond to import
+
+    folded = {_folded(known): known for known in names}
+    near = difflib.get_close_matches(_folded(name[:LONGEST_NAME]), folded, n=1, cutoff=LIKENESS)
+    return folded[near[0]] if near else None
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """The end of a sentence that refuses a name: the nearest one, or `otherwise` if none is like it."""
+    near = nearest(name, names)
+    if near is not None:
+        return f"; did you mean {near!r}?"
+    return f"; {otherwise}" if otherwise else ""
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", ".")
