@@ -23,15 +23,15 @@ class ProducerApp(App):
 
     def __init__(self, world: World, client: Client, incarnation: int) -> None:
         super().__init__(world, client, incarnation)
-        self.orders: list[tuple[str, int, int]] = []
+        self.orders: list[tuple[str, int, int, int | None]] = []
         self.ordered = asyncio.Event()
         self.finishing = False
         self.sent = 0
         self.producer: AIOProducer | None = None
 
-    def order(self, topic: str, count: int, size_bytes: int = 0) -> None:
-        """Send `count` records to a topic."""
-        self.orders.append((topic, count, size_bytes))
+    def order(self, topic: str, count: int, size_bytes: int = 0, partition: int | None = None) -> None:
+        """Send `count` records to a topic; without a partition, as the trait says."""
+        self.orders.append((topic, count, size_bytes, partition))
         self.ordered.set()
 
     def finish(self) -> None:
@@ -44,9 +44,12 @@ class ProducerApp(App):
         producer = self.producer = AIOProducer(self.conf)
         while True:
             while self.orders:
-                topic, count, size_bytes = self.orders.pop(0)
+                topic, count, size_bytes, partition = self.orders.pop(0)
+                if partition is None:
+                    partition = self.client.traits.get("partition", -1)
+                send = functools.partial(self._produce, producer, topic, size_bytes, partition)
                 for _ in range(count):
-                    await self.in_task("produce", functools.partial(self._produce, producer, topic, size_bytes))
+                    await self.in_task("produce", send)
                     gap_s = self.client.traits.get("gap_s", 0.0)
                     if gap_s:
                         await asyncio.sleep(gap_s)
@@ -59,7 +62,7 @@ class ProducerApp(App):
             if producer._closed:
                 break
 
-    async def _produce(self, producer: AIOProducer, topic: str, size_bytes: int) -> None:
+    async def _produce(self, producer: AIOProducer, topic: str, size_bytes: int, partition: int) -> None:
         self.sent += 1
         value = f"{self.process.name}:{self.sent}"
         number = self.history.add("send", value, topic)
@@ -69,7 +72,6 @@ class ProducerApp(App):
             code = None if error is None else error.code()
             self.history.add("report", value, code, message.topic(), message.partition(), message.offset(), number)
 
-        partition = self.client.traits.get("partition", -1)
         try:
             future = await producer.produce(topic, text, partition=partition, on_delivery=report)
         except EXPECTED as error:

@@ -45,6 +45,7 @@ def deliver(who: str, offset: int, begun: int = 0) -> Entry:
 
 
 READS = [("r", "assign", (("t", 0, 0, 9),)), deliver("r", 0), deliver("r", 1), deliver("r", 2)]
+MADE_ANEW = ("cluster", "topic", "t", 2, 1)
 OWNS = ("m", "owns", (("t", 0),), 1, "m-1")
 LOG = ["p:1", "p:2", "p:3"]
 
@@ -102,6 +103,11 @@ BAD: list[tuple[str, str, Run]] = [
     ("positions", "but 3 comes next", run_of(*READS, deliver("r", 2))),
     ("positions", "but 0 comes next", run_of(("r", "assign", (("t", 0, 0, 9),)), deliver("r", 1))),
     ("positions", "but 1 comes next", run_of(*READS, ("r", "seek", "t", 0, 1, 9), deliver("r", 3, 5))),
+    (
+        "positions",
+        "got t[0] 0 (p:1), but 2 comes next",
+        run_of(*READS, MADE_ANEW, deliver("r", 0), deliver("r", 1), deliver("r", 0)),
+    ),
     ("positions", "not assigned to it", run_of(*READS, ("r", "assign", ()), deliver("r", 3, 5))),
     ("positions", "not assigned to it", run_of(OWNS, ("m", "gives", (("t", 0),), 1, "m-1"), deliver("m", 0, 2))),
     ("positions", "which it had", run_of(OWNS, OWNS)),
@@ -180,6 +186,11 @@ def test_a_good_history_is_let_through(checker: str) -> None:
 def test_a_forged_history_is_caught(checker: str, words: str, run: Run) -> None:
     (text,) = found(checker, run)
     assert words in text
+
+
+def test_what_was_on_its_way_of_a_topic_made_anew_may_come_when_there_is_another_already() -> None:
+    late = [deliver("r", 0), deliver("r", 1)]
+    assert found("positions", run_of(*READS, MADE_ANEW, MADE_ANEW, *late, deliver("r", 0), deliver("r", 1))) == []
 
 
 def test_every_checker_is_shown_a_bad_history() -> None:

@@ -191,15 +191,18 @@ class World:
                 app.resume()
 
     async def _probe(self, producers: list[ProducerApp]) -> None:
-        """Twice a few records: the first ones find out which connections are dead, the others must get through."""
-        for what in ("mending", "recovered"):
-            for app in producers:
-                for topic in self.plan.topics:
-                    app.order(topic, 3)
-            self.history.add(what)
-            if what == "mending":
-                await self._until(lambda: not any(app.orders for app in producers if app.alive), self.loop.time() + 30)
-                await asyncio.sleep(8.0)
+        """A record per partition finds out which connections are dead; a few more must then get through."""
+        for app in producers:
+            for topic, partitions in self.plan.topics.items():
+                for partition in range(partitions):
+                    app.order(topic, 1, partition=partition)
+        self.history.add("mending")
+        await self._until(lambda: not any(app.orders for app in producers if app.alive), self.loop.time() + 30)
+        await asyncio.sleep(8.0)
+        for app in producers:
+            for topic in self.plan.topics:
+                app.order(topic, 3)
+        self.history.add("recovered")
 
     async def _close(self) -> None:
         apps = [app for app in self.apps.values() if app.alive]

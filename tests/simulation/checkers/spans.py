@@ -33,13 +33,14 @@ class Span:
         starts: where it may begin; None: at the group's committed offset, or where auto.offset.reset says.
         states: the possibilities, each (next offset of this span, None before its first record; next offset of the
             span before, or None).
-        anew: the topic was made anew meanwhile: the span may begin again, at 0. `owed`: it has not done so yet.
+        anew: how often the topic was made anew meanwhile: so often the span may begin again, at 0 (what was on its way
+            of one made anew may come when there is another already). `owed`: it has not done so yet.
     """
 
     since: int
     starts: frozenset[int] | None
     states: frozenset[State]
-    anew: bool = False
+    anew: int = 0
     owed: bool = False
 
     @property
@@ -162,7 +163,7 @@ class Spans:
         for reading in self._readings.values():
             for key, span in reading.spans.items():
                 if key[0] == name:
-                    span.anew, span.owed = True, span.next is not None
+                    span.anew, span.owed = span.anew + 1, span.next is not None
         for (_, topic, _), commits in self._commits.items():
             if topic == name:
                 commits.append((number, -1))
@@ -190,7 +191,7 @@ class Spans:
         span.owed = span.owed and offset != 0
         if not states and span.anew and offset == 0:
             states.add((1, None))
-            span.anew = False
+            span.anew -= 1
         if not states:
             expected = span.next if span.next is not None else self._expected(span, reading, key)
             self.violations.append(f"{where}, but {expected} comes next")
