@@ -58,6 +58,12 @@ def to_record_batch(columns: Columns) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 
 
+def first_offsets(batch: pa.RecordBatch) -> dict[tuple[str, int], int]:
+    """(topic, partition) → offset of its first record, of a batch with `SCHEMA`."""
+    columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset"))
+    return {(topic, number): offset for topic, number, offset in reversed([*zip(*columns, strict=True)])}
+
+
 def _repeated(kind: pa.DataType, runs: Any) -> pa.Array:
     pieces = [pa.repeat(pa.scalar(value, kind), count) for value, count in runs]
     return pa.concat_arrays(pieces) if pieces else pa.array([], kind)

@@ -6,10 +6,12 @@ Spec: confluent_kafka.Consumer for names, arguments, callbacks and errors; DESIG
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -21,6 +23,7 @@ from kafka_core.aio.consuming.status import ConsumerHealth
 from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
+from kafka_core.engine.groups.states import Event
 from kafka_core.errors import StateError
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
@@ -85,10 +88,14 @@ class Consumer:
             StateError: closed, or used in a forked child.
         """
         self._enter()
-        if not self._core.inbox:
-            ready: Message | None = self._queue.next()
-            if ready is not None:
-                return ready
+        try:
+            if not self._core.inbox:
+                ready: Message | None = self._queue.next()
+                if ready is not None:
+                    return ready
+        except BaseException:  # Ctrl-C: the queue has mended itself, and its partition is to be fetched again
+            self._hand_back(lambda: self._core.hand_back([]))
+            raise
         found: list[Message] = []
 
         def attempt(notice: Message | None) -> bool:
@@ -97,7 +104,11 @@ class Consumer:
                 found.append(message)
             return message is not None
 
-        self._until(timeout, attempt)
+        try:
+            self._until(timeout, attempt)
+        except BaseException:
+            self._hand_back(lambda: self._core.hand_back(found))
+            raise
         return found[0] if found else None
 
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
@@ -126,10 +137,10 @@ class Consumer:
 
         try:
             self._until(timeout, attempt, lambda: bool(found))
+            self._queue.given()
         except BaseException:  # Ctrl-C: what it has so far must not be lost
             self._hand_back(lambda: self._core.hand_back(found))
             raise
-        self._queue.given()
         return found
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
@@ -150,22 +161,24 @@ class Consumer:
         columns = ColumnTaker(self._core, ColumnSink(), num_messages)
         try:
             self._until(timeout, columns.attempt, lambda: bool(columns.sink.rows))
+            batch = columns.sink.finish()
+            self._queue.given()
         except BaseException:
-            self._hand_back(lambda: self._core.hand_back_from(columns.first_offsets()))
+            self._hand_back(lambda: self._core.hand_back_from(columns.first))
             raise
-        self._queue.given()
-        return columns.sink.finish()
+        return batch
 
-    def hand_back(self, messages: Sequence[Message]) -> None:
-        """Undoes the last `poll` or `consume`: its messages come again, and offsets stored behind them are taken back.
+    def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch) -> None:
+        """Undoes the last `poll`, `consume` or `consume_arrow`: its records come again, and offsets stored behind them
+        are taken back.
 
         For whoever wraps a consumer and is interrupted (Ctrl-C, a cancelled task) before it has given them on. A
         partition that was moved meanwhile (a seek, a rebalance) stays where it is.
 
         Args:
-            messages: all that the call had returned, in order.
+            taken: all that the call had returned, in order.
         """
-        self._hand_back(lambda: self._core.hand_back(messages, unstore=True))
+        self._hand_back(lambda: self._core.hand_back(taken, unstore=True))
 
     def __iter__(self) -> Iterator[Message]:
         """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""
@@ -240,30 +253,53 @@ class Consumer:
     # ---- callbacks
 
     def _serve(self) -> Message | None:
-        """Runs the callbacks that are due, in order, up to the first notice, which it gives back."""
+        """Runs the callbacks that are due, in order, up to the first notice, which it gives back.
+
+        What Ctrl-C meets before its callback has begun is due again.
+        """
         core = self._core
         while core.inbox:
-            item = core.inbox.popleft()
-            if isinstance(item, Notice):
-                return item.message
-            if isinstance(item, Rebalance):
-                self._rebalance(item)
-            elif (call := core.callbacks.call_for(item)) is not None:
-                call[0](*call[1])
+            taken: list[Any] = []
+            item: Any = None
+            try:
+                # One call of C code moves it: no signal handler runs in between.
+                taken.extend(itertools.starmap(core.inbox.popleft, ((),)))
+                item = taken[0]
+                if isinstance(item, Notice):
+                    return item.message
+                rebalance = isinstance(item, Rebalance)
+                if rebalance and not self._run(core.begin(item.event)):
+                    continue
+                call = self._call_for(item)
+            except BaseException:
+                core.inbox.extendleft(taken)
+                raise
+            try:
+                if call is not None:
+                    call()
+            finally:  # whatever the callback raises, the group goes on
+                try:
+                    if rebalance:
+                        self._finish(item.event)
+                except BaseException:
+                    if rebalance and core.active_event == item.event:
+                        self._thread.submit(core.finish_event(item.event))
+                    raise
         return None
 
-    def _rebalance(self, item: Rebalance) -> None:
-        """Runs on_assign, on_revoke or on_lost; whatever it raises, the group goes on, and then it is raised."""
-        core, event = self._core, item.event
-        callback = core.rebalance_callbacks.for_event(event)
-        if not self._run(core.begin(event)):
-            return
-        try:
-            if callback is not None:
-                callback(self, [TopicPartition(topic, number) for topic, number in sorted(event.partitions)])
-        finally:
-            if self._thread.running:  # the callback may have closed this consumer
-                self._run(core.finish_event(event))
+    def _call_for(self, item: Any) -> Callable[[], object] | None:
+        """The application's callback for an item, ready to be called."""
+        core = self._core
+        if not isinstance(item, Rebalance):
+            found = core.callbacks.call_for(item)
+            return None if found is None else partial(found[0], *found[1])
+        callback = core.rebalance_callbacks.for_event(item.event)
+        partitions = [TopicPartition(topic, number) for topic, number in sorted(item.event.partitions)]
+        return None if callback is None else partial(callback, self, partitions)
+
+    def _finish(self, event: Event) -> None:
+        if self._thread.running:  # the callback may have closed this consumer
+            self._thread.run(self._core.finish_event(event), keep=True)
 
     def _hand_back(self, call: Callable[[], None]) -> None:
         """Undoes what a broken-off call had taken, on the loop."""

@@ -204,17 +204,18 @@ class LoopThread:
 
     # ---- work
 
-    def run(self, coro: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+    def run(self, coro: Coroutine[Any, Any, T], timeout_s: float | None = None, *, keep: bool = False) -> T:
         """Run `coro` on the loop and wait for its result (or exception).
 
         Args:
             coro: Taken over in any case: closed unstarted when this call is refused.
             timeout_s: How long to wait; None waits forever. Afterwards the coroutine is cancelled.
+            keep: The coroutine goes on to its end even if Ctrl-C ends this wait.
 
         Raises:
             StateError: forked, stopped (also while waiting), called on the loop's own thread, or as `check_can_wait`.
             NetworkError: code _TIMED_OUT, when `timeout_s` has passed.
-            KeyboardInterrupt: at once on Ctrl-C in the main thread; the coroutine is cancelled.
+            KeyboardInterrupt: at once on Ctrl-C in the main thread; the coroutine is cancelled, unless it is kept.
         """
         try:
             self.check_can_wait()
@@ -237,7 +238,8 @@ class LoopThread:
                 KafkaError._TIMED_OUT,
             ) from None
         except BaseException:  # KeyboardInterrupt, or what a signal handler raised in our wait
-            future.cancel()
+            if not keep:
+                future.cancel()
             raise
 
     def submit(self, coro: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":

@@ -233,19 +233,18 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             if message is None:
                 return None
             failed = None
-            if message.error() is None:
-                try:
+            try:
+                if message.error() is None:
                     self._deserializers.read(message)
-                except FieldError as error:
-                    failed = error
-                except BaseException:  # Ctrl-C: the next poll gives it again
-                    self.hand_back([message])
-                    raise
-                else:
                     if self._stores:
                         self._store_behind(message)
                     found: TypedMessage[K, V] = message
                     return found
+            except FieldError as error:
+                failed = error
+            except BaseException:  # Ctrl-C: the next poll gives it again
+                self.hand_back([message])
+                raise
             self._take([message], 0, failed)  # raises, unless it is passed over
             timeout = timeout if deadline is None else max(0.0, deadline - time.monotonic())
 
@@ -265,31 +264,33 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         if self._held:
             raise self._held.popleft()
         raw: list[Any] = super().consume(num_messages, timeout)
-        failed, good = None, 0
-        for message in raw:
-            if message.error() is not None:
-                break
-            try:
+        failed, good, whole = None, 0, False
+        try:
+            for message in raw:
+                if message.error() is not None:
+                    break
                 self._deserializers.read(message)
-            except FieldError as error:
-                failed = error
-                break
-            except BaseException:
-                self.hand_back(raw)
-                raise
-            good += 1
-        if good < len(raw):
-            return self._take(raw, good, failed)
-        if self._stores:
-            for last in {(message.topic(), message.partition()): message for message in raw}.values():
-                self._store_behind(last)
-        return raw
+                good += 1
+            whole = good == len(raw)
+            if whole and self._stores:
+                for last in {(message.topic(), message.partition()): message for message in raw}.values():
+                    self._store_behind(last)
+        except FieldError as error:
+            failed = error
+        except BaseException:
+            self.hand_back(raw)
+            raise
+        return raw if whole else self._take(raw, good, failed)
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
         """As `Consumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
         batch = super().consume_arrow(num_messages, timeout)
-        if self._stores:
-            self.keep([place for place in self.position(self.assignment()) if place.offset >= 0])
+        try:
+            if self._stores:
+                self.keep([place for place in self.position(self.assignment()) if place.offset >= 0])
+        except BaseException:
+            self.hand_back(batch)
+            raise
         return batch
 
     def __iter__(self) -> Iterator[TypedMessage[K, V]]:  # type: ignore[override]
@@ -406,9 +407,13 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
     async def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
         """As `AIOConsumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
         batch = await super().consume_arrow(num_messages, timeout)
-        if self._stores:
-            places = await self.position(await self.assignment())
-            await self.keep([place for place in places if place.offset >= 0])
+        try:
+            if self._stores:
+                places = await self.position(await self.assignment())
+                await self.keep([place for place in places if place.offset >= 0])
+        except BaseException:
+            self.hand_back(batch)
+            raise
         return batch
 
     async def __aiter__(self) -> AsyncIterator[TypedMessage[K, V]]:  # type: ignore[override]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
-from kafka_core import Producer, TopicPartition
+from kafka_core import Consumer, Producer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import KafkaException
 from serdes import AIODeserializingConsumer, DeserializingConsumer
+from tests.faults.interrupts import Interrupt
 from tests.faults.loop import on_loop, until
 
 RECORDS = [b"%d" % number for number in range(5)]
@@ -51,12 +54,13 @@ class Interrupted:
         return data
 
 
-def nothing_stored(consumer: DeserializingConsumer[Any, Any]) -> bool:
+def nothing_stored(consumer: Any) -> bool:
+    """Whether a commit is empty, or of where reading began."""
     try:
         committed = consumer.commit(asynchronous=False)
     except KafkaException:
         return True
-    return not committed
+    return all(place.offset == 0 for place in committed or [])
 
 
 @pytest.mark.parametrize("at", [b"0", b"2"])
@@ -127,3 +131,77 @@ def test_offsets_stored_behind_what_is_handed_back_are_taken_back(servers: str) 
         again = consumer.poll(60)
         assert again is not None
         assert again.value() == RECORDS[1]
+
+
+def values_of(found: Any) -> list[bytes | None]:
+    if isinstance(found, list):
+        return [message.value() for message in found]
+    return found.column("value").to_pylist()  # type: ignore[no-any-return]
+
+
+READS: dict[str, Callable[[Any], Any]] = {
+    "poll": lambda consumer: [consumer.poll(60)],
+    "consume": lambda consumer: consumer.consume(3, 60),
+    "consume_arrow": lambda consumer: consumer.consume_arrow(3, 60),
+}
+
+
+@pytest.mark.parametrize("call", READS)
+@pytest.mark.parametrize("kind", [Consumer, DeserializingConsumer])
+def test_ctrl_c_at_any_moment_of_a_call_loses_nothing(servers: str, kind: Callable[[Any], Any], call: str) -> None:
+    """The call is interrupted at its first moment, then at its second one, …, until it comes to its end."""
+    if call == "consume_arrow":
+        pytest.importorskip("pyarrow")
+    moments = 0
+    with kind(conf(servers)) as consumer:
+        for moment in range(10_000):
+            consumer.assign([TopicPartition("t", 0, 0)])
+            ready_by_s = time.monotonic() + 60
+            while not len(consumer._queue) and time.monotonic() < ready_by_s:
+                time.sleep(0.001)
+            interrupt = Interrupt(moment)
+            with interrupt.armed():
+                READS[call](consumer)
+            if interrupt.where is None:
+                break
+            moments += 1
+            assert nothing_stored(consumer), interrupt.where
+            found: list[bytes | None] = []
+            while len(found) < len(RECORDS):
+                found += values_of(READS[call](consumer))
+            assert found == RECORDS, interrupt.where
+    assert moments > 5
+
+
+def note(told: list[Any], _: Consumer, places: list[TopicPartition]) -> None:
+    told.append(places)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # interrupted between being made and being started
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_any_moment_of_a_rebalance_loses_no_callback(servers: str) -> None:
+    """Each time a poll() that has to run on_assign is interrupted; the next ones run it, and records come."""
+    interrupted = 0
+    with Consumer(conf(servers, **{"auto.offset.reset": "earliest"})) as consumer:
+        for moment in range(0, 10_000, 7):
+            told: list[Any] = []
+            consumer.subscribe(["t"], on_assign=partial(note, told))
+            ready_by_s = time.monotonic() + 60
+            while not consumer._core.inbox and time.monotonic() < ready_by_s:
+                time.sleep(0.001)
+            interrupt = Interrupt(moment)
+            with interrupt.armed():
+                consumer.poll(0)
+            ends_by_s = time.monotonic() + 60
+            message = None
+            while message is None and time.monotonic() < ends_by_s:
+                message = consumer.poll(0.1)
+            assert message is not None, interrupt.where
+            assert message.error() is None, interrupt.where
+            begun = interrupt.where is not None and "handover.py" in interrupt.where  # it calls on_assign
+            assert told or begun, interrupt.where
+            consumer.unsubscribe()
+            if interrupt.where is None:
+                break
+            interrupted += 1
+    assert interrupted > 5

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio.consuming.events import Notice
+from kafka_core.engine.consuming.subscription import Key
 from kafka_core.errors import ConsumeError, KafkaError
 from kafka_core.kernels import Message
 
@@ -21,10 +22,12 @@ class ColumnTaker:
 
     Attributes:
         sink: the columns.
+        first: where each partition in them stood before; a call that is broken off hands these back.
     """
 
     def __init__(self, core: ConsumerCore, sink: Any, limit: int) -> None:
         self.sink = sink
+        self.first: dict[Key, int] = {}
         self._core = core
         self._left = limit
         self._empty = True
@@ -42,7 +45,7 @@ class ColumnTaker:
             core.inbox.appendleft(Notice(notice))
             return True
         while self._left > 0:
-            taken = core.queue.take_columns(self.sink, self._left)
+            taken = core.queue.take_columns(self.sink, self._left, self.first)
             self._left -= taken
             self._empty = self._empty and not taken
             event = core.queue.peek_event()
@@ -56,17 +59,6 @@ class ColumnTaker:
                 raise ConsumeError(error, kafka_message=event)
             core.queue.next()
         return self._left == 0 or (not self._empty and not core.more_expected())
-
-    def first_offsets(self) -> dict[tuple[str, int], int]:
-        """The first offset of each partition in the columns, which are given up: for a call that is broken off."""
-        columns = self.sink.take()
-        offsets = memoryview(columns.offset).cast("B").cast("q")
-        first: dict[tuple[str, int], int] = {}
-        row = 0
-        for topic, partition, rows in columns.runs:
-            first.setdefault((topic, partition), offsets[row])
-            row += rows
-        return first
 
 
 def error_of(message: Message) -> KafkaError:

@@ -118,15 +118,16 @@ class AIOConsumer:
         columns = ColumnTaker(self._core, ColumnSink(), num_messages)
         try:
             await self._until(timeout, columns.attempt, lambda: bool(columns.sink.rows))
+            batch = columns.sink.finish()
         except BaseException:
-            self._core.hand_back_from(columns.first_offsets())
+            self._core.hand_back_from(columns.first)
             raise
         self._queue.given()
-        return columns.sink.finish()
+        return batch
 
-    def hand_back(self, messages: Sequence[Message]) -> None:
+    def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch) -> None:
         """See `Consumer.hand_back`; on the loop's thread."""
-        self._core.hand_back(messages, unstore=True)
+        self._core.hand_back(taken, unstore=True)
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         """Messages until the consumer is closed."""

@@ -13,7 +13,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.commits import Committer
@@ -60,6 +60,9 @@ from kafka_core.hooks import Hooks
 from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, ThrottleEvent, TopicPartition
 from kafka_core.records import open_batches
+
+if TYPE_CHECKING:
+    import pyarrow
 
 logger: Final = logging.getLogger("kafka_core.consumer")
 
@@ -393,9 +396,12 @@ class ConsumerCore:
         return self.begin_event(event)
 
     async def finish_event(self, event: Event) -> None:
-        """The callback is through: does what it did not do itself, and lets the group go on."""
+        """The callback is through: does what it did not do itself, and lets the group go on. May be called again."""
+        if self.active_event is not event:
+            return  # that was done already
         try:
             if not self._handled:
+                self._handled = True
                 await self._default(event)
         except KafkaException as error:
             logger.warning("rebalance: %s", error)
@@ -534,19 +540,24 @@ class ConsumerCore:
         await self.start()
         return await self.committer.commit(commits)
 
-    def hand_back(self, messages: Sequence[Message], *, unstore: bool = False) -> None:
+    def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch, *, unstore: bool = False) -> None:
         """A call that had taken these ends without giving them: records come again, events are told again.
 
         Args:
             unstore: whoever took them has stored their offsets itself.
         """
         first: dict[Key, int] = {}
-        for message in messages:
+        if not isinstance(taken, Sequence):
+            from kafka_core.records.arrow import first_offsets
+
+            self.hand_back_from(first_offsets(taken), unstore=unstore)
+            return
+        for message in taken:
             partition, offset = message.partition(), message.offset()
             if message.error() is None and partition is not None and offset is not None:
                 first.setdefault((message.topic() or "", partition), offset)
         self.hand_back_from(first, unstore=unstore)
-        for message in reversed(messages):
+        for message in reversed(taken):
             if message.error() is not None and (message.topic(), message.partition()) not in first:
                 self.inbox.appendleft(Notice(message))
 
@@ -556,7 +567,7 @@ class ConsumerCore:
             state = self.assignment.get(key)
             if state is not None:
                 self.queue.hand_back(state, offset, unstore=unstore)
-        if first and not self.closing:
+        if not self.closing:
             self._fetches.poke()
 
     def more_expected(self) -> bool:

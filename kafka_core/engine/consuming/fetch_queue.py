@@ -17,7 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kafka_core.engine.consuming.chunks import Chunk, Cursor
-from kafka_core.engine.consuming.subscription import PartitionState, Phase
+from kafka_core.engine.consuming.subscription import Key, PartitionState, Phase
 from kafka_core.errors import KafkaError, KafkaException
 
 QUANTUM: Final = 1000
@@ -113,7 +113,7 @@ class FetchQueue:
     def drop(self, state: PartitionState) -> None:
         """Forgets what is queued of a partition; what was taken and not given yet is not stored either."""
         with self._lock:
-            if state.chunks and not state.paused:
+            if state in self._ring:  # maybe without a chunk: a taker was interrupted
                 self._ring.remove(state)
                 self._turn = 0
             self.queued_bytes -= state.queued_bytes
@@ -199,33 +199,40 @@ class FetchQueue:
 
     def next(self) -> Any | None:
         """One message or event; None when there is nothing."""
-        with self._lock:
-            ring = self._ring
-            while ring:
-                state = ring[0]
-                chunk = state.chunks[0]
-                if chunk.event is not None:
-                    return self._finish(state, chunk)
-                cursors = chunk.cursors
-                while cursors:
-                    cursor, epoch = cursors[0]
-                    try:
-                        message = cursor.next()
-                    except KafkaException as error:
-                        self._spoil(state, cursor, epoch, error)
-                        return self._finish(state, state.chunks[0])
-                    if message is not None:
-                        position = state.position = cursor.position
-                        state.consumed = True
-                        if self._auto_store:
-                            state.stored, state.stored_epoch = position, epoch
-                        self._turn += 1
-                        if self._turn >= QUANTUM:
-                            self._rotate()
-                        return message
-                    cursors.popleft()
-                self._finish(state, chunk)
-            return None
+        state, before = None, -1
+        try:
+            with self._lock:
+                ring = self._ring
+                while ring:
+                    state = ring[0]
+                    before = state.position
+                    chunk = state.chunks[0]
+                    if chunk.event is not None:
+                        return self._finish(state, chunk)
+                    cursors = chunk.cursors
+                    while cursors:
+                        cursor, epoch = cursors[0]
+                        try:
+                            message = cursor.next()
+                        except KafkaException as error:
+                            self._spoil(state, cursor, epoch, error)
+                            return self._finish(state, state.chunks[0])
+                        if message is not None:
+                            position = state.position = cursor.position
+                            state.consumed = True
+                            if self._auto_store:
+                                state.stored, state.stored_epoch = position, epoch
+                            self._turn += 1
+                            if self._turn >= QUANTUM:
+                                self._rotate()
+                            return message
+                        cursors.popleft()
+                    self._finish(state, chunk)
+                return None
+        except BaseException:
+            if state is not None:
+                self._mend(state, before)
+            raise
 
     def given(self) -> None:
         """What was taken since the last call has reached the application: now its offsets may be committed."""
@@ -239,9 +246,19 @@ class FetchQueue:
         """Appends up to `limit` messages and events to `out`; how many there were. `given` must follow."""
         return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
 
-    def take_columns(self, sink: Any, limit: int) -> int:
-        """The same into columns, but it stops before an event, which `next` hands out."""
-        return self._drain(limit, lambda cursor, count: cursor.take_columns(sink, count), lambda: int(sink.rows), None)
+    def take_columns(self, sink: Any, limit: int, first: dict[Key, int]) -> int:
+        """The same into columns, but it stops before an event, which `next` hands out.
+
+        Args:
+            first: gets where each partition stood before its first record here, for `hand_back`.
+        """
+
+        def fill(cursor: Cursor, count: int) -> None:
+            state = self._ring[0]
+            first.setdefault(state.key, state.position)
+            cursor.take_columns(sink, count)
+
+        return self._drain(limit, fill, lambda: int(sink.rows), None)
 
     def peek_event(self) -> Any | None:
         """The event that `next` would give now; None if it is a record or nothing."""
@@ -251,55 +268,68 @@ class FetchQueue:
     def _drain(
         self,
         limit: int,
-        fill: Callable[[Cursor, int], int],
+        fill: Callable[[Cursor, int], object],
         filled: Callable[[], int],
         on_event: Callable[[Any], object] | None,
     ) -> int:
         taken = 0
-        with self._lock, self._not_given_yet():
-            ring = self._ring
-            while ring and taken < limit:
-                state = ring[0]
-                chunk = state.chunks[0]
-                if chunk.event is not None:
-                    if on_event is None:
-                        break
-                    on_event(self._finish(state, chunk))
-                    taken += 1
-                    continue
-                cursors = chunk.cursors
-                room = min(limit - taken, QUANTUM - self._turn)
-                want = room
-                cursor, epoch = None, -1
-                while want > 0 and cursors:
-                    cursor, epoch = cursors[0]
-                    before = filled()
-                    try:
-                        fill(cursor, want)
-                    except KafkaException as error:
-                        taken += room - want + filled() - before
-                        self._spoil(state, cursor, epoch, error)
-                        break
-                    got = filled() - before
-                    want -= got
-                    if cursor.exhausted:
-                        cursors.popleft()
-                    elif want > 0:
-                        limit = 0  # the columns are full before the limit: the rest is for the next call
-                        break
-                if state.chunks[0] is not chunk:
-                    continue  # spoiled: its event is there now
-                taken += room - want
-                if want < room and cursor is not None:
-                    state.consumed = True
-                    self._advance(state, cursor.position, epoch)
-                if not cursors:
-                    self._finish(state, chunk)
-                else:
-                    self._turn += room - want
-                    if self._turn >= QUANTUM:
-                        self._rotate()
+        state = None
+        try:
+            with self._lock, self._not_given_yet():
+                ring = self._ring
+                while ring and taken < limit:
+                    state = ring[0]
+                    chunk = state.chunks[0]
+                    if chunk.event is not None:
+                        if on_event is None:
+                            break
+                        on_event(self._finish(state, chunk))
+                        taken += 1
+                        continue
+                    cursors = chunk.cursors
+                    room = min(limit - taken, QUANTUM - self._turn)
+                    want = room
+                    cursor, epoch = None, -1
+                    while want > 0 and cursors:
+                        cursor, epoch = cursors[0]
+                        before = filled()
+                        try:
+                            fill(cursor, want)
+                        except KafkaException as error:
+                            taken += room - want + filled() - before
+                            self._spoil(state, cursor, epoch, error)
+                            break
+                        got = filled() - before
+                        want -= got
+                        if cursor.exhausted:
+                            cursors.popleft()
+                        elif want > 0:
+                            limit = 0  # the columns are full before the limit: the rest is for the next call
+                            break
+                    if state.chunks[0] is not chunk:
+                        continue  # spoiled: its event is there now
+                    taken += room - want
+                    if want < room and cursor is not None:
+                        state.consumed = True
+                        self._advance(state, cursor.position, epoch)
+                    if not cursors:
+                        self._finish(state, chunk)
+                    else:
+                        self._turn += room - want
+                        if self._turn >= QUANTUM:
+                            self._rotate()
+        except BaseException:
+            if state is not None:
+                self._mend(state, state.position)
+            raise
         return taken
+
+    def _mend(self, state: PartitionState, offset: int) -> None:
+        """A taker was interrupted (Ctrl-C, a signal handler that raises) in the middle: its partition begins again."""
+        with self._lock:
+            self.restart(state, offset)
+            if self._auto_store and state.stored > offset:
+                state.stored, state.stored_epoch = offset, -1
 
     def _spoil(self, state: PartitionState, cursor: Cursor, epoch: int, error: KafkaException) -> None:
         """A batch broke while it was read: what came before is handed out, an event follows, the rest is dropped."""

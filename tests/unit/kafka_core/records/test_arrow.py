@@ -12,7 +12,7 @@ from kafka_core.kernels.pure.record_batch import encode_record, seal_batch
 from kafka_core.records import NewRecord, build_batch, open_batches
 
 pa = pytest.importorskip("pyarrow")
-from kafka_core.records.arrow import SCHEMA, ColumnSink  # noqa: E402
+from kafka_core.records.arrow import SCHEMA, ColumnSink, first_offsets  # noqa: E402
 
 
 def fill(sink: Any, batch: bytes, topic: str = "t", partition: int = 1) -> None:
@@ -115,3 +115,11 @@ def test_columns_of_both_kernels_are_the_same(monkeypatch: pytest.MonkeyPatch) -
         return to_record_batch(sink.take())
 
     assert columns(pure).equals(columns(native))
+
+
+def test_where_each_partition_begins() -> None:
+    sink = ColumnSink()
+    for partition, base_offset in ((1, 7), (0, 100), (1, 8)):
+        fill(sink, build_batch([NewRecord(b"v", None, (), 1)], base_offset=base_offset), partition=partition)
+    assert first_offsets(sink.finish()) == {("t", 1): 7, ("t", 0): 100}
+    assert first_offsets(sink.finish()) == {}

@@ -18,7 +18,7 @@ class FakeQueue:
     def __init__(self, *items: int | Message) -> None:
         self.items: deque[int | Message] = deque(items)
 
-    def take_columns(self, sink: Any, limit: int) -> int:
+    def take_columns(self, sink: Any, limit: int, first: dict[tuple[str, int], int]) -> int:
         taken = 0
         while self.items and isinstance(self.items[0], int) and taken < limit:
             run = self.items.popleft()
@@ -123,10 +123,6 @@ def test_a_notice_is_raised_or_kept_behind_rows() -> None:
     with pytest.raises(ConsumeError) as caught:
         taker(core).attempt(notice)
     assert caught.value.kafka_message is notice
-
-
-def test_a_call_that_is_broken_off_knows_where_each_partition_began() -> None:
-    assert taker(FakeCore()).first_offsets() == {("t", 0): 7, ("u", 1): 100, ("t", 1): 55}
 
 
 def test_an_event_without_an_error_has_one_all_the_same() -> None:

@@ -182,15 +182,15 @@ def test_columns_stop_before_an_event() -> None:
     bench, state, sink = Bench(), state_of(0), Sink()
     bench.push(state, range(2))
     bench.event(state, "end")
-    assert bench.queue.take_columns(sink, 10) == 2
-    assert bench.queue.take_columns(sink, 10) == 0
+    assert bench.queue.take_columns(sink, 10, {}) == 2
+    assert bench.queue.take_columns(sink, 10, {}) == 0
     assert bench.queue.peek_event() == "end"
 
 
 def test_columns_that_are_full_leave_the_rest() -> None:
     bench, state, sink = Bench(), state_of(0), Sink(room=3)
     bench.push(state, range(5), range(5, 7))
-    assert bench.queue.take_columns(sink, 10) == 3
+    assert bench.queue.take_columns(sink, 10, {}) == 3
     assert state.position == 3
     assert [offset for _, offset in bench.take()] == [3, 4, 5, 6]
 
@@ -275,6 +275,30 @@ def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None
     assert bench.queue.next() is None  # fetched anew
     bench.queue.hand_back(state, 5)  # a seek has gone back further meanwhile
     assert state.position == 2
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_a_taker_that_is_interrupted_finds_its_partition_where_it_was(columns: bool) -> None:
+    bench, state, other = Bench(), PartitionState("t", 0), PartitionState("t", 1)
+    for each in (state, other):
+        each.restart(0)
+        bench.push(each, range(4))
+    walk = state.chunks[0].cursors[0][0]
+
+    def interrupted(*_: object) -> None:
+        walk.left.popleft()  # type: ignore[attr-defined]
+        raise KeyboardInterrupt
+
+    walk.next = interrupted  # type: ignore[method-assign]
+    first: dict[tuple[str, int], int] = {}
+    with pytest.raises(KeyboardInterrupt):
+        bench.queue.take_columns(Sink(), 3, first) if columns else bench.queue.next()
+    assert (state.position, state.next_fetch_offset, state.stored) == (0, 0, -1001)
+    assert first == ({("t", 0): 0} if columns else {})
+    assert bench.queue.queued_bytes == other.queued_bytes
+    assert bench.take() == [(1, offset) for offset in range(4)]
+    bench.push(state, range(4))
+    assert bench.take() == [(0, offset) for offset in range(4)]
 
 
 def test_what_is_stored_by_hand_stays_when_records_are_handed_back() -> None:
