@@ -1,6 +1,6 @@
 """What serializers want of a registry: the methods of `SchemaSource`, called by flows through whoever drives them.
 
-Must not know how a registry is reached: `serdes.engine.blocking` and `serdes.engine.aio` drive the same flows.
+Must not know how a registry is reached: `serdes.engine.drivers` has a blocking and an asyncio driver of the same flows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from registry import Association, RegisteredSchema, Schema
 
-__all__ = ["Ask", "Flow", "SchemaSource", "ask"]
+__all__ = ["Ask", "Flow", "SchemaSource", "aside", "ask"]
 
 T = TypeVar("T")
 
@@ -73,9 +73,12 @@ class Ask(Generic[T]):
 
     Attributes:
         call: makes the call; with an asyncio client it gives an awaitable of the answer.
+        in_thread: the call needs no client, but may block (for a key service, say): an asyncio driver runs it in a
+            thread, and takes what it returns for the answer.
     """
 
     call: Callable[[SchemaSource], T]
+    in_thread: bool = False
 
 
 Flow: TypeAlias = Generator[Ask[Any], Any, T]
@@ -85,4 +88,10 @@ Flow: TypeAlias = Generator[Ask[Any], Any, T]
 def ask(call: Callable[[SchemaSource], T]) -> Flow[T]:
     """The answer of a registry: `schema = yield from ask(lambda source: source.get_schema(7))`."""
     answer: T = yield Ask(call)
+    return answer
+
+
+def aside(call: Callable[[], T]) -> Flow[T]:
+    """What a call that may block returns: `value = yield from aside(lambda: decrypt(payload))`."""
+    answer: T = yield Ask(lambda _: call(), in_thread=True)
     return answer

@@ -1,7 +1,7 @@
 """`AvroSerializer` and `AvroDeserializer`, blocking and asyncio, with schemas in a schema registry.
 
 Names and arguments are those of `confluent_kafka.schema_registry.avro`. Schemas are chosen in `serdes.engine.plan`,
-values encoded in `serdes.formats.avro.codec`, calls made in `serdes.engine.blocking` and `serdes.engine.aio`.
+values encoded in `serdes.formats.avro.codec`; `serdes.engine.serializer` and `serdes.engine.deserializer` join the two.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.engine.calls import Reading, Writing
+from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
+from serdes.engine.serializer import SerializerEngine
 from serdes.errors import foreign
 from serdes.formats.avro.format import AvroFormat
 from serdes.models.objects import avro_builder, avro_dumper, names_needed
@@ -39,42 +40,35 @@ def _schema(given: str | Schema | RegisteredSchema | None) -> Schema | None:
     return Schema(f'{{"type":"{name}"}}' if name.isalpha() else text, "AVRO")
 
 
-class _AvroWriting(Writing):
-    def __init__(
-        self,
-        schema_registry_client: Any,
-        schema_str: str | Schema | RegisteredSchema | None = None,
-        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
-        conf: Mapping[str, Any] | None = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-    ) -> None:
-        schema = _schema(schema_str)
-        options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
-        form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
-        self._set_up(schema_registry_client, form, schema, options, to_dict, rule_conf, rule_registry)
+def _serializing(
+    client: Any,
+    schema_str: str | Schema | RegisteredSchema | None,
+    to_dict: Callable[[Any, SerializationContext], Any] | None,
+    conf: Mapping[str, Any] | None,
+    *rules: Any,
+) -> SerializerEngine:
+    schema = _schema(schema_str)
+    options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
+    form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
+    return SerializerEngine(client, form, schema, options, to_dict, *rules)
 
 
-class _AvroReading(Reading):
-    def __init__(
-        self,
-        schema_registry_client: Any,
-        schema_str: str | Schema | RegisteredSchema | None = None,
-        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
-        return_record_name: bool = False,
-        conf: Mapping[str, Any] | None = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-    ) -> None:
-        if not isinstance(return_record_name, bool):
-            raise ValueError("return_record_name must be a boolean value")
-        options = ReadOptions.parse(conf, AVRO_READ)
-        form = AvroFormat(return_record_name=return_record_name, max_empty_items=options.own["avro.max.empty.items"])
-        schema = _schema(schema_str)
-        self._set_up(schema_registry_client, form, schema, options, from_dict, rule_conf, rule_registry)
+def _deserializing(
+    client: Any,
+    schema_str: str | Schema | RegisteredSchema | None,
+    from_dict: Callable[[Any, SerializationContext], Any] | None,
+    return_record_name: bool,
+    conf: Mapping[str, Any] | None,
+    *rules: Any,
+) -> DeserializerEngine:
+    if not isinstance(return_record_name, bool):
+        raise ValueError("return_record_name must be a boolean value")
+    options = ReadOptions.parse(conf, AVRO_READ)
+    form = AvroFormat(return_record_name=return_record_name, max_empty_items=options.own["avro.max.empty.items"])
+    return DeserializerEngine(client, form, _schema(schema_str), options, from_dict, *rules)
 
 
-class AvroSerializer(_AvroWriting, BlockingSerializer):
+class AvroSerializer(BlockingSerializer):
     """Values → framed Avro. Threads may share one.
 
     Args:
@@ -93,6 +87,17 @@ class AvroSerializer(_AvroWriting, BlockingSerializer):
         ValueError: unknown or contradicting properties, or no schema.
         SerializationError: the schema is not valid Avro.
     """
+
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rule_conf, rule_registry))
 
     @classmethod
     def for_type(
@@ -117,8 +122,19 @@ class AvroSerializer(_AvroWriting, BlockingSerializer):
         return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
 
 
-class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
+class AsyncAvroSerializer(AsyncSerializer):
     """Values → framed Avro, for tasks of one event loop; see `AvroSerializer`."""
+
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rule_conf, rule_registry))
 
     @classmethod
     def for_type(
@@ -132,7 +148,7 @@ class AsyncAvroSerializer(_AvroWriting, AsyncSerializer):
         return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
 
 
-class AvroDeserializer(_AvroReading, BlockingDeserializer):
+class AvroDeserializer(BlockingDeserializer):
     """Framed Avro → values. Threads may share one.
 
     Args:
@@ -150,6 +166,19 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         ValueError: unknown properties.
         SerializationError: the schema is not valid Avro.
     """
+
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        return_record_name: bool = False,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        given = schema_str, from_dict, return_record_name, conf, rule_conf, rule_registry
+        super().__init__(_deserializing(schema_registry_client, *given))
 
     @classmethod
     def for_type(
@@ -173,8 +202,21 @@ class AvroDeserializer(_AvroReading, BlockingDeserializer):
         return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), names_needed(kind), conf)
 
 
-class AsyncAvroDeserializer(_AvroReading, AsyncDeserializer):
+class AsyncAvroDeserializer(AsyncDeserializer):
     """Framed Avro → values, for tasks of one event loop; see `AvroDeserializer`."""
+
+    def __init__(
+        self,
+        schema_registry_client: Any,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        return_record_name: bool = False,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        given = schema_str, from_dict, return_record_name, conf, rule_conf, rule_registry
+        super().__init__(_deserializing(schema_registry_client, *given))
 
     @classmethod
     def for_type(

@@ -1,8 +1,8 @@
 """`JSONSerializer` and `JSONDeserializer`, blocking and asyncio, with schemas in a schema registry.
 
 Names and arguments are those of `confluent_kafka.schema_registry.json_schema`. Schemas are chosen in
-`serdes.engine.plan`, values encoded in `serdes.formats.json.codec`, calls made in `serdes.engine.blocking` and
-`serdes.engine.aio`.
+`serdes.engine.plan`, values encoded in `serdes.formats.json.codec`; `serdes.engine.serializer` and
+`serdes.engine.deserializer` join the two.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.engine.calls import Reading, Writing
+from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
+from serdes.engine.serializer import SerializerEngine
 from serdes.formats.json.format import JsonFormat
 from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
 from serdes.typed import json_adapter
@@ -29,46 +30,42 @@ __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "
 T = TypeVar("T")
 
 
-class _JsonWriting(Writing):
-    def __init__(
-        self,
-        schema_str: str | Schema | RegisteredSchema | None,
-        schema_registry_client: Any,
-        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
-        conf: Mapping[str, Any] | None = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-        json_encode: Callable[[Any], str | bytes] | None = None,
-    ) -> None:
-        check_callable(json_encode, "json_encode")
-        schema = as_schema(schema_str, "JSON")
-        options = WriteOptions.parse(conf, schema is not None, JSON)
-        form = JsonFormat(options.own["validate"], encode_json=json_encode)
-        self._set_up(schema_registry_client, form, schema, options, to_dict, rule_conf, rule_registry)
+def _serializing(
+    schema_str: str | Schema | RegisteredSchema | None,
+    client: Any,
+    to_dict: Callable[[Any, SerializationContext], Any] | None,
+    conf: Mapping[str, Any] | None,
+    rule_conf: Mapping[str, Any] | None,
+    rule_registry: RuleRegistry | None,
+    json_encode: Callable[[Any], str | bytes] | None,
+) -> SerializerEngine:
+    check_callable(json_encode, "json_encode")
+    schema = as_schema(schema_str, "JSON")
+    options = WriteOptions.parse(conf, schema is not None, JSON)
+    form = JsonFormat(options.own["validate"], encode_json=json_encode)
+    return SerializerEngine(client, form, schema, options, to_dict, rule_conf, rule_registry)
 
 
-class _JsonReading(Reading):
-    def __init__(
-        self,
-        schema_str: str | Schema | RegisteredSchema | None = None,
-        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
-        schema_registry_client: Any = None,
-        conf: Mapping[str, Any] | None = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-        json_decode: Callable[[bytes], Any] | None = None,
-    ) -> None:
-        check_callable(json_decode, "json_decode")
-        schema = as_schema(schema_str, "JSON")
-        if schema_registry_client is None and (schema is None or schema.references):
-            what = "no schema is given" if schema is None else "the schema has references"
-            raise ValueError(f"a schema_registry_client is needed: {what}")
-        options = ReadOptions.parse(conf, JSON)
-        form = JsonFormat(options.own["validate"], decode_json=json_decode)
-        self._set_up(schema_registry_client, form, schema, options, from_dict, rule_conf, rule_registry)
+def _deserializing(
+    schema_str: str | Schema | RegisteredSchema | None,
+    from_dict: Callable[[Any, SerializationContext], Any] | None,
+    client: Any,
+    conf: Mapping[str, Any] | None,
+    rule_conf: Mapping[str, Any] | None,
+    rule_registry: RuleRegistry | None,
+    json_decode: Callable[[bytes], Any] | None,
+) -> DeserializerEngine:
+    check_callable(json_decode, "json_decode")
+    schema = as_schema(schema_str, "JSON")
+    if client is None and (schema is None or schema.references):
+        what = "no schema is given" if schema is None else "the schema has references"
+        raise ValueError(f"a schema_registry_client is needed: {what}")
+    options = ReadOptions.parse(conf, JSON)
+    form = JsonFormat(options.own["validate"], decode_json=json_decode)
+    return DeserializerEngine(client, form, schema, options, from_dict, rule_conf, rule_registry)
 
 
-class JSONSerializer(_JsonWriting, BlockingSerializer):
+class JSONSerializer(BlockingSerializer):
     """Values → framed JSON, checked against their schema. Threads may share one.
 
     Args:
@@ -88,6 +85,19 @@ class JSONSerializer(_JsonWriting, BlockingSerializer):
         ValueError: unknown or contradicting properties, or no schema.
         SerializationError: the schema is not a valid JSON Schema.
     """
+
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None,
+        schema_registry_client: Any,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_encode: Callable[[Any], str | bytes] | None = None,
+    ) -> None:
+        given = schema_str, schema_registry_client, to_dict, conf, rule_conf, rule_registry, json_encode
+        super().__init__(_serializing(*given))
 
     @classmethod
     def for_type(
@@ -112,11 +122,24 @@ class JSONSerializer(_JsonWriting, BlockingSerializer):
         return cls(schema_str or text, schema_registry_client, to_value, conf)
 
 
-class AsyncJSONSerializer(_JsonWriting, AsyncSerializer):
+class AsyncJSONSerializer(AsyncSerializer):
     """Values → framed JSON, checked against their schema, for tasks of one event loop; see `JSONSerializer`."""
 
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None,
+        schema_registry_client: Any,
+        to_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_encode: Callable[[Any], str | bytes] | None = None,
+    ) -> None:
+        given = schema_str, schema_registry_client, to_dict, conf, rule_conf, rule_registry, json_encode
+        super().__init__(_serializing(*given))
 
-class JSONDeserializer(_JsonReading, BlockingDeserializer):
+
+class JSONDeserializer(BlockingDeserializer):
     """Framed JSON → values, checked against a schema. Threads may share one.
 
     Args:
@@ -135,6 +158,19 @@ class JSONDeserializer(_JsonReading, BlockingDeserializer):
         SerializationError: the schema is not a valid JSON Schema.
     """
 
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        schema_registry_client: Any = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_decode: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        given = schema_str, from_dict, schema_registry_client, conf, rule_conf, rule_registry, json_decode
+        super().__init__(_deserializing(*given))
+
     @classmethod
     def for_type(
         cls,
@@ -150,5 +186,18 @@ class JSONDeserializer(_JsonReading, BlockingDeserializer):
         return cls(None, json_adapter(kind)[2], schema_registry_client, conf)
 
 
-class AsyncJSONDeserializer(_JsonReading, AsyncDeserializer):
+class AsyncJSONDeserializer(AsyncDeserializer):
     """Framed JSON → values, checked against a schema, for tasks of one event loop; see `JSONDeserializer`."""
+
+    def __init__(
+        self,
+        schema_str: str | Schema | RegisteredSchema | None = None,
+        from_dict: Callable[[Any, SerializationContext], Any] | None = None,
+        schema_registry_client: Any = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+        json_decode: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        given = schema_str, from_dict, schema_registry_client, conf, rule_conf, rule_registry, json_decode
+        super().__init__(_deserializing(*given))

@@ -1,7 +1,8 @@
 """`ProtobufSerializer` and `ProtobufDeserializer`, blocking and asyncio, with schemas in a schema registry.
 
 Names and arguments are those of `confluent_kafka.schema_registry.protobuf`. Schemas are chosen in `serdes.engine.plan`,
-values encoded in `serdes.formats.protobuf.codec`, calls made in `serdes.engine.blocking` and `serdes.engine.aio`.
+values encoded in `serdes.formats.protobuf.codec`; `serdes.engine.serializer` and `serdes.engine.deserializer` join the
+two.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from google.protobuf.message import Message
 from registry import RegisteredSchema, Schema
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
-from serdes.engine.calls import Reading, Writing
+from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
+from serdes.engine.serializer import SerializerEngine
 from serdes.formats.protobuf.format import ProtobufFormat
 from serdes.options import ANY_TYPE, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions
 
@@ -30,37 +32,28 @@ __all__ = [
 ]
 
 
-class _ProtobufWriting(Writing):
-    def __init__(
-        self,
-        msg_type: type[Message] | str | Schema | RegisteredSchema | None,
-        schema_registry_client: Any,
-        conf: Mapping[str, Any] | None = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-    ) -> None:
-        message, given = _class_or_schema(msg_type)
-        form = ProtobufFormat(message, str((conf or {}).get("message.type") or ""))
-        schema = form.schema() or given
-        options = WriteOptions.parse(conf, schema is not None, PROTOBUF_WRITE)
-        self._set_up(schema_registry_client, form, schema, options, None, rule_conf, rule_registry)
+def _serializing(
+    msg_type: type[Message] | str | Schema | RegisteredSchema | None,
+    client: Any,
+    conf: Mapping[str, Any] | None,
+    *rules: Any,
+) -> SerializerEngine:
+    message, given = _class_or_schema(msg_type)
+    form = ProtobufFormat(message, str((conf or {}).get("message.type") or ""))
+    schema = form.schema() or given
+    options = WriteOptions.parse(conf, schema is not None, PROTOBUF_WRITE)
+    return SerializerEngine(client, form, schema, options, None, *rules)
 
 
-class _ProtobufReading(Reading):
-    def __init__(
-        self,
-        message_type: type[Message] | None = None,
-        conf: Mapping[str, Any] | None = None,
-        schema_registry_client: Any = None,
-        rule_conf: Mapping[str, Any] | None = None,
-        rule_registry: RuleRegistry | None = None,
-    ) -> None:
-        message, _ = _class_or_schema(message_type)
-        if message is None and schema_registry_client is None:
-            raise ValueError("a schema_registry_client is needed: no message class is given")
-        options = ReadOptions.parse(conf, PROTOBUF_READ)
-        form = ProtobufFormat(message, options.own["message.type"], options.own[ANY_TYPE])
-        self._set_up(schema_registry_client, form, None, options, None, rule_conf, rule_registry)
+def _deserializing(
+    message_type: type[Message] | None, conf: Mapping[str, Any] | None, client: Any, *rules: Any
+) -> DeserializerEngine:
+    message, _ = _class_or_schema(message_type)
+    if message is None and client is None:
+        raise ValueError("a schema_registry_client is needed: no message class is given")
+    options = ReadOptions.parse(conf, PROTOBUF_READ)
+    form = ProtobufFormat(message, options.own["message.type"], options.own[ANY_TYPE])
+    return DeserializerEngine(client, form, None, options, None, *rules)
 
 
 def _class_or_schema(given: Any) -> tuple[type[Message] | None, Schema | None]:
@@ -70,7 +63,7 @@ def _class_or_schema(given: Any) -> tuple[type[Message] | None, Schema | None]:
     return None, as_schema(given, "PROTOBUF")
 
 
-class ProtobufSerializer(_ProtobufWriting, BlockingSerializer):
+class ProtobufSerializer(BlockingSerializer):
     """Messages → framed Protobuf. Threads may share one.
 
     Args:
@@ -91,12 +84,32 @@ class ProtobufSerializer(_ProtobufWriting, BlockingSerializer):
         SerializationError: the schema is not valid.
     """
 
+    def __init__(
+        self,
+        msg_type: type[Message] | str | Schema | RegisteredSchema | None,
+        schema_registry_client: Any,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_serializing(msg_type, schema_registry_client, conf, rule_conf, rule_registry))
 
-class AsyncProtobufSerializer(_ProtobufWriting, AsyncSerializer):
+
+class AsyncProtobufSerializer(AsyncSerializer):
     """Messages → framed Protobuf, for tasks of one event loop; see `ProtobufSerializer`."""
 
+    def __init__(
+        self,
+        msg_type: type[Message] | str | Schema | RegisteredSchema | None,
+        schema_registry_client: Any,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_serializing(msg_type, schema_registry_client, conf, rule_conf, rule_registry))
 
-class ProtobufDeserializer(_ProtobufReading, BlockingDeserializer):
+
+class ProtobufDeserializer(BlockingDeserializer):
     """Framed Protobuf → messages. Threads may share one.
 
     Args:
@@ -116,6 +129,26 @@ class ProtobufDeserializer(_ProtobufReading, BlockingDeserializer):
         ValueError: unknown properties, or no client where one is needed.
     """
 
+    def __init__(
+        self,
+        message_type: type[Message] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        schema_registry_client: Any = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_deserializing(message_type, conf, schema_registry_client, rule_conf, rule_registry))
 
-class AsyncProtobufDeserializer(_ProtobufReading, AsyncDeserializer):
+
+class AsyncProtobufDeserializer(AsyncDeserializer):
     """Framed Protobuf → messages, for tasks of one event loop; see `ProtobufDeserializer`."""
+
+    def __init__(
+        self,
+        message_type: type[Message] | None = None,
+        conf: Mapping[str, Any] | None = None,
+        schema_registry_client: Any = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: RuleRegistry | None = None,
+    ) -> None:
+        super().__init__(_deserializing(message_type, conf, schema_registry_client, rule_conf, rule_registry))

@@ -1,34 +1,50 @@
-"""How an asyncio serializer waits: flows are answered with the registry client's coroutines.
+"""Serializers and deserializers for tasks of one event loop.
 
-Must not know of formats, schemas or frames: `serdes.engine.calls` has all that blocking and asyncio serializers share.
+Must not know of formats, schemas or frames: the engines do everything, and what needs nothing but its encoder or
+decoder is done at once, without waiting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Generator
+from typing import Any, Self
 
-from serdes.asks import SchemaSource
 from serdes.context import SerializationContext
-from serdes.engine.calls import Reading, Writing
-from serdes.engine.plan import Flow
+from serdes.engine.deserializer import DeserializerEngine
+from serdes.engine.drivers import drive_async
+from serdes.engine.serializer import SerializerEngine
+from serdes.kernels import FrameDecoders, ValueEncoders
 
 __all__ = ["AsyncDeserializer", "AsyncSerializer"]
 
-T = TypeVar("T")
 
+class AsyncSerializer(ValueEncoders):
+    """Serializes for tasks of one event loop.
 
-class AsyncSerializer(Writing):
-    """Serializes for tasks of one event loop."""
+    Args:
+        engine: does what is not done by an encoder alone.
+    """
+
+    def __init__(self, engine: SerializerEngine) -> None:
+        super().__init__(engine.cache.store)
+        self._engine = engine
 
     def __await__(self) -> Generator[Any, None, Self]:
         """Itself: in confluent_kafka the constructor is awaited."""
         yield from ()
         return self
 
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        self._engine.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        self._engine.close()
+
     async def aclose(self) -> None:
         """As `close`."""
-        self.close()
+        self._engine.close()
 
     async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serializes one value; None stays None.
@@ -38,27 +54,43 @@ class AsyncSerializer(Writing):
         """
         if obj is None:
             return None
-        plan = self._known(ctx)
-        if plan is None:
-            plan = await drive(self._client, self._prepare(ctx))
-        if plan.blocking:
-            import asyncio  # at its first use: most plans never wait, and many programs have no event loop
+        encode = self.encoder_of(None, None) if ctx is None else self.encoder_of(ctx.topic, ctx.field)
+        if encode is None:
+            return await drive_async(self._engine.client, self._engine.serialize(obj, ctx))
+        try:
+            return encode(obj)
+        except Exception as error:
+            self._engine.blame(error, ctx)
+            raise
 
-            return await asyncio.to_thread(self._write, plan, obj, ctx)
-        return self._write(plan, obj, ctx)
 
+class AsyncDeserializer(FrameDecoders):
+    """Deserializes for tasks of one event loop.
 
-class AsyncDeserializer(Reading):
-    """Deserializes for tasks of one event loop."""
+    Args:
+        engine: does what is not done by a decoder alone.
+    """
+
+    def __init__(self, engine: DeserializerEngine) -> None:
+        super().__init__(engine.cache.store, engine.start_bytes)
+        self._engine = engine
 
     def __await__(self) -> Generator[Any, None, Self]:
         """Itself: in confluent_kafka the constructor is awaited."""
         yield from ()
         return self
 
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        self._engine.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        self._engine.close()
+
     async def aclose(self) -> None:
         """As `close`."""
-        self.close()
+        self._engine.close()
 
     async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserializes one frame; None stays None.
@@ -68,29 +100,11 @@ class AsyncDeserializer(Reading):
         """
         if value is None:
             return None
-        key, frame = self._split(value, ctx)
-        plan = self._known(key, ctx)
-        if plan is None:
-            plan = await drive(self._client, self._prepare(key, ctx))
-        if plan.hooks is not None and plan.hooks.blocking:
-            import asyncio  # at its first use: most plans never wait, and many programs have no event loop
-
-            return await asyncio.to_thread(self._read, plan, frame, ctx)
-        return self._read(plan, frame, ctx)
-
-
-async def drive(client: SchemaSource, flow: Flow[T]) -> T:
-    """Runs a flow to its end, with the client's methods, which are coroutines of a source's names."""
-    outcome: Any = None
-    error: Exception | None = None
-    while True:
+        decode = self.decoder_of(value) if ctx is None or not ctx.headers else None
+        if decode is None:
+            return await drive_async(self._engine.client, self._engine.deserialize(value, ctx))
         try:
-            ask = flow.send(outcome) if error is None else flow.throw(error)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        outcome, error = None, None
-        try:
-            outcome = await ask.call(client)
-        except Exception as raised:  # the flow knows what was wanted
-            error = raised
+            return decode(value)
+        except Exception as error:
+            self._engine.blame(error, value, ctx)
+            raise

@@ -1,58 +1,69 @@
-"""How a blocking serializer waits: flows are answered with the registry client's methods.
+"""Serializers and deserializers that work on the caller's thread.
 
-Must not know of formats, schemas or frames: `serdes.engine.calls` has all that blocking and asyncio serializers share.
+Must not know of formats, schemas or frames: the engines do everything, the kernels take the short way past them.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
-from serdes.asks import SchemaSource
 from serdes.context import SerializationContext
-from serdes.engine.calls import Reading, Writing, blame
-from serdes.engine.plan import Flow
+from serdes.engine.deserializer import DeserializerEngine
+from serdes.engine.drivers import drive
+from serdes.engine.serializer import SerializerEngine
 from serdes.kernels import ReadCall, WriteCall
 
 __all__ = ["BlockingDeserializer", "BlockingSerializer"]
 
-T = TypeVar("T")
 
+class BlockingSerializer(WriteCall):
+    """Serializes on the caller's thread. Threads may share one.
 
-class BlockingSerializer(WriteCall, Writing):
-    """Serializes on the caller's thread. Threads may share one."""
+    Args:
+        engine: does what is not done by an encoder alone.
+    """
+
+    def __init__(self, engine: SerializerEngine) -> None:
+        super().__init__(engine.cache.store)
+        self._engine = engine
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        self._engine.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        self._engine.close()
 
     def _long_way(self, obj: Any, ctx: SerializationContext | None) -> bytes:
-        plan = self._known(ctx) or drive(self._client, self._prepare(ctx))
-        return self._write(plan, obj, ctx)
+        return drive(self._engine.client, self._engine.serialize(obj, ctx))
 
     def _blame(self, error: Exception, value: Any, ctx: SerializationContext | None) -> None:
-        blame("the value can't be encoded", error, self._known(ctx), ctx)
+        self._engine.blame(error, ctx)
 
 
-class BlockingDeserializer(ReadCall, Reading):
-    """Deserializes on the caller's thread. Threads may share one."""
+class BlockingDeserializer(ReadCall):
+    """Deserializes on the caller's thread. Threads may share one.
 
-    def _long_way(self, value: bytes, ctx: SerializationContext | None) -> Any:
-        key, frame = self._split(value, ctx)
-        plan = self._known(key, ctx) or drive(self._client, self._prepare(key, ctx))
-        return self._read(plan, frame, ctx)
+    Args:
+        engine: does what is not done by a decoder alone.
+    """
+
+    def __init__(self, engine: DeserializerEngine) -> None:
+        super().__init__(engine.cache.store, engine.start_bytes)
+        self._engine = engine
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        self._engine.set_cluster_id_resolver(resolver)
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open. May be called again."""
+        self._engine.close()
+
+    def _long_way(self, value: Any, ctx: SerializationContext | None) -> Any:
+        return drive(self._engine.client, self._engine.deserialize(value, ctx))
 
     def _blame(self, error: Exception, value: bytes, ctx: SerializationContext | None) -> None:
-        blame("the payload can't be decoded", error, self._known(value[: self._quick_size], ctx), ctx)
-
-
-def drive(client: SchemaSource, flow: Flow[T]) -> T:
-    """Runs a flow to its end, with the client's methods."""
-    outcome: Any = None
-    error: Exception | None = None
-    while True:
-        try:
-            ask = flow.send(outcome) if error is None else flow.throw(error)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        outcome, error = None, None
-        try:
-            outcome = ask.call(client)
-        except Exception as raised:  # the flow knows what was wanted
-            error = raised
+        self._engine.blame(error, value, ctx)

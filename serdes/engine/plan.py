@@ -55,6 +55,7 @@ class WritePlan:
         before: called with the value and the context before it is encoded, None for nothing.
         finish: makes the frame of payload and context; None if `encode` did.
         blocking: whether `before` and `finish` may wait.
+        direct: `encode`, if there is nothing else to do; None if there is.
     """
 
     schema_id: int | None
@@ -63,6 +64,7 @@ class WritePlan:
     before: Callable[[Any, SerializationContext | None], Any] | None = None
     finish: Callable[[bytes, SerializationContext | None], bytes] | None = None
     blocking: bool = False
+    direct: Encode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class ReadPlan:
         hooks: what a data contract does, None for nothing.
         skip: how many bytes stand in front of the payload (hooks get it without them).
         anywhere: whether it is good for every topic and field.
+        direct: `decode`, if there is nothing else to do; None if there is.
     """
 
     schema_id: int | None
@@ -84,6 +87,7 @@ class ReadPlan:
     hooks: ReadHooks | None = None
     skip: int = 0
     anywhere: bool = True
+    direct: Decode | None = None
 
 
 def latest_ttl_s(client: Any) -> float | None:

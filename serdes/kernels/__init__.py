@@ -12,9 +12,28 @@ import os
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from serdes.kernels.pure import MessageDecoder, MessageEncoder, ReadCall, WriteCall, survey
+    from serdes.kernels.pure import (
+        FrameDecoders,
+        MessageDecoder,
+        MessageEncoder,
+        PlanStore,
+        ReadCall,
+        ValueEncoders,
+        WriteCall,
+        survey,
+    )
 
-__all__ = ["IMPL", "MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall", "survey"]
+__all__ = [
+    "IMPL",
+    "FrameDecoders",
+    "MessageDecoder",
+    "MessageEncoder",
+    "PlanStore",
+    "ReadCall",
+    "ValueEncoders",
+    "WriteCall",
+    "survey",
+]
 
 logger: Final = logging.getLogger("serdes.kernels")
 

@@ -16,13 +16,15 @@ from unittest.mock import patch
 import registry.client.aio
 import registry.client.blocking
 import registry.waiting
-import serdes.engine.calls
+import serdes.engine.cache
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
 from registry.dev import shared
 from serdes.asks import Flow
 from serdes.context import MessageField, SerializationContext
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
+from serdes.engine.deserializer import DeserializerEngine
+from serdes.engine.serializer import SerializerEngine
 from serdes.formats.protocol import Decode, Encode
 from serdes.frames.framing import frame_prefix
 from serdes.options import ReadOptions, WriteOptions
@@ -68,23 +70,22 @@ class TextFormat:
         return None
 
 
-def _set_up(kind: str, made: Any, client: Any) -> Any:
+def _engine(kind: str, client: Any) -> SerializerEngine | DeserializerEngine:
     strategy = topic_subject_name_strategy
-    own = Schema(OWN_TEXT)
     if kind == "write latest":
-        options: Any = WriteOptions(auto_register=False, use_latest=True, strategy=strategy)
-        made._set_up(client, TextFormat(), None, options)
-    elif kind == "write registering":
-        made._set_up(client, TextFormat(), own, WriteOptions(strategy=strategy))
-    else:
-        made._set_up(client, TextFormat(), None, ReadOptions(use_latest=kind == "read latest", strategy=strategy))
-    return made
+        newest: Any = WriteOptions(auto_register=False, use_latest=True, strategy=strategy)
+        return SerializerEngine(client, TextFormat(), None, newest)
+    if kind == "write registering":
+        return SerializerEngine(client, TextFormat(), Schema(OWN_TEXT), WriteOptions(strategy=strategy))
+    options = ReadOptions(use_latest=kind == "read latest", strategy=strategy)
+    return DeserializerEngine(client, TextFormat(), None, options)
 
 
 def serializers(client: Any, asyncio: bool) -> dict[str, Any]:
     """Kind of operation → the one serializer that all callers share."""
-    writes, reads = (AsyncSerializer, AsyncDeserializer) if asyncio else (BlockingSerializer, BlockingDeserializer)
-    return {kind: _set_up(kind, (writes if kind.startswith("write") else reads)(), client) for kind in SERIALIZERS}
+    writes: Any = AsyncSerializer if asyncio else BlockingSerializer
+    reads: Any = AsyncDeserializer if asyncio else BlockingDeserializer
+    return {kind: (writes if kind.startswith("write") else reads)(_engine(kind, client)) for kind in SERIALIZERS}
 
 
 def call_of(client: Any, made: dict[str, Any], world: World, kind: str, args: tuple[Any, ...]) -> Callable[[], Any]:
@@ -139,7 +140,7 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
         patch.object(registry.waiting, "time", clock),
         patch.object(registry.waiting, "SLICE_S", math.inf),
         patch.object(registry.client.aio, "time", clock),
-        patch.object(serdes.engine.calls, "time", clock),
+        patch.object(serdes.engine.cache, "time", clock),
         patch.object(registry.client.blocking, "random", chance),
         patch.object(registry.client.aio, "random", chance),
         patch.multiple(registry.client.blocking, **(blocking or {"Future": registry.client.blocking.Future})),

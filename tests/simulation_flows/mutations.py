@@ -17,7 +17,8 @@ from registry.client.blocking import _Flights
 from registry.client.cache import Cache, SchemaCaches
 from registry.client.steps import Share, Steps, Wait
 from registry.errors import ResponseError
-from serdes.engine.calls import Reading, Writing
+from serdes.engine.deserializer import DeserializerEngine
+from serdes.engine.serializer import SerializerEngine
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 MUTATIONS: dict[str, tuple[str, Mutation]] = {}
@@ -133,8 +134,8 @@ def the_time_to_live_is_ignored(patch: pytest.MonkeyPatch) -> None:
 
 @mutation("aio")
 def registrations_don_t_end_plans(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Writing, "_registry_forgot", lambda self, what: None)
-    patch.setattr(Reading, "_registry_forgot", lambda self, what: None)
+    patch.setattr(SerializerEngine, "_registry_forgot", lambda self, what: None)
+    patch.setattr(DeserializerEngine, "_registry_forgot", lambda self, what: None)
 
 
 @mutation("aio")

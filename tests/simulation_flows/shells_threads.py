@@ -19,7 +19,9 @@ import registry.client.blocking
 import registry.client.cache
 import registry.client.flows
 import registry.client.operations
-import serdes.engine.calls
+import serdes.engine.cache
+import serdes.engine.deserializer
+import serdes.engine.serializer
 from registry import SchemaRegistryClient
 from registry.client.steps import Reply, Send, Unreachable
 from registry.errors import TransportError
@@ -34,7 +36,9 @@ TRACED = {
         registry.client.blocking,
         registry.client.operations,
         registry.client.flows,
-        serdes.engine.calls,
+        serdes.engine.cache,
+        serdes.engine.deserializer,
+        serdes.engine.serializer,
     )
 }
 LIMIT_S = 600.0

@@ -1,6 +1,23 @@
 """The compiled calls; their twins in `pure/` are the specification. Importing fails where they are not built."""
 
-from serdes.kernels.native.calls import MessageDecoder, MessageEncoder, ReadCall, WriteCall
+from serdes.kernels.native.calls import (
+    FrameDecoders,
+    MessageDecoder,
+    MessageEncoder,
+    PlanStore,
+    ReadCall,
+    ValueEncoders,
+    WriteCall,
+)
 from serdes.kernels.native.values import survey
 
-__all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall", "survey"]
+__all__ = [
+    "FrameDecoders",
+    "MessageDecoder",
+    "MessageEncoder",
+    "PlanStore",
+    "ReadCall",
+    "ValueEncoders",
+    "WriteCall",
+    "survey",
+]

@@ -1,3 +1,11 @@
-from serdes.kernels.pure.calls import MessageDecoder, MessageEncoder, ReadCall, WriteCall
+from serdes.kernels.pure.calls import (
+    FrameDecoders,
+    MessageDecoder,
+    MessageEncoder,
+    PlanStore,
+    ReadCall,
+    ValueEncoders,
+    WriteCall,
+)
 
-__all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall"]
+__all__ = ["FrameDecoders", "MessageDecoder", "MessageEncoder", "PlanStore", "ReadCall", "ValueEncoders", "WriteCall"]

@@ -9,11 +9,51 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 from libc.string cimport memcmp, memcpy
 
 
-cdef class WriteCall:
-    """Serializes with the encoder known for topic and field."""
+cdef class PlanStore:
+    """The plans of one serializer or deserializer. Threads share it."""
 
-    cdef public dict _quick
-    cdef tuple _last  # topic, field, encoder, the dictionary it is from
+    cdef public dict plans
+
+    def __init__(self):
+        self.plans = {}
+
+    def forget(self):
+        """Forgets all plans; one that is being made goes into the dictionary that its maker had before."""
+        self.plans = {}
+
+
+cdef class ValueEncoders:
+    """Finds the encoder of a topic and field."""
+
+    cdef PlanStore store
+    cdef tuple last  # topic, field, encoder, the dictionary it is from
+
+    def __cinit__(self, *args, **kwargs):
+        self.store = PlanStore()  # never null, whatever a subclass does
+
+    def __init__(self, PlanStore store not None):
+        self.store = store
+
+    def encoder_of(self, topic, field):
+        """The encoder of a topic and field; None if there is none, or more to do."""
+        return self.find(topic, field)
+
+    cdef find(self, topic, field):
+        last = self.last
+        plans = self.store.plans
+        if last is not None and <object>last[0] is topic and <object>last[1] is field and <object>last[3] is plans:
+            return last[2]
+        plan = plans.get((topic, field, b"", False))
+        if plan is None:
+            return None
+        encode = plan.direct
+        if encode is not None:
+            self.last = (topic, field, encode, plans)
+        return encode
+
+
+cdef class WriteCall(ValueEncoders):
+    """Serializes with the encoder known for topic and field."""
 
     def __call__(self, obj, ctx=None):
         """Serializes one value; None stays None.
@@ -23,34 +63,64 @@ cdef class WriteCall:
         """
         if obj is None:
             return None
-        topic = field = None
-        if ctx is not None:
-            topic = ctx.topic
-            field = ctx.field
-        last = self._last
-        quick = self._quick
-        if last is None or <object>last[0] is not topic or <object>last[1] is not field or <object>last[3] is not quick:
-            encode = quick.get((topic, field))
-            if encode is None:
-                return self._long_way(obj, ctx)
-            last = (topic, field, encode, quick)
-            self._last = last
-        encode = last[2]
+        encode = self.find(None, None) if ctx is None else self.find(ctx.topic, ctx.field)
+        if encode is None:
+            return self._long_way(obj, ctx)
         try:
-            if type(encode) is MessageEncoder:
-                return (<MessageEncoder>encode).run(obj)
-            return encode(obj)
+            return encoded(encode, obj)
         except Exception as error:
             self._blame(error, obj, ctx)
             raise
 
 
-cdef class ReadCall:
-    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise."""
+cdef inline encoded(encode, obj):
+    if type(encode) is MessageEncoder:
+        return (<MessageEncoder>encode).run(obj)
+    return encode(obj)
 
-    cdef public dict _quick
-    cdef public Py_ssize_t _quick_size
-    cdef tuple _last  # the start of a frame, decoder, the dictionary it is from
+
+cdef class FrameDecoders:
+    """Finds the decoder of a frame by its first bytes."""
+
+    cdef PlanStore store
+    cdef Py_ssize_t size
+    cdef tuple last  # the start of a frame, decoder, the dictionary it is from
+
+    def __cinit__(self, *args, **kwargs):
+        self.store = PlanStore()  # never null, whatever a subclass does
+
+    def __init__(self, PlanStore store not None, Py_ssize_t size):
+        self.store = store
+        self.size = size
+
+    def decoder_of(self, value):
+        """The decoder of a frame; None if there is none, or more to do. Headers may name another schema."""
+        return self.find(value)
+
+    cdef find(self, value):
+        cdef Py_ssize_t size = self.size
+        cdef bytes frame
+        if not PyBytes_CheckExact(value):
+            return None
+        frame = <bytes>value
+        last = self.last
+        plans = self.store.plans
+        if (last is not None and <object>last[2] is plans and PyBytes_GET_SIZE(frame) >= size
+                and PyBytes_GET_SIZE(<bytes>last[0]) == size):
+            if memcmp(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(<bytes>last[0]), size) == 0:
+                return last[1]
+        start = frame[:max(size, 0)]
+        plan = plans.get((None, None, start, False))
+        if plan is None:
+            return None
+        decode = plan.direct
+        if decode is not None:
+            self.last = (start, decode, plans)
+        return decode
+
+
+cdef class ReadCall(FrameDecoders):
+    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise."""
 
     def __call__(self, value, ctx=None):
         """Deserializes one frame; None stays None.
@@ -60,32 +130,20 @@ cdef class ReadCall:
         """
         if value is None:
             return None
-        if not PyBytes_CheckExact(value) or (ctx is not None and ctx.headers):
-            return self._long_way(value, ctx)
-        decode = self.decoder_of(<bytes>value)
+        decode = self.find(value) if ctx is None or not ctx.headers else None
         if decode is None:
             return self._long_way(value, ctx)
         try:
-            if type(decode) is MessageDecoder:
-                return (<MessageDecoder>decode).run(<bytes>value)
-            return decode(value)
+            return decoded(decode, <bytes>value)
         except Exception as error:
             self._blame(error, value, ctx)
             raise
 
-    cdef decoder_of(self, bytes frame):
-        cdef Py_ssize_t size = self._quick_size
-        last = self._last
-        quick = self._quick
-        if (last is not None and <object>last[2] is quick and PyBytes_GET_SIZE(frame) >= size
-                and PyBytes_GET_SIZE(<bytes>last[0]) == size):
-            if memcmp(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(<bytes>last[0]), size) == 0:
-                return last[1]
-        start = frame[:max(size, 0)]
-        decode = quick.get(start)
-        if decode is not None:
-            self._last = (start, decode, quick)
-        return decode
+
+cdef inline decoded(decode, bytes frame):
+    if type(decode) is MessageDecoder:
+        return (<MessageDecoder>decode).run(frame)
+    return decode(frame)
 
 
 cdef class MessageEncoder:

@@ -1,6 +1,23 @@
 """The calls in Python: the specification of the compiled ones in `native/`, and what runs where those are not built."""
 
-from serdes.kernels.pure.calls import MessageDecoder, MessageEncoder, ReadCall, WriteCall
+from serdes.kernels.pure.calls import (
+    FrameDecoders,
+    MessageDecoder,
+    MessageEncoder,
+    PlanStore,
+    ReadCall,
+    ValueEncoders,
+    WriteCall,
+)
 from serdes.kernels.pure.values import survey
 
-__all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall", "survey"]
+__all__ = [
+    "FrameDecoders",
+    "MessageDecoder",
+    "MessageEncoder",
+    "PlanStore",
+    "ReadCall",
+    "ValueEncoders",
+    "WriteCall",
+    "survey",
+]

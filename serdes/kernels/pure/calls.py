@@ -1,27 +1,69 @@
 """The short way of a call: a value that needs nothing but its encoder, a frame that needs nothing but its decoder.
 
-Must not know of registries, plans or rules: what is not found here goes the long way, which the class that is built on
-this one has. Nothing waits here and no lock is taken.
+Must not know of registries, formats or rules: what is not found here goes the long way, which the class that is built
+on these has. Nothing waits here and no lock is taken.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
-__all__ = ["MessageDecoder", "MessageEncoder", "ReadCall", "WriteCall"]
+__all__ = ["FrameDecoders", "MessageDecoder", "MessageEncoder", "PlanStore", "ReadCall", "ValueEncoders", "WriteCall"]
+
+PlanKey: TypeAlias = tuple[str | None, str | None, bytes, bool]
+"""Topic, field, the bytes that name the schema, and whether they are in a header. The last two are empty and False for
+writing; topic and field are None for a plan that is good everywhere, and without a context."""
 
 
-class WriteCall:
-    """Serializes with the encoder known for topic and field.
+class Plan(Protocol):
+    """What a serializer found out for a key.
 
     Attributes:
-        _quick: (topic, field) → encoder; entries are added, never changed: where plans end it is replaced as a whole.
-            Without a context both are None.
+        direct: the encoder or decoder, if that is all there is to do; None if it takes the long way.
     """
 
-    _quick: dict[tuple[str | None, str | None], Callable[[Any], bytes]]
+    @property
+    def direct(self) -> Callable[[Any], Any] | None: ...
+
+
+class PlanStore:
+    """The plans of one serializer or deserializer. Threads share it.
+
+    Attributes:
+        plans: key → plan; entries are put in, and all are forgotten at once, with the dictionary that has them.
+    """
+
+    __slots__ = ("plans",)
+
+    def __init__(self) -> None:
+        self.plans: dict[PlanKey, Any] = {}
+
+    def forget(self) -> None:
+        """Forgets all plans; one that is being made goes into the dictionary that its maker had before."""
+        self.plans = {}
+
+
+class ValueEncoders:
+    """Finds the encoder of a topic and field."""
+
+    def __init__(self, store: PlanStore) -> None:
+        """Makes it.
+
+        Args:
+            store: the serializer's plans.
+        """
+        self._store = store
+
+    def encoder_of(self, topic: str | None, field: str | None) -> Callable[[Any], bytes] | None:
+        """The encoder of a topic and field; None if there is none, or more to do."""
+        plan = self._store.plans.get((topic, field, b"", False))
+        return None if plan is None else plan.direct
+
+
+class WriteCall(ValueEncoders):
+    """Serializes with the encoder known for topic and field."""
 
     @abstractmethod
     def _long_way(self, obj: Any, ctx: Any) -> bytes | None:
@@ -39,7 +81,7 @@ class WriteCall:
         """
         if obj is None:
             return None
-        encode = self._quick.get((None, None) if ctx is None else (ctx.topic, ctx.field))
+        encode = self.encoder_of(None, None) if ctx is None else self.encoder_of(ctx.topic, ctx.field)
         if encode is None:
             return self._long_way(obj, ctx)
         try:
@@ -49,17 +91,29 @@ class WriteCall:
             raise
 
 
-class ReadCall:
-    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise.
+class FrameDecoders:
+    """Finds the decoder of a frame by its first bytes."""
 
-    Attributes:
-        _quick: the first bytes of a frame → decoder of such frames; entries are added, never changed: where plans end
-            it is replaced as a whole.
-        _quick_size: how many bytes those are.
-    """
+    def __init__(self, store: PlanStore, size: int) -> None:
+        """Makes it.
 
-    _quick: dict[bytes, Callable[[bytes], Any]]
-    _quick_size: int
+        Args:
+            store: the deserializer's plans.
+            size: how many bytes of a frame name its schema.
+        """
+        self._store = store
+        self._size = size
+
+    def decoder_of(self, value: Any) -> Callable[[bytes], Any] | None:
+        """The decoder of a frame; None if there is none, or more to do. Headers may name another schema."""
+        if value.__class__ is not bytes:
+            return None
+        plan = self._store.plans.get((None, None, value[: self._size], False))
+        return None if plan is None else plan.direct
+
+
+class ReadCall(FrameDecoders):
+    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise."""
 
     @abstractmethod
     def _long_way(self, value: Any, ctx: Any) -> Any:
@@ -77,15 +131,14 @@ class ReadCall:
         """
         if value is None:
             return None
-        if value.__class__ is bytes and (ctx is None or not ctx.headers):
-            decode = self._quick.get(value[: self._quick_size])
-            if decode is not None:
-                try:
-                    return decode(value)
-                except Exception as error:
-                    self._blame(error, value, ctx)
-                    raise
-        return self._long_way(value, ctx)
+        decode = self.decoder_of(value) if ctx is None or not ctx.headers else None
+        if decode is None:
+            return self._long_way(value, ctx)
+        try:
+            return decode(value)
+        except Exception as error:
+            self._blame(error, value, ctx)
+            raise
 
 
 class MessageEncoder:

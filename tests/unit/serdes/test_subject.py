@@ -18,7 +18,7 @@ from serdes import (
     topic_subject_name_strategy,
 )
 from serdes.asks import Flow
-from serdes.engine.blocking import drive
+from serdes.engine.drivers import drive
 from serdes.engine.plan import default_strategy
 from serdes.subject import subject_of
 from tests.unit.serdes.fake import FakeRegistry

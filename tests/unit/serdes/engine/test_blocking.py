@@ -87,7 +87,7 @@ def test_reader_schema_evolves_both_ids(client: Counting) -> None:
 
 def test_latest_is_asked_again_after_its_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("serdes.engine.calls.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("serdes.engine.cache.time.monotonic", lambda: now[0])
     conf = {"auto.register.schemas": False, "use.latest.version": True}
     with Counting(f"mock://{request.node.nodeid}", **{"cache.latest.ttl.sec": 10}) as client:
         client.register_schema("orders-value", Schema(ORDER))
@@ -198,7 +198,7 @@ def test_a_plan_lasts_no_longer_than_the_answer_it_was_made_of(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("serdes.engine.calls.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("serdes.engine.cache.time.monotonic", lambda: now[0])
     url = f"mock://{request.node.nodeid}"
     with Counting(url, **{"cache.latest.ttl.sec": 10}) as client, SchemaRegistryClient({"url": url}) as other:
         other.register_schema("orders-value", Schema(ORDER))
@@ -267,7 +267,7 @@ def test_registrations_of_others_cost_a_serializer_nothing(client: Counting) -> 
 def test_a_plan_that_was_on_its_way_during_a_change_is_not_kept(client: Counting) -> None:
     client.register_schema("orders-value", Schema(ORDER))
     serialize = AvroSerializer(client, conf={**LATEST, "subject.name.strategy.type": "TOPIC"})
-    flow = serialize._prepare(VALUE)
+    flow = serialize._engine.prepare(VALUE)
     next(flow)
     old = client.get_latest_version("orders-value")
     client.register_schema("orders-value", Schema(WIDER))
@@ -280,3 +280,18 @@ def test_a_client_holds_no_serializer(client: Counting) -> None:
     serialize = weakref.ref(AvroSerializer(client, ORDER))
     gc.collect()
     assert serialize() is None
+
+
+def test_a_plan_that_was_made_without_a_context_is_good_for_no_topic(client: Counting) -> None:
+    """With a strategy of the user's, values without a context have a subject of their own."""
+
+    def strategy(ctx: SerializationContext | None, name: str | None) -> str:
+        return "nowhere" if ctx is None else f"{ctx.topic}-value"
+
+    for subject, schema in (("nowhere", ORDER), ("orders-value", ORDER), ("orders-value", WIDER)):
+        client.register_schema(subject, Schema(schema))
+    frame = b"\x00\x00\x00\x00\x01\x02x\x02"
+    read = AvroDeserializer(client, conf={**NEWEST, "subject.name.strategy": strategy})
+    for _ in range(2):
+        assert read(frame) == {"id": "x", "n": 1}
+        assert read(frame, VALUE) == {"id": "x", "n": 1, "note": None}

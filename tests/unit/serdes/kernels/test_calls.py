@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from google.protobuf import duration_pb2, timestamp_pb2, wrappers_pb2
@@ -18,11 +18,24 @@ VALUE = SerializationContext("t", MessageField.VALUE)
 KEY = SerializationContext("t", MessageField.KEY)
 
 
+class Known(NamedTuple):
+    """A plan."""
+
+    direct: Any
+
+
+def key_of(name: str) -> tuple[str | None, str | None, bytes, bool]:
+    topic, field = name.split("_")
+    return topic, field, b"", False
+
+
 def writer(kernels: ModuleType, **encoders: Any) -> Any:
     class Writer(kernels.WriteCall):  # type: ignore[name-defined,misc]
         def __init__(self) -> None:
-            self._quick = {tuple(name.split("_")): encode for name, encode in encoders.items()}
+            self.store = kernels.PlanStore()
+            self.store.plans.update((key_of(name), Known(encode)) for name, encode in encoders.items())
             self.blamed: list[Any] = []
+            super().__init__(self.store)
 
         def _long_way(self, obj: Any, ctx: Any) -> bytes:
             return b"long:%r" % (obj,)
@@ -30,8 +43,8 @@ def writer(kernels: ModuleType, **encoders: Any) -> Any:
         def _blame(self, error: SerializationError, value: Any, ctx: Any) -> None:
             self.blamed.append((error, value, ctx))
 
-        def add(self, key: Any, encode: Any) -> None:
-            self._quick[key] = encode
+        def add(self, topic: Any, field: Any, encode: Any) -> None:
+            self.store.plans[topic, field, b"", False] = Known(encode)
 
     return Writer()
 
@@ -39,9 +52,10 @@ def writer(kernels: ModuleType, **encoders: Any) -> Any:
 def reader(kernels: ModuleType, size: int, decoders: dict[bytes, Any]) -> Any:
     class Reader(kernels.ReadCall):  # type: ignore[name-defined,misc]
         def __init__(self) -> None:
-            self._quick = decoders
-            self._quick_size = size
+            self.store = kernels.PlanStore()
+            self.store.plans.update(((None, None, start, False), Known(decode)) for start, decode in decoders.items())
             self.blamed: list[Any] = []
+            super().__init__(self.store, size)
 
         def _long_way(self, value: Any, ctx: Any) -> Any:
             return "long", value
@@ -71,8 +85,8 @@ def test_the_encoder_of_topic_and_field_is_used(kernels: ModuleType) -> None:
 def test_what_is_not_known_goes_the_long_way_until_it_is(kernels: ModuleType) -> None:
     write = writer(kernels, t_value=lambda obj: b"v")
     assert [write(1, KEY), write(1), write(1, VALUE), write(1, KEY)] == [b"long:1", b"long:1", b"v", b"long:1"]
-    write.add(("t", "key"), lambda obj: b"k")
-    write.add((None, None), lambda obj: b"n")
+    write.add("t", "key", lambda obj: b"k")
+    write.add(None, None, lambda obj: b"n")
     assert [write(1, KEY), write(1), write(1, VALUE)] == [b"k", b"n", b"v"]
 
 
@@ -208,16 +222,45 @@ def test_a_frame_that_is_shorter_than_what_is_skipped_is_an_empty_message(kernel
     assert decode(b"\x00\x00") == duration_pb2.Duration()
 
 
-def test_what_was_known_is_not_used_after_all_was_replaced(kernels: ModuleType) -> None:
+def test_what_was_known_is_not_used_after_all_was_forgotten(kernels: ModuleType) -> None:
     write = writer(kernels, t_value=lambda obj: b"old")
     assert write(1, VALUE) == b"old"
-    write._quick = {("t", "value"): lambda obj: b"new"}
-    assert write(1, VALUE) == b"new"
-    write._quick = {}
+    former = write.store.plans
+    write.store.forget()
+    former["t", "value", b"", False] = Known(lambda obj: b"made meanwhile")
     assert write(1, VALUE) == b"long:1"
+    write.add("t", "value", lambda obj: b"new")
+    assert write(1, VALUE) == b"new"
     read = reader(kernels, 1, {b"a": lambda frame: "old"})
     assert read(b"ab") == "old"
-    read._quick = {b"a": lambda frame: "new"}
-    assert read(b"ab") == "new"
-    read._quick = {}
+    read.store.forget()
     assert read(b"ab") == ("long", b"ab")
+    read.store.plans[None, None, b"a", False] = Known(lambda frame: "new")
+    assert read(b"ab") == "new"
+
+
+def test_a_plan_that_is_more_than_its_codec_goes_the_long_way(kernels: ModuleType) -> None:
+    assert writer(kernels, t_value=None)(1, VALUE) == b"long:1"
+    assert reader(kernels, 1, {b"a": None})(b"ab") == ("long", b"ab")
+
+
+def test_what_is_known_can_be_asked_for(kernels: ModuleType) -> None:
+    encode, decode = (lambda obj: b"v"), (lambda frame: "d")
+    write, read = writer(kernels, t_value=encode, t_key=None), reader(kernels, 1, {b"a": decode})
+    for _ in range(2):
+        assert [write.encoder_of("t", field) for field in ("value", "key", "none")] == [encode, None, None]
+        assert [read.decoder_of(frame) for frame in (b"ab", b"b", bytearray(b"ab"), "ab")] == [decode, None, None, None]
+
+
+def test_a_class_that_does_not_call_the_constructor_knows_nothing(kernels: ModuleType) -> None:
+    class Write(kernels.WriteCall):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            pass
+
+    class Read(kernels.ReadCall):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            pass
+
+    for made in (Write(), Read()):
+        with pytest.raises(AttributeError):
+            made(b"ab", VALUE)

@@ -392,4 +392,4 @@ def test_schemas_without_rules_cost_no_engine(client: SchemaRegistryClient) -> N
     read = AvroDeserializer(client)
     assert read(write(ADA, CTX), CTX) == ADA
     for one in (write, read):
-        assert one._planner._contracts._made is None  # type: ignore[attr-defined]
+        assert one._engine._planner._contracts._made is None  # type: ignore[attr-defined]

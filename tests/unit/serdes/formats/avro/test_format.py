@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from registry import Schema, SchemaReference
-from serdes.engine.blocking import drive
+from serdes.engine.drivers import drive
 from serdes.errors import SerializationError
 from serdes.formats.avro.format import AvroFormat
 from serdes.formats.avro.logical import Duration

@@ -4,7 +4,7 @@ import pytest
 
 from registry import Schema
 from serdes import SerializationError
-from serdes.engine.blocking import drive
+from serdes.engine.drivers import drive
 from serdes.formats.json.format import JsonFormat
 from serdes.options import WriteOptions
 

@@ -6,7 +6,7 @@ import pytest
 
 from registry import Schema
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.engine.blocking import drive
+from serdes.engine.drivers import drive
 from serdes.formats.protobuf.format import ProtobufFormat
 from serdes.options import PROTOBUF_WRITE, WriteOptions
 from tests.unit.serdes.fake import FakeRegistry
