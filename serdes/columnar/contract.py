@@ -62,6 +62,7 @@ class ColumnOptions:
         unions: what a union of several types becomes: `struct`, of `member0`, `member1`, … of which one is set, as in
             Spark; or `dense`, Arrow's own union.
         enums: enums as their `name`, or their `number` in the reader schema.
+        time_unit: of Protobuf's Timestamp and Duration: `us` (finer parts are cut off, as in Spark) or `ns`.
         recursive_max_depth: how often a record may stand inside of itself; fields that go deeper are left out. 0
             refuses recursive reader schemas.
         max_row_bytes: what the items of a row's arrays and maps may take in the columns; a row of more is an error.
@@ -71,6 +72,7 @@ class ColumnOptions:
     columns: tuple[str, ...] | None = None
     unions: Literal["struct", "dense"] = "struct"
     enums: Literal["name", "number"] = "name"
+    time_unit: Literal["us", "ns"] = "us"
     recursive_max_depth: int = 0
     max_row_bytes: int = MAX_ROW_BYTES
     max_empty_items: int = 10_000
@@ -80,6 +82,8 @@ class ColumnOptions:
             raise ValueError(f"unions={self.unions!r}: it is 'struct' or 'dense'")
         if self.enums not in ("name", "number"):
             raise ValueError(f"enums={self.enums!r}: it is 'name' or 'number'")
+        if self.time_unit not in ("us", "ns"):
+            raise ValueError(f"time_unit={self.time_unit!r}: it is 'us' or 'ns'")
         if self.recursive_max_depth < 0 or self.max_row_bytes <= 0 or self.max_empty_items < 0:
             raise ValueError("recursive_max_depth, max_row_bytes and max_empty_items are not negative")
         paths: object = self.columns

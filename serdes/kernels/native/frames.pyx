@@ -34,6 +34,13 @@ cdef inline uint64_t big_endian(const uint8_t* data, int size) noexcept nogil:
     return value
 
 
+cdef object named(const Key* key):
+    """The number, or the 16 bytes of the GUID."""
+    if key.guid:
+        return (<object>key.high << 64 | <object>key.low).to_bytes(16, "big")
+    return key.low
+
+
 cdef class Frames:
     """The rows of a batch: where each payload is, and what names its schema.
 
@@ -259,11 +266,7 @@ cdef class Frames:
         cdef int64_t place
         made = []
         for place in range(self.found_count):
-            if self.found[place].guid:
-                name = (<object>self.found[place].high << 64 | <object>self.found[place].low).to_bytes(16, "big")
-            else:
-                name = self.found[place].low
-            made.append((name, self.found[place].rows))
+            made.append((named(&self.found[place]), self.found[place].rows))
         return made
 
     def plan_of_row(self, list plans not None):
@@ -315,3 +318,9 @@ cdef class Frames:
         if self.tails == NULL or self.tails[row] == NULL:
             return None
         return PyBytes_FromStringAndSize(<const char*>self.tails[row], self.tail_sizes[row])
+
+    def name_of(self, int64_t row):
+        """What names a row's schema: the number, or the 16 bytes of the GUID; None without."""
+        if not 0 <= row < self.filled:
+            raise IndexError(row)
+        return named(&self.found[self.keys[row]]) if self.keys[row] >= 0 else None

@@ -101,3 +101,8 @@ class Frames:
     def tail(self, row: int) -> bytes | None:
         """What stood in the row's header after the id (Protobuf: the path of the type); None if it had no header."""
         return self._tails[row]
+
+    def name_of(self, row: int) -> int | bytes | None:
+        """What names a row's schema: the number, or the 16 bytes of the GUID; None without."""
+        key = self._keys[row]
+        return list(self._names)[key] if key >= 0 else None

@@ -32,12 +32,15 @@ def check(frames: Any, rows: list[bytes | None]) -> None:
         if row is None:
             assert at in frames.rows_of(-1)
             assert frames.payload(at) is None
+            assert frames.name_of(at) is None
         elif row[:1] == b"\x00" and len(row) >= 5:
             assert at in frames.rows_of(names.index(int.from_bytes(row[1:5], "big")))
             assert frames.payload(at) == row[5:]
+            assert frames.name_of(at) == int.from_bytes(row[1:5], "big")
         elif row[:1] == b"\x01" and len(row) >= 17:
             assert at in frames.rows_of(names.index(row[1:17]))
             assert frames.payload(at) == row[17:]
+            assert frames.name_of(at) == row[1:17]
         else:
             assert at in frames.rows_of(-2)
             assert frames.payload(at) == row
