@@ -28,8 +28,9 @@ from kafka_core.aio.consuming.events import (
     Statistics,
     Throttled,
 )
-from kafka_core.aio.consuming.fetch import FetchLoop, PositionFinder
+from kafka_core.aio.consuming.fetch import FetchLoop
 from kafka_core.aio.consuming.group import GroupDriver
+from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.consuming.settings import callbacks_of, checked, chosen, fetch_settings, group_settings
 from kafka_core.aio.consuming.status import ConsumerHealth, health, statistics

@@ -9,7 +9,8 @@ import pytest
 
 from kafka_core.aio.cluster.client import Purpose
 from kafka_core.aio.consuming import fetch as consumer_fetch
-from kafka_core.aio.consuming.fetch import FetchLoop, PositionFinder
+from kafka_core.aio.consuming.fetch import FetchLoop
+from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.clock import SystemClock
 from kafka_core.engine.consuming.fetch_queue import FetchQueue, Marks
