@@ -94,7 +94,7 @@ class Consumer:
                 if ready is not None:
                     return ready
         except BaseException:  # Ctrl-C: the queue has mended itself, and its partition is to be fetched again
-            self._hand_back(lambda: self._core.hand_back([]))
+            self._hand_back(lambda: self._core.positions.hand_back([]))
             raise
         found: list[Message] = []
 
@@ -107,7 +107,7 @@ class Consumer:
         try:
             self._until(timeout, attempt)
         except BaseException:
-            self._hand_back(lambda: self._core.hand_back(found))
+            self._hand_back(lambda: self._core.positions.hand_back(found))
             raise
         return found[0] if found else None
 
@@ -133,13 +133,13 @@ class Consumer:
             if notice is not None:
                 found.append(notice)
             self._queue.take(found, num_messages - len(found))
-            return len(found) >= num_messages or (bool(found) and not self._core.more_expected())
+            return len(found) >= num_messages or (bool(found) and not self._core.positions.more_expected())
 
         try:
             self._until(timeout, attempt, lambda: bool(found))
             self._queue.given()
         except BaseException:  # Ctrl-C: what it has so far must not be lost
-            self._hand_back(lambda: self._core.hand_back(found))
+            self._hand_back(lambda: self._core.positions.hand_back(found))
             raise
         return found
 
@@ -164,7 +164,7 @@ class Consumer:
             batch = columns.sink.finish()
             self._queue.given()
         except BaseException:
-            self._hand_back(lambda: self._core.hand_back_from(columns.first))
+            self._hand_back(lambda: self._core.positions.hand_back_from(columns.first))
             raise
         return batch
 
@@ -178,7 +178,7 @@ class Consumer:
         Args:
             taken: all that the call had returned, in order.
         """
-        self._hand_back(lambda: self._core.hand_back(taken, unstore=True))
+        self._hand_back(lambda: self._core.positions.hand_back(taken, unstore=True))
 
     def __iter__(self) -> Iterator[Message]:
         """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""
@@ -197,13 +197,13 @@ class Consumer:
         if self._closed or not self._thread.pid_ok():
             self._check()
         core = self._core
-        core.last_poll_s = time.monotonic()
-        if core.expelled:
-            self._thread.post(core.polled)
+        core.polls.last_s = time.monotonic()
+        if core.polls.expelled:
+            self._thread.post(core.rebalancing.polled)
 
     def _check(self) -> None:
         if self._closed:
-            raise StateError("Consumer closed")
+            raise StateError("the consumer is closed")
         self._thread.check()
 
     def _until(
@@ -241,14 +241,14 @@ class Consumer:
         """Waits for the loop, a slice at most; meanwhile the application counts as polling."""
         self._thread.check_can_wait()
         core = self._core
-        core.polling += 1
+        core.polls.waiting += 1
         try:
             self._signal.wait(seconds)
         finally:
-            core.polling -= 1
-            core.last_poll_s = time.monotonic()
+            core.polls.waiting -= 1
+            core.polls.last_s = time.monotonic()
         if self._closed:
-            raise StateError("Consumer closed")
+            raise StateError("the consumer is closed")
 
     # ---- callbacks
 
@@ -268,7 +268,7 @@ class Consumer:
                 if isinstance(item, Notice):
                     return item.message
                 rebalance = isinstance(item, Rebalance)
-                if rebalance and not self._run(core.begin(item.event)):
+                if rebalance and not self._run(core.rebalancing.begin(item.event)):
                     continue
                 call = self._call_for(item)
             except BaseException:
@@ -282,8 +282,8 @@ class Consumer:
                     if rebalance:
                         self._finish(item.event)
                 except BaseException:
-                    if rebalance and core.active_event == item.event:
-                        self._thread.submit(core.finish_event(item.event))
+                    if rebalance and core.assigning.event == item.event:
+                        self._thread.submit(core.rebalancing.finish(item.event))
                     raise
         return None
 
@@ -291,15 +291,15 @@ class Consumer:
         """The application's callback for an item, ready to be called."""
         core = self._core
         if not isinstance(item, Rebalance):
-            found = core.callbacks.call_for(item)
+            found = core.inbox.callbacks.call_for(item)
             return None if found is None else partial(found[0], *found[1])
-        callback = core.rebalance_callbacks.for_event(item.event)
+        callback = core.rebalancing.callbacks.for_event(item.event)
         partitions = [TopicPartition(topic, number) for topic, number in sorted(item.event.partitions)]
         return None if callback is None else partial(callback, self, partitions)
 
     def _finish(self, event: Event) -> None:
         if self._thread.running:  # the callback may have closed this consumer
-            self._thread.run(self._core.finish_event(event), keep=True)
+            self._thread.run(self._core.rebalancing.finish(event), keep=True)
 
     def _hand_back(self, call: Callable[[], None]) -> None:
         """Undoes what a broken-off call had taken, on the loop."""
@@ -343,34 +343,33 @@ class Consumer:
         held, given = Held(), RebalanceCallbacks(on_assign, on_revoke, on_lost)
         calls = {name: getattr(given, name) for name in ("on_assign", "on_revoke", "on_lost")}
         weak = {name: held.weak(name, call) for name, call in calls.items() if call is not None}
-        self._call(self._core.subscribe, topics, RebalanceCallbacks(**weak))
+        self._call(self._core.subscribing.subscribe, topics, RebalanceCallbacks(**weak))
         self._group_callbacks = held
 
     def unsubscribe(self) -> None:
         """Ends the subscription: the partitions are given up (on_revoke, at the next poll) and the group is left."""
-        self._call(self._core.unsubscribe)
+        self._call(self._core.subscribing.unsubscribe)
 
     def subscription(self) -> list[str]:
         """The topics and patterns given to subscribe()."""
         self._check()
-        subscription = self._core.subscription
-        return [] if subscription is None else list(subscription.topics)
+        return self._core.subscription()
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads exactly these partitions, each from its `offset` (by default the committed one)."""
-        self._call(self._core.assign, partitions)
+        self._call(self._core.assigning.assign, partitions)
 
     def unassign(self) -> None:
         """Reads nothing any more."""
-        self._call(self._core.unassign)
+        self._call(self._core.assigning.unassign)
 
     def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads these partitions too. Raises ConfigError if one is assigned already."""
-        self._call(self._core.incremental_assign, partitions)
+        self._call(self._core.assigning.incremental_assign, partitions)
 
     def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
         """Stops reading these partitions. Raises ConfigError if one is not assigned."""
-        self._call(self._core.incremental_unassign, partitions)
+        self._call(self._core.assigning.incremental_unassign, partitions)
 
     def assignment(self) -> list[TopicPartition]:
         """What is assigned at the moment."""
@@ -381,20 +380,20 @@ class Consumer:
 
     def seek(self, partition: TopicPartition) -> None:
         """Goes on reading an assigned partition from `partition.offset`. Raises StateError if it is not assigned."""
-        self._call(self._core.seek, partition)
+        self._call(self._core.positions.seek, partition)
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
         """Hands out nothing of these partitions until `resume`; what is fetched already is kept."""
-        self._call(self._core.pause, partitions)
+        self._call(self._core.positions.pause, partitions)
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:
         """Ends `pause`."""
-        self._call(self._core.resume, partitions)
+        self._call(self._core.positions.resume, partitions)
 
     def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The partitions with the offset after the last record handed out, OFFSET_INVALID if there was none."""
         self._check()
-        return self._core.position(partitions)
+        return self._core.positions.position(partitions)
 
     def get_watermark_offsets(
         self, partition: TopicPartition, timeout: float | None = None, cached: bool = False
@@ -409,14 +408,14 @@ class Consumer:
         """
         self._check()
         if cached:
-            return self._core.cached_watermarks(partition)
-        return self._call(self._core.watermarks, partition, timeout)
+            return self._core.lookups.cached_watermarks(partition)
+        return self._call(self._core.lookups.watermarks, partition, timeout)
 
     def offsets_for_times(
         self, partitions: Sequence[TopicPartition], timeout: float | None = None
     ) -> list[TopicPartition]:
         """The first offset at or after a time (ms, in each partition's `offset`); OFFSET_END if there is none."""
-        return self._call(self._core.offsets_for_times, partitions, timeout)
+        return self._call(self._core.lookups.offsets_for_times, partitions, timeout)
 
     # ---- commits
 
@@ -445,28 +444,27 @@ class Consumer:
         commits = core.committer.pick(partitions)
         if not asynchronous:
             return self._call(core.commit, commits)
-        self._call(core.start)
-        self._thread.submit(core.committer.commit_later(commits, partitions))
+        self._call(core.commit_soon, commits, partitions)
         return None
 
     def store_offsets(self, message: Message | None = None, offsets: Sequence[TopicPartition] | None = None) -> None:
         """Stores offsets for the next commit; `enable.auto.offset.store` must be off."""
         self._check()
-        self._core.store_offsets(message, offsets)
+        self._core.positions.store_offsets(message, offsets)
 
     def committed(self, partitions: Sequence[TopicPartition], timeout: float | None = None) -> list[TopicPartition]:
         """What the group has committed for these partitions, OFFSET_INVALID where there is nothing."""
-        return self._call(self._core.committed, partitions, timeout)
+        return self._call(self._core.lookups.committed, partitions, timeout)
 
     # ---- facts
 
     def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
         """The cluster's brokers and topics (or one topic)."""
-        return self._call(self._core.list_topics, topic, timeout)
+        return self._call(self._core.lookups.list_topics, topic, timeout)
 
     def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id."""
-        return self._call(self._core.cluster_id, timeout)
+        return self._call(self._core.lookups.cluster_id, timeout)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time (PLAIN, SCRAM); open connections stay open."""
@@ -481,7 +479,7 @@ class Consumer:
     def consumer_group_metadata(self) -> ConsumerGroupMetadata:
         """The membership as `Producer.send_offsets_to_transaction` wants it."""
         self._check()
-        return self._core.identity()
+        return self._core.membership.identity()
 
     def health(self) -> ConsumerHealth:
         """How the consumer is: membership, ages of the last heartbeat and poll, lag, errors. Works when closed, too."""
@@ -517,7 +515,7 @@ class Consumer:
         finally:
             self._closed = True
             self._signal.set()
-            core.closed = True
+            core.running.closed = True
             self._thread.stop()
 
     def __enter__(self) -> Self:

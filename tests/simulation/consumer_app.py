@@ -138,7 +138,7 @@ class ConsumerApp(App):
         core = self.consumer._core
         held = sum(state.queued_bytes for state in core.assignment)
         allowed = core.config.integer("queued.max.messages.kbytes") * 1024
-        return held, allowed + 2 * len(self.world.plan.topics) * core.settings.max_bytes
+        return held, allowed + 2 * len(self.world.plan.topics) * core.config.integer("fetch.max.bytes")
 
 
 class ReaderApp(ConsumerApp):

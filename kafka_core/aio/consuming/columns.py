@@ -58,7 +58,7 @@ class ColumnTaker:
                 core.queue.next()
                 raise ConsumeError(error, kafka_message=event)
             core.queue.next()
-        return self._left == 0 or (not self._empty and not core.more_expected())
+        return self._left == 0 or (not self._empty and not core.positions.more_expected())
 
 
 def error_of(message: Message) -> KafkaError:

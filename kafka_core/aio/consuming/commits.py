@@ -41,16 +41,14 @@ class Member:
 
     def __init__(
         self,
-        now: Callable[[], ConsumerGroupMetadata],
         commits: Commits,
         assignment: Assignment,
         membership: Membership,
     ) -> None:
-        self._now = now
         self._membership = membership
         self._commits = commits
         self._assignment = assignment
-        self._began = self.last = now()
+        self._began = self.last = membership.identity()
 
     def identity(self) -> ConsumerGroupMetadata:
         """The membership now.
@@ -60,7 +58,7 @@ class Member:
                 and the partitions with it, though they are not given up yet: without a generation the coordinator
                 would take the commit as soon as the group is empty.
         """
-        now = self._now()
+        now = self._membership.identity()
         if now.generation_id < 0 and self._membership.wants_membership and any(c.life for c in self._commits.values()):
             raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
         if now != self._began and offsets.given_up(self._commits, self._assignment):
@@ -70,23 +68,25 @@ class Member:
 
 
 class Committer:
-    """One commit at a time, in the order of the calls: a later offset is never overwritten by an earlier one."""
+    """One commit at a time, in the order of the calls: a later offset is never overwritten by an earlier one.
+
+    Args:
+        group_changed: set when a commit was refused for its membership.
+    """
 
     def __init__(
         self,
         assignment: Assignment,
         membership: Membership,
         rpc: ConsumerRpc,
-        identity: Callable[[], ConsumerGroupMetadata],
         tell: Callable[[Item], None],
-        poke_group: Callable[[], None],
+        group_changed: asyncio.Event,
     ) -> None:
         self._assignment = assignment
         self._membership = membership
         self._rpc = rpc
-        self._identity = identity
         self._tell = tell
-        self._poke_group = poke_group
+        self._group_changed = group_changed
         self._turn = asyncio.Lock()
 
     def pick(self, partitions: Sequence[TopicPartition] | None) -> Commits:
@@ -108,13 +108,13 @@ class Committer:
         """
         if not commits:
             raise KafkaException(KafkaError(KafkaError._NO_OFFSET, "Commit failed: Local: No offset stored"))
-        member = Member(self._identity, commits, self._assignment, self._membership)
+        member = Member(commits, self._assignment, self._membership)
         async with self._turn:
             try:
                 errors = await self._rpc.commit(member.identity, commits, timeout_s)
             except KafkaException as error:
                 self._membership.commit_rejected(error.code, member.last.member_id, member.last.generation_id)
-                self._poke_group()
+                self._group_changed.set()
                 raise
             offsets.committed(self._assignment, commits, errors)
         return offsets.to_partitions(with_errors(commits, errors))
@@ -149,10 +149,10 @@ class Committer:
         commits = offsets.storable(states)
         if not commits:
             return
-        now = self._identity()  # a later membership must not commit what this one gives up
+        now = self._membership.identity()  # a later membership must not commit what this one gives up
 
         def identity() -> ConsumerGroupMetadata:
-            if self._identity() != now:
+            if self._membership.identity() != now:
                 raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
             return now
 

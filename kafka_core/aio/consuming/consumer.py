@@ -99,12 +99,12 @@ class AIOConsumer:
             if notice is not None:
                 found.append(notice)
             self._queue.take(found, num_messages - len(found))
-            return len(found) >= num_messages or (bool(found) and not self._core.more_expected())
+            return len(found) >= num_messages or (bool(found) and not self._core.positions.more_expected())
 
         try:
             await self._until(timeout, attempt, lambda: bool(found))
         except BaseException:  # cancelled, above all: what it has so far must not be lost
-            self._core.hand_back(found)
+            self._core.positions.hand_back(found)
             raise
         self._queue.given()
         return found
@@ -120,14 +120,14 @@ class AIOConsumer:
             await self._until(timeout, columns.attempt, lambda: bool(columns.sink.rows))
             batch = columns.sink.finish()
         except BaseException:
-            self._core.hand_back_from(columns.first)
+            self._core.positions.hand_back_from(columns.first)
             raise
         self._queue.given()
         return batch
 
     def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch) -> None:
         """See `Consumer.hand_back`; on the loop's thread."""
-        self._core.hand_back(taken, unstore=True)
+        self._core.positions.hand_back(taken, unstore=True)
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         """Messages until the consumer is closed."""
@@ -148,16 +148,16 @@ class AIOConsumer:
         """What every poll does first."""
         self._check()
         core = self._core
-        now_s = core.last_poll_s = time.monotonic()
-        if core.expelled:
-            core.polled()
+        now_s = core.polls.last_s = time.monotonic()
+        if core.polls.expelled:
+            core.rebalancing.polled()
         if now_s - self._yielded_s > LONGEST_RUN_S:
             await asyncio.sleep(0)
             self._yielded_s = time.monotonic()
 
     def _check(self) -> None:
         if self._closed:
-            raise StateError("Consumer closed")
+            raise StateError("the consumer is closed")
 
     async def _until(
         self,
@@ -186,14 +186,14 @@ class AIOConsumer:
 
     async def _sleep(self, seconds: float | None) -> None:
         core = self._core
-        core.polling += 1
+        core.polls.waiting += 1
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._signal.wait()
         finally:
-            core.polling -= 1
-            core.last_poll_s = self._yielded_s = time.monotonic()
+            core.polls.waiting -= 1
+            core.polls.last_s = self._yielded_s = time.monotonic()
         self._check()
 
     # ---- callbacks
@@ -207,15 +207,15 @@ class AIOConsumer:
                 return item.message
             if isinstance(item, Rebalance):
                 await self._rebalance(item)
-            elif (call := core.callbacks.call_for(item)) is not None:
+            elif (call := core.inbox.callbacks.call_for(item)) is not None:
                 await settled(call[0](*call[1]))
         return None
 
     async def _rebalance(self, item: Rebalance) -> None:
         """Awaits on_assign, on_revoke or on_lost; whatever it raises, the group goes on, and then it is raised."""
         core, event = self._core, item.event
-        callback = core.rebalance_callbacks.for_event(event)
-        if not core.begin_event(event):
+        callback = core.rebalancing.callbacks.for_event(event)
+        if not await core.rebalancing.begin(event):
             return
         try:
             if callback is not None:
@@ -224,7 +224,7 @@ class AIOConsumer:
         finally:
             if not self._closed:  # the callback may have closed this consumer
                 # A task of its own: a poll() that is cancelled meanwhile must not end the partitions' last commit.
-                await asyncio.shield(core.spawn(core.finish_event(event)))
+                await asyncio.shield(core.running.spawn(core.rebalancing.finish(event)))
 
     # ---- subscription and assignment
 
@@ -240,39 +240,38 @@ class AIOConsumer:
         held, given = Held(awaits=True), RebalanceCallbacks(on_assign, on_revoke, on_lost)
         calls = {name: getattr(given, name) for name in ("on_assign", "on_revoke", "on_lost")}
         weak = {name: held.weak(name, call) for name, call in calls.items() if call is not None}
-        await self._core.subscribe(topics, RebalanceCallbacks(**weak))
+        await self._core.subscribing.subscribe(topics, RebalanceCallbacks(**weak))
         self._group_callbacks = held
 
     async def unsubscribe(self) -> None:
         """Ends the subscription; see `Consumer.unsubscribe`."""
         self._check()
-        await self._core.unsubscribe()
+        await self._core.subscribing.unsubscribe()
 
     async def subscription(self) -> list[str]:
         """The topics and patterns given to subscribe()."""
         self._check()
-        subscription = self._core.subscription
-        return [] if subscription is None else list(subscription.topics)
+        return self._core.subscription()
 
     async def assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads exactly these partitions; see `Consumer.assign`."""
         self._check()
-        await self._core.assign(partitions)
+        await self._core.assigning.assign(partitions)
 
     async def unassign(self) -> None:
         """Reads nothing any more."""
         self._check()
-        await self._core.unassign()
+        await self._core.assigning.unassign()
 
     async def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads these partitions too."""
         self._check()
-        await self._core.incremental_assign(partitions)
+        await self._core.assigning.incremental_assign(partitions)
 
     async def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
         """Stops reading these partitions."""
         self._check()
-        await self._core.incremental_unassign(partitions)
+        await self._core.assigning.incremental_unassign(partitions)
 
     async def assignment(self) -> list[TopicPartition]:
         """What is assigned at the moment."""
@@ -284,22 +283,22 @@ class AIOConsumer:
     async def seek(self, partition: TopicPartition) -> None:
         """Goes on reading an assigned partition from `partition.offset`."""
         self._check()
-        await self._core.seek(partition)
+        await self._core.positions.seek(partition)
 
     async def pause(self, partitions: Sequence[TopicPartition]) -> None:
         """Hands out nothing of these partitions until `resume`."""
         self._check()
-        await self._core.pause(partitions)
+        await self._core.positions.pause(partitions)
 
     async def resume(self, partitions: Sequence[TopicPartition]) -> None:
         """Ends `pause`."""
         self._check()
-        await self._core.resume(partitions)
+        await self._core.positions.resume(partitions)
 
     async def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The partitions with the offset after the last record handed out."""
         self._check()
-        return self._core.position(partitions)
+        return self._core.positions.position(partitions)
 
     async def get_watermark_offsets(
         self, partition: TopicPartition, timeout: float | None = None, cached: bool = False
@@ -307,15 +306,15 @@ class AIOConsumer:
         """First offset of a partition and the one after its last record; see `Consumer.get_watermark_offsets`."""
         self._check()
         if cached:
-            return self._core.cached_watermarks(partition)
-        return await self._core.watermarks(partition, timeout)
+            return self._core.lookups.cached_watermarks(partition)
+        return await self._core.lookups.watermarks(partition, timeout)
 
     async def offsets_for_times(
         self, partitions: Sequence[TopicPartition], timeout: float | None = None
     ) -> list[TopicPartition]:
         """The first offset at or after a time; see `Consumer.offsets_for_times`."""
         self._check()
-        return await self._core.offsets_for_times(partitions, timeout)
+        return await self._core.lookups.offsets_for_times(partitions, timeout)
 
     # ---- commits
 
@@ -332,8 +331,7 @@ class AIOConsumer:
         commits = core.committer.pick(partitions)
         if not asynchronous:
             return await core.commit(commits)
-        await core.start()
-        core.spawn(core.committer.commit_later(commits, partitions))
+        await core.commit_soon(commits, partitions)
         return None
 
     async def store_offsets(
@@ -341,26 +339,26 @@ class AIOConsumer:
     ) -> None:
         """Stores offsets for the next commit; `enable.auto.offset.store` must be off."""
         self._check()
-        self._core.store_offsets(message, offsets)
+        self._core.positions.store_offsets(message, offsets)
 
     async def committed(
         self, partitions: Sequence[TopicPartition], timeout: float | None = None
     ) -> list[TopicPartition]:
         """What the group has committed for these partitions."""
         self._check()
-        return await self._core.committed(partitions, timeout)
+        return await self._core.lookups.committed(partitions, timeout)
 
     # ---- facts
 
     async def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
         """The cluster's brokers and topics (or one topic)."""
         self._check()
-        return await self._core.list_topics(topic, timeout)
+        return await self._core.lookups.list_topics(topic, timeout)
 
     async def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id."""
         self._check()
-        return await self._core.cluster_id(timeout)
+        return await self._core.lookups.cluster_id(timeout)
 
     async def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time; see `Consumer.set_sasl_credentials`."""
@@ -375,7 +373,7 @@ class AIOConsumer:
     async def consumer_group_metadata(self) -> ConsumerGroupMetadata:
         """The membership as a transactional producer wants it."""
         self._check()
-        return self._core.identity()
+        return self._core.membership.identity()
 
     def health(self) -> ConsumerHealth:
         """How the consumer is. Works when closed, too."""
@@ -401,7 +399,7 @@ class AIOConsumer:
                     await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
         finally:
             await core.finish_close(max(1.0, deadline_s - time.monotonic()))
-            self._closed = core.closed = True
+            self._closed = core.running.closed = True
             self._leash.closed()
             self._signal.set()
             await self._serve()
@@ -427,13 +425,13 @@ async def _end(core: ConsumerCore) -> None:
         while core.leaving and time.monotonic() < deadline_s:
             while core.inbox:
                 item = core.inbox.popleft()
-                if isinstance(item, Rebalance) and core.begin_event(item.event):
-                    await core.finish_event(item.event)
+                if isinstance(item, Rebalance) and await core.rebalancing.begin(item.event):
+                    await core.rebalancing.finish(item.event)
             if core.leaving:
                 await core.wait_leave(max(0.0, deadline_s - time.monotonic()))
     finally:
         await core.finish_close(max(1.0, deadline_s - time.monotonic()))
-        core.closed = True
+        core.running.closed = True
 
 
 async def settled(result: object) -> None:

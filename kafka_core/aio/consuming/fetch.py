@@ -15,6 +15,7 @@ from kafka_core.aio.cluster.client import ClusterClient, Purpose
 from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.signals import Signal
 from kafka_core.clock import Clock
 from kafka_core.engine.consuming.fetch_session import LAST_VERSION_WITH_NAMES
 from kafka_core.engine.consuming.fetcher import Fetcher, Outcome, PlannedFetch
@@ -35,6 +36,7 @@ class FetchLoop:
 
     Args:
         request_timeout_s: beyond the time that the broker may wait for data.
+        again: set when positions, leaders or room changed: fetches are planned again.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class FetchLoop:
         clock: Clock,
         hooks: Hooks,
         request_timeout_s: float,
+        again: Signal,
     ) -> None:
         self._client = client
         self._fetcher = fetcher
@@ -57,16 +60,9 @@ class FetchLoop:
         self._beside: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
-        self._scheduled = False
-
-    def poke(self) -> None:
-        """Positions, leaders or room changed: plan again, soon and once."""
-        if not self._scheduled and not self._stopped:
-            self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._pump)
+        again.watch(self._pump)
 
     def _pump(self) -> None:
-        self._scheduled = False
         if self._stopped:
             return
         try:
@@ -90,7 +86,7 @@ class FetchLoop:
             self._beside[item.node_id] = task
         for topic in leaderless:
             self._client.invalidate(topic)
-        self._positions.poke()
+        self._positions.find_due()
         self._set_timer(None if again_s is None else max(0.001, again_s - self._clock.monotonic()))
 
     def _set_timer(self, delay_s: float | None) -> None:

@@ -1,6 +1,6 @@
 """Drives a group membership on the loop: carries out the steps of engine/groups/classic.py and reports back.
 
-Must not know records or the application's callbacks: events go to the core, which says when they are done.
+Must not know records or the application's callbacks: events go to a listener, which says when they are done.
 Spec: engine/groups/classic.py.
 """
 
@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
+from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock
@@ -40,7 +41,12 @@ class GroupListener(Protocol):
 
 
 class GroupDriver:
-    """One task per membership, from the first subscription to the end."""
+    """One task per membership, from the first subscription to the end.
+
+    Args:
+        changed: set when something about the membership changed: the driver looks for the next step.
+        progress: set after every step, for those who wait for a state.
+    """
 
     def __init__(
         self,
@@ -49,26 +55,28 @@ class GroupDriver:
         rpc: ConsumerRpc,
         clock: Clock,
         listener: GroupListener,
-        last_poll_s: Callable[[], float],
+        polls: Polls,
+        changed: asyncio.Event,
+        progress: asyncio.Event,
     ) -> None:
-        self.membership = membership
-        self.changed = asyncio.Event()
-        """Set after every step, for those who wait for a state."""
+        self._membership = membership
         self._client = client
         self._rpc = rpc
         self._clock = clock
         self._listener = listener
-        self._last_poll_s = last_poll_s
-        self._poked = asyncio.Event()
+        self._polls = polls
+        self._changed = changed
+        self._progress = progress
         self._task: asyncio.Task[None] | None = None
         self._handed_over = 0
-        self.group_topics: frozenset[str] = frozenset()
 
-    def poke(self) -> None:
-        """Something about the membership changed: look for the next step."""
-        self._poked.set()
+    def start(self) -> None:
+        """Starts the task; harmless when called again."""
         if self._task is None:
             self._task = background(self._run(), "kafka-core-group")
+
+    def _latest_poll_s(self) -> float:
+        return self._polls.latest_s(self._clock.monotonic())
 
     async def stop(self) -> None:
         """Ends the task at once."""
@@ -87,9 +95,9 @@ class GroupDriver:
                 await asyncio.sleep(1.0)
 
     async def _step(self) -> None:
-        self._poked.clear()
-        membership = self.membership
-        step: Step = membership.next_step(self._clock.monotonic(), self._last_poll_s())
+        self._changed.clear()
+        membership = self._membership
+        step: Step = membership.next_step(self._clock.monotonic(), self._latest_poll_s())
         self._tell()
         if isinstance(step, Wait):
             await self._wait(step.until_s)
@@ -103,7 +111,7 @@ class GroupDriver:
 
     def _tell(self) -> None:
         """Hands new errors and events to the consumer."""
-        membership = self.membership
+        membership = self._membership
         errors, membership.errors = membership.errors, []
         for error in errors:
             self._listener.on_group_error(error)
@@ -111,58 +119,57 @@ class GroupDriver:
         if event is not None and event.token != self._handed_over:
             self._handed_over = event.token
             self._listener.on_event(event)
-        self.changed.set()
+        self._progress.set()
 
     async def _wait(self, until_s: float) -> None:
         delay_s = None if math.isinf(until_s) else min(max(0.0, until_s - self._clock.monotonic()), LONGEST_WAIT_S)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay_s):
-                await self._poked.wait()
+                await self._changed.wait()
 
     async def _find_coordinator(self) -> None:
         found = await self._guarded(self._rpc.coordinator(), None)
         if isinstance(found, int):
-            self.membership.coordinator_found(found)
+            self._membership.coordinator_found(found)
 
     async def _plan(self, step: PlanAssignment) -> None:
-        self.group_topics = step.topics
         try:
             view = await self._client.refresh_metadata(step.topics)
         except KafkaException as error:
-            self.membership.failed(None, error, self._clock.monotonic())
+            self._membership.failed(None, error, self._clock.monotonic())
             return
         counts = {topic: view.partition_count(topic) or 0 for topic in step.topics}
-        self.membership.plan(counts, self._clock.monotonic())
+        self._membership.plan(counts, self._clock.monotonic())
 
     async def _send(self, step: Send) -> None:
-        node_id = self.membership.coordinator
+        node_id = self._membership.coordinator
         if node_id is None:
             return
         request = step.request
         answer = await self._guarded(self._rpc.group(node_id, request, step.timeout_s, apart=step.apart), request)  # type: ignore[arg-type]
         if isinstance(answer, ApiMessage):
-            self.membership.received(request, answer, self._clock.monotonic())
-        if self.membership.coordinator is None:
-            self._client.forget_coordinator(CoordinatorKind.GROUP, self.membership.settings.group_id)
+            self._membership.received(request, answer, self._clock.monotonic())
+        if self._membership.coordinator is None:
+            self._client.forget_coordinator(CoordinatorKind.GROUP, self._membership.settings.group_id)
 
     async def _guarded(self, work: Coroutine[Any, Any, object], request: ApiMessage | None) -> object:
         """Waits for an answer, but gives up when the state moves on or the poll deadline passes meanwhile."""
-        membership = self.membership
+        membership = self._membership
         task = asyncio.get_running_loop().create_task(work)
         try:
             while not task.done():
-                self._poked.clear()
-                poked = asyncio.get_running_loop().create_task(self._poked.wait())
+                self._changed.clear()
+                changed = asyncio.get_running_loop().create_task(self._changed.wait())
                 try:
-                    deadline_s = self._last_poll_s() + membership.settings.max_poll_interval_s
+                    deadline_s = self._latest_poll_s() + membership.settings.max_poll_interval_s
                     deadline_s = min(deadline_s, membership.leave_by_s)
                     left_s = min(max(0.0, deadline_s - self._clock.monotonic()) + 0.05, LONGEST_WAIT_S)
-                    await asyncio.wait((task, poked), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait((task, changed), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
                 finally:
-                    poked.cancel()
+                    changed.cancel()
                 if task.done():
                     break
-                membership.watch(self._clock.monotonic(), self._last_poll_s())
+                membership.watch(self._clock.monotonic(), self._latest_poll_s())
                 self._tell()
                 wanted = membership.state not in (State.LEAVING, State.EXPELLED) if request is None else True
                 if not wanted or (request is not None and membership.outdated(request)):

@@ -14,6 +14,7 @@ from typing import Any, Final
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.signals import Signal
 from kafka_core.clock import Clock
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
@@ -37,7 +38,7 @@ class PositionFinder:
     Args:
         identity: the group membership, for OffsetFetch.
         report: tells the application that a partition can't begin.
-        found: called when a partition can be fetched.
+        found: set when a partition can be fetched.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class PositionFinder:
         backoff: Backoff,
         identity: Callable[[], ConsumerGroupMetadata],
         report: Report,
-        found: Callable[[], None],
+        found: Signal,
     ) -> None:
         self._assignment = assignment
         self._queue = queue
@@ -67,7 +68,7 @@ class PositionFinder:
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
-    def poke(self) -> None:
+    def find_due(self) -> None:
         """Starts what is due; one request round per kind at a time."""
         if self._stopped:
             return
@@ -89,7 +90,7 @@ class PositionFinder:
         if later and not due:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = asyncio.get_running_loop().call_later(min(later) - now_s + 0.001, self.poke)
+            self._timer = asyncio.get_running_loop().call_later(min(later) - now_s + 0.001, self.find_due)
         return due
 
     async def _round(self, phase: Phase, work: RoundWork, states: Sequence[PartitionState]) -> None:
@@ -105,8 +106,8 @@ class PositionFinder:
                     self._failed(state, failure)
         finally:
             del self._tasks[phase]
-        self._found()
-        self.poke()
+        self._found.set()
+        self.find_due()
 
     def _failed(self, state: PartitionState, error: KafkaError) -> None:
         state.retry_at_s = self._clock.monotonic() + self._backoff.delay_s(state.attempt)

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from kafka_core.aio.consuming.events import Callbacks
 from kafka_core.config import Config
+from kafka_core.engine.consuming.fetch_queue import Marks
 from kafka_core.engine.consuming.fetcher import RESETS, FetchSettings
 from kafka_core.engine.groups import assignors
 from kafka_core.engine.groups.states import GroupSettings
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 
+KIB: Final = 1024
 MAX_CONSUME: Final = 1_000_000
 
 
@@ -73,6 +75,11 @@ def callbacks_of(config: Config) -> Callbacks:
         config.callback("throttle_cb"),
         config.callback("on_commit"),
     )
+
+
+def marks(config: Config) -> Marks:
+    """How many records are kept ready."""
+    return Marks(config.integer("queued.min.messages"), config.integer("queued.max.messages.kbytes") * KIB)
 
 
 def fetch_settings(config: Config) -> FetchSettings:

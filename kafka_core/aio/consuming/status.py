@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.consuming.polls import Polls
+from kafka_core.aio.consuming.running import Running
 from kafka_core.clock import Clock
 from kafka_core.config import Config
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
@@ -77,11 +79,9 @@ class Observed(Protocol):
     @property
     def inbox(self) -> Sized: ...
     @property
-    def polling(self) -> int: ...
+    def polls(self) -> Polls: ...
     @property
-    def last_poll_s(self) -> float: ...
-    @property
-    def closed(self) -> bool: ...
+    def running(self) -> Running: ...
 
 
 def lag_of(state: PartitionState) -> int | None:
@@ -97,10 +97,10 @@ def health(core: Observed) -> ConsumerHealth:
     now_s = core.clock.monotonic()
     beat = member.last_heartbeat_s
     heartbeat_age_s = now_s - beat if beat is not None and member.state is not State.IDLE else None
-    poll_age_s = 0.0 if core.polling else now_s - core.last_poll_s
+    poll_age_s = now_s - core.polls.latest_s(now_s)
     error = core.client.last_error
     return ConsumerHealth(
-        state="closed" if core.closed else member.state.value,
+        state="closed" if core.running.closed else member.state.value,
         member_id=member.member_id,
         generation=member.generation,
         coordinator=member.coordinator,
@@ -120,7 +120,7 @@ def problems(core: Observed, heartbeat_age_s: float | None, poll_age_s: float) -
     found = []
     settings = core.membership.settings
     state = core.membership.state
-    if core.closed:
+    if core.running.closed:
         found.append("the consumer is closed")
     if core.client.last_error is not None:
         found.append(str(core.client.last_error))

@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Key
 from kafka_core.engine.groups.assignors import GroupMember
 from kafka_core.engine.groups.consumer_protocol import (
@@ -119,6 +120,11 @@ class Membership:
     def settled(self) -> bool:
         """Whether nothing is under way: stable, or out of the group."""
         return self.event is None and self.state in (State.IDLE, State.STABLE, State.FATAL)
+
+    def identity(self) -> ConsumerGroupMetadata:
+        """The membership as commits and transactions name it. Any thread."""
+        settings = self.settings
+        return ConsumerGroupMetadata(settings.group_id, self.generation, self.member_id, settings.instance_id)
 
     def subscribe(self, topics: Iterable[str]) -> None:
         """Sets the topics to take part with; joins, or joins again if they changed."""
@@ -299,7 +305,7 @@ class Membership:
         if self.state is State.JOINING:
             return self._join()
         if self.state is State.PLANNING:
-            return PlanAssignment(self._group_topics())
+            return PlanAssignment(self.group_topics())
         if self.state is State.SYNCING:
             return self._sync()
         if now_s >= self._next_heartbeat_s:
@@ -406,7 +412,7 @@ class Membership:
         """Partition counts of all topics of the group are known: makes the assignment."""
         if self.state is not State.PLANNING:
             return
-        self._planned_counts = {topic: counts.get(topic, 0) for topic in self._group_topics()}
+        self._planned_counts = {topic: counts.get(topic, 0) for topic in self.group_topics()}
         self._counts = {**self._counts, **self._planned_counts}
         if not self._skip_assignment:
             assignor = next(item for item in self.settings.assignors if item.name == self.protocol_name)
@@ -467,7 +473,8 @@ class Membership:
         self._skip_assignment = response.skip_assignment
         self._move(State.PLANNING)
 
-    def _group_topics(self) -> frozenset[str]:
+    def group_topics(self) -> frozenset[str]:
+        """The topics of all members, as far as the leader of the group knows them."""
         return frozenset().union(*(member.topics for member in self._members))
 
     def _synced(self, response: SyncGroupResponse, now_s: float) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafka_core.aio.consuming.assigning import Assigning
 from kafka_core.aio.consuming.consumer import AIOConsumer
-from kafka_core.aio.consuming.core import ConsumerCore
 from kafka_core.aio.producing.producer import _Deliveries
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
@@ -133,9 +133,9 @@ _ALL: Final = (
     Mutation(
         "revoked-still-queued",
         "records of a partition that was given up stay in the queue",
-        ConsumerCore,
-        "_give_up",
-        "self.queue.drop(state)",
+        Assigning,
+        "give_up",
+        "self._queue.drop(state)",
         "pass",
     ),
     Mutation(
@@ -159,7 +159,7 @@ _ALL: Final = (
         "what a cancelled consume() had taken is gone",
         AIOConsumer,
         "consume",
-        "self._core.hand_back(found)",
+        "self._core.positions.hand_back(found)",
         "pass",
     ),
     Mutation(
@@ -173,8 +173,8 @@ _ALL: Final = (
     Mutation(
         "assignments-add-up",
         "overlapping calls of assign() do not wait for each other",
-        ConsumerCore,
-        "_replace",
+        Assigning,
+        "replace",
         "async with self._changing:",
         "if True:",
     ),

@@ -495,7 +495,7 @@ def test_a_consume_that_is_broken_off_hands_its_records_back(
                 raise KeyboardInterrupt  # as Ctrl-C does; some records are taken by now
             sleep(seconds)
 
-        monkeypatch.setattr(consumer._core, "more_expected", lambda: True)  # it never has enough
+        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda: True)  # it never has enough
         monkeypatch.setattr(consumer, "_sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             (consumer.consume_arrow if columns else consumer.consume)(1000, -1)
@@ -516,7 +516,7 @@ def test_callbacks_wait_until_the_records_are_returned(
         consumer.assign([TopicPartition("t", 0, 0)])
         assert len(read(consumer, 1)) == 1
         notice = Message(error=KafkaError(KafkaError._FAIL, "told"))
-        monkeypatch.setattr(consumer._core, "more_expected", lambda: True)  # it never has enough
+        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda: True)  # it never has enough
         monkeypatch.setattr(consumer, "_sleep", lambda _: consumer._core.inbox.append(Notice(notice)))
         found = consumer.consume(1000, 10)
         monkeypatch.undo()

@@ -43,6 +43,7 @@ class FakeCore:
         self.queue = FakeQueue(*items)
         self.inbox: deque[Any] = deque()
         self.more = more
+        self.positions = self
 
     def more_expected(self) -> bool:
         return self.more

@@ -41,8 +41,11 @@ class FakeRpc:
 class FakeMembership:
     def __init__(self) -> None:
         self.rejected: list[int] = []
-        self.generation = 3
+        self.generation = self.named = 3
         self.wants_membership = True
+
+    def identity(self) -> ConsumerGroupMetadata:
+        return ConsumerGroupMetadata("g", self.named, "m")
 
     def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
         assert (member_id, generation) == ("m", self.generation)
@@ -57,21 +60,14 @@ class Rig:
         self.assignment.add([TopicPartition(topic, number, 0) for topic, number in (T0, T1)])
         self.rpc, self.membership = FakeRpc(), FakeMembership()
         self.told: list[CommitDone] = []
-        self.pokes = 0
-        self.generation = 3
+        self.group_changed = asyncio.Event()
         membership: Any = self.membership
         rpc: Any = self.rpc
-        self.committer = Committer(self.assignment, membership, rpc, self.identity, self.tell, self.poke)
-
-    def identity(self) -> ConsumerGroupMetadata:
-        return ConsumerGroupMetadata("g", self.generation, "m")
+        self.committer = Committer(self.assignment, membership, rpc, self.tell, self.group_changed)
 
     def tell(self, item: Item) -> None:
         assert isinstance(item, CommitDone)
         self.told.append(item)
-
-    def poke(self) -> None:
-        self.pokes += 1
 
     def store(self, **offsets: int) -> None:
         """`p0=5`: the offset stored for partition 0."""
@@ -147,7 +143,7 @@ async def test_a_commit_that_fails_as_a_whole_is_raised_and_the_membership_hears
     error = await outcome(rig.committer.commit({T0: Committed(5)}))
     assert isinstance(error, BrokerError)
     assert rig.membership.rejected == [KafkaError.ILLEGAL_GENERATION]
-    assert rig.pokes == 1
+    assert rig.group_changed.is_set()
     assert rig.state(0).committed == OFFSET_INVALID
 
 
@@ -163,7 +159,7 @@ async def test_what_was_given_up_before_its_commit_was_sent_is_not_committed_by_
     await until(lambda: rig.rpc.taken)
     rig.assignment.remove([T0])
     rig.assignment.add([TopicPartition("t", 0, 0)])  # it was somebody else's meanwhile, who may have committed more
-    rig.generation = 4
+    rig.membership.named = 4
     rig.rpc.gate.set()
     await first
     for call in (later, given):
@@ -181,7 +177,7 @@ async def test_a_membership_that_kept_its_partitions_commits_in_its_next_generat
     rig = Rig()
     rig.store(p0=5)
     commits = rig.committer.pick(None)
-    rig.generation = 4
+    rig.membership.named = 4
     await rig.committer.commit(commits)
     assert rig.rpc.taken == [{T0: 5}]
 
@@ -308,7 +304,7 @@ async def test_the_last_commit_comes_behind_those_that_wait() -> None:
 @on_loop
 async def test_a_membership_that_is_lost_commits_nothing_of_its_partitions() -> None:
     rig = Rig()
-    rig.generation = rig.membership.generation = -1
+    rig.membership.named = rig.membership.generation = -1
     rig.store(p0=5)
     commits = rig.committer.pick(None)
     error = await outcome(rig.committer.commit(commits))

@@ -8,6 +8,7 @@ import pytest
 
 from kafka_core.aio.consuming.core import ConsumerCore
 from kafka_core.aio.consuming.events import ClientError, CommitDone, Notice, Rebalance, RebalanceCallbacks, Throttled
+from kafka_core.aio.consuming.inbox import ThrottleListener
 from kafka_core.config import Role, parse
 from kafka_core.engine.consuming.subscription import Phase
 from kafka_core.engine.groups.consumer_protocol import encode_assignment
@@ -109,7 +110,7 @@ class Rig:
         return {state.key for state in self.core.assignment}
 
     async def subscribed(self, callbacks: RebalanceCallbacks | None = None) -> None:
-        await self.core.subscribe(["t"], callbacks or RebalanceCallbacks())
+        await self.core.subscribing.subscribe(["t"], callbacks or RebalanceCallbacks())
 
     async def joined(self) -> None:
         await self.subscribed()
@@ -144,7 +145,7 @@ async def test_without_callbacks_partitions_are_taken_and_given_up_by_themselves
     await until(lambda: rig.core.assignment.require(T0, "").phase is Phase.FETCH)
     assert rig.core.assignment.require(T0, "").next_fetch_offset == 3, "the committed offset"
     assert rig.brokers.tracked == {"t"}
-    await rig.core.unsubscribe()
+    await rig.core.subscribing.unsubscribe()
     await until(lambda: rig.core.membership.state is State.IDLE)
     assert rig.assigned() == set()
     assert rig.brokers.tracked == set()
@@ -158,7 +159,7 @@ async def test_what_was_handed_out_is_committed_before_partitions_go(auto: bool)
     rig = Rig(enable_auto_commit=auto, auto_commit_interval_ms=60_000)
     await rig.joined()
     rig.core.assignment.require(T0, "").stored = 17
-    await rig.core.unsubscribe()
+    await rig.core.subscribing.unsubscribe()
     await until(lambda: rig.core.membership.state is State.IDLE)
     assert rig.commits() == ([{0: 17}] if auto else [])
     await rig.close()
@@ -175,8 +176,8 @@ async def test_the_group_waits_for_the_callback_and_takes_what_it_left_undone() 
     assert rig.wakes > 0
     assert rig.assigned() == set()
     assert rig.core.membership.state is State.ASSIGNING
-    assert rig.core.begin_event(item.event)
-    await rig.core.finish_event(item.event)
+    assert await rig.core.rebalancing.begin(item.event)
+    await rig.core.rebalancing.finish(item.event)
     assert rig.assigned() == {T0}
     await until(lambda: rig.core.membership.state is State.STABLE)
     await rig.close()
@@ -187,9 +188,9 @@ async def test_a_callback_that_assigns_by_itself_has_the_last_word() -> None:
     rig = Rig()
     await rig.subscribed(RebalanceCallbacks(on_assign=note))
     item = await rig.event(EventKind.ASSIGN)
-    assert rig.core.begin_event(item.event)
-    await rig.core.assign([TopicPartition("t", 1, 42)])
-    await rig.core.finish_event(item.event)
+    assert await rig.core.rebalancing.begin(item.event)
+    await rig.core.assigning.assign([TopicPartition("t", 1, 42)])
+    await rig.core.rebalancing.finish(item.event)
     assert rig.assigned() == {T1}
     assert rig.core.assignment.require(T1, "").next_fetch_offset == 42
     await rig.close()
@@ -200,8 +201,8 @@ async def test_an_event_that_is_no_longer_true_is_not_begun() -> None:
     rig = Rig()
     await rig.subscribed(RebalanceCallbacks(on_assign=note))
     item = await rig.event(EventKind.ASSIGN)
-    await rig.core.unsubscribe()
-    assert not rig.core.begin_event(item.event)
+    await rig.core.subscribing.unsubscribe()
+    assert not await rig.core.rebalancing.begin(item.event)
     await until(lambda: rig.core.membership.state is State.IDLE)
     await rig.close()
 
@@ -211,14 +212,14 @@ async def test_lost_partitions_are_not_committed() -> None:
     rig = Rig(heartbeat_interval_ms=10)
     await rig.joined()
     rig.core.assignment.require(T0, "").stored = 17
-    rig.core.rebalance_callbacks = RebalanceCallbacks(on_lost=note)
+    rig.core.rebalancing.callbacks = RebalanceCallbacks(on_lost=note)
     rig.brokers.in_turn(HeartbeatRequest, HeartbeatResponse(error_code=E.UNKNOWN_MEMBER_ID))
     item = await rig.event(EventKind.LOST)
-    assert rig.core.begin_event(item.event)
-    await rig.core.finish_event(item.event)
+    assert await rig.core.rebalancing.begin(item.event)
+    await rig.core.rebalancing.finish(item.event)
     assert rig.commits() == []
     assert rig.assigned() == set()
-    rig.core.rebalance_callbacks = RebalanceCallbacks()
+    rig.core.rebalancing.callbacks = RebalanceCallbacks()
     await rig.close()
 
 
@@ -248,7 +249,7 @@ async def test_errors_of_the_client_go_to_error_cb_and_without_it_only_those_tha
 async def test_a_topic_that_is_missing_is_told_once_until_it_was_there() -> None:
     rig = Rig()
     rig.brokers.errors = {"t": E.UNKNOWN_TOPIC_OR_PART}
-    await rig.core.assign([TopicPartition("t", 0, 0)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 0)])
     rig.brokers.learn()
     rig.brokers.learn()
     (item,) = rig.core.inbox
@@ -272,19 +273,21 @@ async def test_a_topic_that_is_missing_is_told_once_until_it_was_there() -> None
 @on_loop
 async def test_results_of_commits_are_told_if_somebody_wants_them(wanted: bool) -> None:
     rig = Rig(**({"on_commit": note} if wanted else {}))
-    rig.core.tell(CommitDone(None, []))
+    rig.core.inbox.tell(CommitDone(None, []))
     assert bool(rig.core.inbox) is wanted
 
 
 @on_loop
 async def test_statistics_and_throttling_are_told_when_asked_for() -> None:
     rig = Rig(stats_cb=note, statistics_interval_ms=5, throttle_cb=note)
-    await rig.core.start()
+    await rig.core.running.start()
     await until(lambda: rig.core.inbox)
     rig.core.inbox.clear()
-    rig.core.on_throttle(1, "Fetch", 0.5)
+    throttles = ThrottleListener(rig.core.inbox)
+    rig.brokers.on_metadata(throttles.on_metadata)
+    throttles.on_throttle(1, "Fetch", 0.5)
     rig.brokers.learn()
-    rig.core.on_throttle(1, "Fetch", 0.5)
+    throttles.on_throttle(1, "Fetch", 0.5)
     names = [item.event.broker_name for item in rig.core.inbox if isinstance(item, Throttled)]
     assert names == ["bootstrap", "host1:9092"]
     await rig.close()
@@ -296,13 +299,13 @@ async def test_statistics_and_throttling_are_told_when_asked_for() -> None:
 @on_loop
 async def test_a_call_that_is_broken_off_gives_back_records_and_events() -> None:
     rig = Rig()
-    await rig.core.assign([TopicPartition("t", 0, 5), TopicPartition("t", 1, 5)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5), TopicPartition("t", 1, 5)])
     for key, position in ((T0, 9), (T1, 7)):
         state = rig.core.assignment.require(key, "")
         state.position = state.stored = position
     told, passed = Message("t", 1, error=E(E._BAD_MSG)), Message("t", 0, error=E(E._PARTITION_EOF))
     first = Message("elsewhere", error=E(E._ALL_BROKERS_DOWN))
-    rig.core.hand_back([first, Message("t", 0, 6), Message("t", 0, 8), passed, told, Message("gone", 0, 1)])
+    rig.core.positions.hand_back([first, Message("t", 0, 6), Message("t", 0, 8), passed, told, Message("gone", 0, 1)])
     state = rig.core.assignment.require(T0, "")
     assert (state.position, state.stored, state.phase) == (6, 6, Phase.FETCH)
     assert rig.core.assignment.require(T1, "").position == 7
@@ -313,42 +316,42 @@ async def test_a_call_that_is_broken_off_gives_back_records_and_events() -> None
 @on_loop
 async def test_more_is_expected_while_a_broker_is_known_to_have_it() -> None:
     rig = Rig()
-    await rig.core.assign([TopicPartition("t", 0, 5)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5)])
     state = rig.core.assignment.require(T0, "")
-    assert not rig.core.more_expected(), "nobody has said yet"
+    assert not rig.core.positions.more_expected(), "nobody has said yet"
     state.high_watermark, state.last_stable_offset = 9, 5
-    assert not rig.core.more_expected(), "read_committed ends at the last stable offset"
+    assert not rig.core.positions.more_expected(), "read_committed ends at the last stable offset"
     state.last_stable_offset = 6
-    assert rig.core.more_expected()
-    await rig.core.pause([TopicPartition("t", 0)])
-    assert not rig.core.more_expected()
+    assert rig.core.positions.more_expected()
+    await rig.core.positions.pause([TopicPartition("t", 0)])
+    assert not rig.core.positions.more_expected()
     await rig.close()
 
 
 @on_loop
 async def test_pausing_what_is_not_assigned_is_told_in_its_row_and_seeking_raises() -> None:
     rig = Rig()
-    await rig.core.assign([TopicPartition("t", 0, 5)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5)])
     rows = [TopicPartition("t", 0), TopicPartition("t", 1)]
-    await rig.core.pause(rows)
+    await rig.core.positions.pause(rows)
     assert [item.error and item.error.code() for item in rows] == [None, E._UNKNOWN_PARTITION]
-    assert isinstance(await outcome(rig.core.seek(TopicPartition("t", 1, 3))), StateError)
-    assert isinstance(await outcome(rig.core.seek(TopicPartition("t", 0, -7))), ConfigError)
-    assert rig.core.position([TopicPartition("t", 0)])[0].offset == OFFSET_INVALID
+    assert isinstance(await outcome(rig.core.positions.seek(TopicPartition("t", 1, 3))), StateError)
+    assert isinstance(await outcome(rig.core.positions.seek(TopicPartition("t", 0, -7))), ConfigError)
+    assert rig.core.positions.position([TopicPartition("t", 0)])[0].offset == OFFSET_INVALID
     await rig.close()
 
 
 @on_loop
 async def test_an_assignment_with_a_mistake_changes_nothing() -> None:
     rig = Rig()
-    await rig.core.assign([TopicPartition("t", 0, 5)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5)])
     twice = [TopicPartition("t", 1, 0), TopicPartition("t", 1, 0)]
-    assert isinstance(await outcome(rig.core.assign(twice)), ConfigError)
+    assert isinstance(await outcome(rig.core.assigning.assign(twice)), ConfigError)
     assert rig.assigned() == {T0}
-    assert isinstance(await outcome(rig.core.incremental_unassign([TopicPartition("t", 1)])), ConfigError)
-    await rig.core.incremental_assign([TopicPartition("t", 1, 0)])
+    assert isinstance(await outcome(rig.core.assigning.incremental_unassign([TopicPartition("t", 1)])), ConfigError)
+    await rig.core.assigning.incremental_assign([TopicPartition("t", 1, 0)])
     assert rig.assigned() == {T0, T1}
-    await rig.core.incremental_unassign([TopicPartition("t", 0)])
+    await rig.core.assigning.incremental_unassign([TopicPartition("t", 0)])
     assert rig.assigned() == {T1}
     await rig.close()
 
@@ -359,7 +362,7 @@ async def test_an_assignment_with_a_mistake_changes_nothing() -> None:
 @on_loop
 async def test_stored_offsets_are_committed_every_interval() -> None:
     rig = Rig(enable_auto_commit=True, auto_commit_interval_ms=5)
-    await rig.core.assign([TopicPartition("t", 0, 5)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5)])
     rig.core.assignment.require(T0, "").stored = 8
     await until(lambda: rig.commits())
     assert rig.commits() == [{0: 8}]
@@ -375,7 +378,7 @@ async def test_closing_commits_leaves_and_closes_the_client() -> None:
     assert rig.commits() == [{0: 8}]
     assert len(rig.brokers.asked(LeaveGroupRequest)) == 1
     assert rig.brokers.closed
-    assert isinstance(await outcome(rig.core.start()), StateError)
+    assert isinstance(await outcome(rig.core.running.start()), StateError)
     assert len(asyncio.all_tasks()) == 1
 
 
@@ -403,12 +406,12 @@ async def test_closing_what_was_never_used_asks_nobody() -> None:
 @on_loop
 async def test_of_assignments_at_the_same_time_the_last_one_counts() -> None:
     rig = Rig()
-    await rig.core.assign([TopicPartition("t", 0, 0), TopicPartition("t", 2, 0)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 0), TopicPartition("t", 2, 0)])
     rig.core.assignment.require(T0, "").stored = 17  # so that the next one commits, which takes its time
     await asyncio.gather(
-        rig.core.assign([TopicPartition("t", 1, 3)]),
-        rig.core.assign([TopicPartition("t", 1, 3)]),
-        rig.core.assign([TopicPartition("t", 0, 5)]),
+        rig.core.assigning.assign([TopicPartition("t", 1, 3)]),
+        rig.core.assigning.assign([TopicPartition("t", 1, 3)]),
+        rig.core.assigning.assign([TopicPartition("t", 0, 5)]),
     )
     assert rig.assigned() == {T0}
     assert rig.core.assignment.require(T0, "").next_fetch_offset == 5
@@ -419,9 +422,9 @@ async def test_of_assignments_at_the_same_time_the_last_one_counts() -> None:
 async def test_an_assignment_cancelled_while_it_commits_is_made_all_the_same() -> None:
     rig = Rig()
     rig.brokers.handlers[OffsetCommitRequest] = lambda *_: None  # never answered
-    await rig.core.assign([TopicPartition("t", 0, 0)])
+    await rig.core.assigning.assign([TopicPartition("t", 0, 0)])
     rig.core.assignment.require(T0, "").stored = 17
-    call = asyncio.ensure_future(rig.core.assign([TopicPartition("t", 1, 3)]))
+    call = asyncio.ensure_future(rig.core.assigning.assign([TopicPartition("t", 1, 3)]))
     await until(lambda: rig.assigned() == set())
     call.cancel()
     with pytest.raises(asyncio.CancelledError):

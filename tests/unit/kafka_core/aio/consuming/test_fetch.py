@@ -12,6 +12,7 @@ from kafka_core.aio.consuming import fetch as consumer_fetch
 from kafka_core.aio.consuming.fetch import FetchLoop
 from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.consuming.rpc import ConsumerRpc
+from kafka_core.aio.tasks.signals import Signal
 from kafka_core.clock import SystemClock
 from kafka_core.engine.consuming.fetch_queue import FetchQueue, Marks
 from kafka_core.engine.consuming.fetcher import Fetcher, FetchSettings
@@ -81,7 +82,8 @@ class Rig:
         backoff = Backoff(1, 2, random.Random(1))
         settings = FetchSettings(reset=reset)
         self.wakes = 0
-        self.queue = FetchQueue(Marks(1000, 10**6), contextlib.nullcontext(), self.wake, lambda: self.fetches.poke())
+        self.again = Signal()
+        self.queue = FetchQueue(Marks(1000, 10**6), contextlib.nullcontext(), self.wake, self.again.set)
         clock = SystemClock()
         rpc = ConsumerRpc(client, clock, backoff, "g", 1.0)
         self.reports: list[tuple[str, KafkaError]] = []
@@ -95,11 +97,11 @@ class Rig:
             backoff,
             lambda: ConsumerGroupMetadata("g"),
             lambda state, error: self.reports.append((f"{state.topic}[{state.partition}]", error)),
-            lambda: self.fetches.poke(),
+            self.again,
         )
         self.fetcher = fetcher = Fetcher(settings, self.assignment, self.queue, open_batches, self.event, backoff)
         hooks = Hooks(() if hook is None else (hook,))
-        self.fetches = FetchLoop(client, fetcher, self.positions, clock, hooks, 1.0)
+        self.fetches = FetchLoop(client, fetcher, self.positions, clock, hooks, 1.0, self.again)
         self.brokers.handlers = {FetchRequest: Log()}
         self.assignment.add([TopicPartition("t", number, offset) for number, offset in enumerate(offsets)])
 
@@ -116,7 +118,7 @@ class Rig:
     async def read(self, count: int) -> list[tuple[int | None, int | None]]:
         """(partition, offset) of so many messages."""
         found: list[Message] = []
-        self.fetches.poke()
+        self.again.set()
         await until(lambda: self.queue.take(found, count - len(found)) is not None and len(found) >= count)
         return sorted((item.partition(), item.offset()) for item in found)
 
@@ -156,7 +158,7 @@ async def test_every_leader_is_read_with_one_request_at_a_time() -> None:
     assert set(waiting) == {1, 2}
     before = len(rig.brokers.log)
     for _ in range(5):
-        rig.fetches.poke()
+        rig.again.set()
         await asyncio.sleep(0)
     assert len(rig.brokers.log) == before, "the last request of each broker is still out"
     await rig.stop()
@@ -198,7 +200,7 @@ async def test_while_a_leader_cannot_be_reached_the_metadata_is_asked_who_leads_
     monkeypatch.setattr(consumer_fetch, "LEADER_PATIENCE_S", 0.001)
     rig = Rig(0)
     rig.brokers.unreachable = {1: asyncio.Event()}
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: rig.brokers.invalidated.count("t") >= 3)
     rig.brokers.leaders["t", 0] = 2
     rig.brokers.epochs["t", 0] = 1
@@ -214,7 +216,7 @@ async def test_a_partition_without_a_leader_has_metadata_asked_for() -> None:
     rig = Rig(0)
     rig.brokers.leaders["t", 0] = None  # type: ignore[assignment]
     rig.brokers.learn()
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: rig.brokers.invalidated)
     assert rig.brokers.log == []
     rig.brokers.leaders["t", 0] = 2
@@ -245,7 +247,7 @@ async def test_the_answer_to_a_request_from_before_a_seek_is_dropped() -> None:
 @on_loop
 async def test_a_seek_overtakes_the_request_that_waits_at_the_broker() -> None:
     rig = Rig(END)
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: len(rig.brokers.log) == 1)
     rig.queue.restart(rig.state(), 1)
     assert await rig.read(5) == [(0, n) for n in range(1, 6)]
@@ -261,11 +263,11 @@ async def test_a_seek_overtakes_the_request_that_waits_at_the_broker() -> None:
 async def test_a_request_beside_the_session_may_fail() -> None:
     rig = Rig(END)
     log, answers = Log(), [NetworkError("cut")]
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: len(rig.brokers.log) == 1)
     rig.brokers.handlers[FetchRequest] = lambda node, request: answers.pop() if answers else log(node, request)
     rig.queue.restart(rig.state(), 4)
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: len(rig.brokers.log) == 2)
     await asyncio.sleep(0.01)
     assert len(rig.brokers.log) == 2, "it is left to the session"
@@ -289,11 +291,11 @@ async def test_hooks_hear_of_what_was_fetched() -> None:
 @on_loop
 async def test_stopping_ends_what_is_out_and_nothing_begins_any_more() -> None:
     rig = Rig(END)
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: rig.brokers.log)
     await rig.stop()
-    rig.fetches.poke()
-    rig.positions.poke()
+    rig.again.set()
+    rig.positions.find_due()
     await asyncio.sleep(0.01)
     assert len(rig.brokers.log) == 1
     assert len(asyncio.all_tasks()) == 1
@@ -372,7 +374,7 @@ async def test_without_a_committed_offset_the_rule_decides() -> None:
 async def test_without_an_offset_and_a_rule_it_is_told_once_and_a_seek_goes_on() -> None:
     rig = Rig(OFFSET_STORED, reset=None)
     rig.committed((-1, 0))
-    rig.positions.poke()
+    rig.positions.find_due()
     await until(lambda: rig.reports)
     assert rig.state().phase is Phase.HALTED
     ((where, error),) = rig.reports
@@ -388,7 +390,7 @@ async def test_without_an_offset_and_a_rule_it_is_told_once_and_a_seek_goes_on()
 async def test_an_error_that_stays_is_told_once_and_tried_again_in_silence() -> None:
     rig = Rig(OFFSET_STORED)
     rig.committed((-1, E.TOPIC_AUTHORIZATION_FAILED))
-    rig.positions.poke()
+    rig.positions.find_due()
     await until(lambda: len(rig.brokers.asked(OffsetFetchRequest)) >= 3)
     assert [error.code() for _, error in rig.reports] == [E.TOPIC_AUTHORIZATION_FAILED]
     rig.committed((4, 0))
@@ -430,7 +432,7 @@ async def moved(rig: Rig) -> None:
     rig.brokers.learn()
     rig.queue.restart(rig.state(), 2)
     rig.state().fetch_epoch = 0
-    rig.fetches.poke()
+    rig.again.set()
     await until(lambda: rig.brokers.asked(OffsetForLeaderEpochRequest))
 
 

@@ -1,11 +1,13 @@
 """kafka_core.aio.consuming.group: the driver carries out the membership's steps and never waits for a dead request."""
 
+import asyncio
 import random
 from typing import Any
 
 import pytest
 
 from kafka_core.aio.consuming.group import GroupDriver
+from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.clock import ManualClock
 from kafka_core.engine.groups.assignors import choose
@@ -31,7 +33,8 @@ class Rig:
     def __init__(self, *, leads: bool = False) -> None:
         self.clock = ManualClock()
         self.brokers = FakeBrokers()
-        self.polled_s = self.clock.monotonic()
+        self.polls = Polls(self.clock.monotonic())
+        self.changed, self.progress = asyncio.Event(), asyncio.Event()
         backoff = Backoff(1, 2, random.Random(1))
         self.member = Membership(GroupSettings("g", choose(["range"])), backoff)
         client: Any = self.brokers
@@ -39,13 +42,17 @@ class Rig:
         self.events: list[Event] = []
         self.errors: list[KafkaError] = []
         self.quick = True
-        self.driver = GroupDriver(self.member, client, rpc, self.clock, self, lambda: self.polled_s)
+        self.driver = GroupDriver(self.member, client, rpc, self.clock, self, self.polls, self.changed, self.progress)
         self.brokers.handlers = {
             JoinGroupRequest: lambda _, request: self.joined(request, leads=leads),
             SyncGroupRequest: lambda _, request: self.synced(request),
             HeartbeatRequest: lambda *_: HeartbeatResponse(),
             LeaveGroupRequest: lambda *_: LeaveGroupResponse(),
         }
+
+    def poke(self) -> None:
+        self.driver.start()
+        self.changed.set()
 
     @staticmethod
     def joined(request: JoinGroupRequest, *, leads: bool) -> JoinGroupResponse:
@@ -70,7 +77,7 @@ class Rig:
         if self.quick:
             self.member.started(event)
             self.member.done(event)
-            self.driver.poke()
+            self.poke()
 
     def on_group_error(self, error: KafkaError) -> None:
         self.errors.append(error)
@@ -79,7 +86,7 @@ class Rig:
 
     def subscribe(self) -> None:
         self.member.subscribe({"t"})
-        self.driver.poke()
+        self.poke()
 
     async def until(self, state: State) -> None:
         await until(lambda: self.member.state is state)
@@ -87,8 +94,8 @@ class Rig:
     async def advance(self, seconds: float) -> None:
         """Time goes on and the application polls."""
         self.clock.advance(seconds)
-        self.polled_s = self.clock.monotonic()
-        self.driver.poke()
+        self.polls.last_s = self.clock.monotonic()
+        self.poke()
 
     async def heard(self, request: type, count: int) -> None:
         await until(lambda: len(self.brokers.asked(request)) >= count)
@@ -119,7 +126,7 @@ async def test_the_leader_asks_for_partition_counts_and_plans_for_all() -> None:
     rig.subscribe()
     await rig.until(State.STABLE)
     assert rig.brokers.refreshed == [["t"]]
-    assert rig.driver.group_topics == {"t"}
+    assert rig.member.group_topics() == {"t"}
     (sync,) = rig.brokers.asked(SyncGroupRequest)
     assert decode_assignment(sync.assignments[0].assignment) == {T0, T1}
     assert set(rig.events[0].partitions) == {T0, T1}
@@ -180,7 +187,7 @@ async def test_leaving_does_not_wait_for_a_join_that_hangs() -> None:
     rig.subscribe()
     await until(lambda: rig.brokers.asked(JoinGroupRequest))
     rig.member.unsubscribe()
-    rig.driver.poke()
+    rig.poke()
     await rig.until(State.IDLE)
     await rig.driver.stop()
 
@@ -191,7 +198,7 @@ async def test_leaving_gives_the_partitions_back_and_says_so_to_the_coordinator(
     rig.subscribe()
     await rig.until(State.STABLE)
     rig.member.unsubscribe()
-    rig.driver.poke()
+    rig.poke()
     await rig.until(State.IDLE)
     assert [event.kind for event in rig.events] == [EventKind.ASSIGN, EventKind.REVOKE]
     assert rig.kinds()[-1] is LeaveGroupRequest
@@ -205,17 +212,17 @@ async def test_who_does_not_poll_is_thrown_out_even_while_a_request_hangs() -> N
     await rig.until(State.STABLE)
     rig.brokers.in_turn(HeartbeatRequest, None)
     rig.clock.advance(3.1)
-    rig.driver.poke()
+    rig.poke()
     await until(lambda: rig.brokers.asked(HeartbeatRequest))
     rig.clock.advance(MAX_POLL_S)
-    rig.driver.poke()
+    rig.poke()
     await rig.until(State.EXPELLED)
     assert rig.events[-1].kind is EventKind.LOST
     assert rig.errors[-1].code() == KafkaError._MAX_POLL_EXCEEDED
     rig.brokers.in_turn(HeartbeatRequest, HeartbeatResponse())
-    rig.polled_s = rig.clock.monotonic()
+    rig.polls.last_s = rig.clock.monotonic()
     rig.member.polled()
-    rig.driver.poke()
+    rig.poke()
     await rig.until(State.STABLE)
     assert LeaveGroupRequest in rig.kinds(), "the coordinator was told, past the request that hangs"
     await rig.driver.stop()
@@ -235,7 +242,7 @@ async def test_an_event_is_handed_over_once_and_heartbeats_go_on_while_the_callb
     assert len(rig.events) == 1
     assert rig.member.state is State.ASSIGNING
     rig.member.done(rig.events[0])
-    rig.driver.poke()
+    rig.poke()
     await rig.until(State.STABLE)
     await rig.driver.stop()
 
@@ -269,5 +276,5 @@ async def no_sleep(_: float) -> None:
 async def until_stable(rig: Rig) -> None:
     """Without `asyncio.sleep`, which the test has taken away."""
     while rig.member.state is not State.STABLE:
-        rig.driver.changed.clear()
-        await rig.driver.changed.wait()
+        rig.progress.clear()
+        await rig.progress.wait()

@@ -1,0 +1,133 @@
+"""What is read: assign() and its kin, called by the application or for a rebalance.
+
+Must not know the group: a rebalance says here what it wants (`rebalancing.py`).
+Spec: confluent_kafka.Consumer.assign, unassign, incremental_assign, incremental_unassign; KIP-429.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Sequence
+
+from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.consuming.commits import Committer
+from kafka_core.aio.consuming.running import Running
+from kafka_core.aio.consuming.settings import checked
+from kafka_core.aio.consuming.topics import NeededTopics
+from kafka_core.aio.tasks.signals import Signal
+from kafka_core.engine.consuming.fetch_queue import FetchQueue
+from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
+from kafka_core.engine.groups.states import Event, EventKind
+from kafka_core.errors import ConfigError, KafkaException
+from kafka_core.model import TopicPartition
+
+
+class Assigning:
+    """Changes of the assignment. On the loop.
+
+    Args:
+        commit_limit_s: how long the last commit of partitions that are given up may take; None: commits are not
+            automatic.
+        fetch_again: set when other partitions are to be fetched.
+
+    Attributes:
+        event: the rebalance event whose callback runs now.
+        decided: that callback has said itself what is assigned.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        queue: FetchQueue,
+        client: ClusterClient,
+        running: Running,
+        topics: NeededTopics,
+        committer: Committer,
+        fetch_again: Signal,
+        commit_limit_s: float | None,
+    ) -> None:
+        self.event: Event | None = None
+        self.decided = False
+        self._assignment = assignment
+        self._queue = queue
+        self._client = client
+        self._running = running
+        self._topics = topics
+        self._committer = committer
+        self._fetch_again = fetch_again
+        self._commit_limit_s = commit_limit_s
+        self._changing = asyncio.Lock()
+
+    # ---- for the application
+
+    async def assign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Replaces what is read."""
+        items = checked(partitions)
+        await self._running.start()
+        self.decided = True
+        await self.replace(items)
+
+    async def unassign(self) -> None:
+        """Reads nothing any more."""
+        await self.assign([])
+
+    async def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Adds to what is read."""
+        items = checked(partitions)
+        await self._running.start()
+        self.add(items)
+        self.decided = True
+
+    async def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Takes away from what is read."""
+        keys = [(item.topic, item.partition) for item in checked(partitions)]
+        await self._running.start()
+        for key in keys:
+            if key not in self._assignment:
+                raise ConfigError(f"{key[0]}[{key[1]}] can't be unassigned: it is not assigned")
+        self.decided = True
+        await self.give_up(keys, commit=self._may_commit())
+
+    # ---- for rebalances, too
+
+    async def replace(self, partitions: Sequence[TopicPartition]) -> None:
+        """One after the other, in the order of the calls. A call cancelled while the last commit runs replaces too."""
+        Assignment().add(partitions)  # refuses what can't be assigned before anything is given up
+        async with self._changing:
+            try:
+                await self.give_up([state.key for state in self._assignment], commit=self._may_commit())
+            finally:
+                if not self._running.closing:
+                    self.add(partitions)
+
+    def add(self, partitions: Sequence[TopicPartition]) -> None:
+        """Reads these partitions as well."""
+        self._assignment.add(partitions)
+        self._topics.track()
+        if unknown := self._topics.unknown_assigned():
+            self._running.spawn(self._learn(unknown))
+        self._fetch_again.set()
+
+    async def give_up(self, keys: Iterable[Key], *, commit: bool) -> None:
+        """Takes partitions away; what was handed out of them is committed first if that is automatic."""
+        removed = self._assignment.remove(keys)
+        for state in removed:
+            self._queue.drop(state)
+        self._fetch_again.set()
+        if commit:
+            await self.commit_stored(removed)
+
+    async def commit_stored(self, states: Sequence[PartitionState]) -> None:
+        """The last commit of these partitions, if commits are automatic."""
+        if self._commit_limit_s is not None:
+            await self._committer.commit_last(states, self._commit_limit_s)
+
+    # ---- inside
+
+    def _may_commit(self) -> bool:
+        return self.event is None or self.event.kind is not EventKind.LOST
+
+    async def _learn(self, topics: Sequence[str]) -> None:
+        with contextlib.suppress(KafkaException):  # told by on_error, and tried again by the position finder
+            await self._client.refresh_metadata(topics)
