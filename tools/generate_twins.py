@@ -16,11 +16,13 @@ from pathlib import Path
 from tools.pages import ROOT, write_or_check
 
 TWINS = {
+    "kafka_core/aio/consuming/consumer_calls.py": "kafka_core/sync/consumer_calls.py",
     "registry/client/aio_operations.py": "registry/client/operations.py",
     "registry/client/aio_dek.py": "registry/client/dek.py",
 }
 """Source → twin."""
 NAMES = {
+    "AIOConsumerCalls": "ConsumerCalls",
     "AsyncDekRegistryClient": "DekRegistryClient",
     "AsyncOperations": "Operations",
     "AsyncSchemaRegistryClient": "SchemaRegistryClient",

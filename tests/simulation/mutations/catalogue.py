@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kafka_core.aio.consuming.assigning import Assigning
-from kafka_core.aio.consuming.consumer import AIOConsumer
+from kafka_core.aio.consuming.consumer_calls import AIOConsumerCalls
 from kafka_core.aio.producing.producer import _Deliveries
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
@@ -157,9 +157,9 @@ _ALL: Final = (
     Mutation(
         "cancelled-records-lost",
         "what a cancelled consume() had taken is gone",
-        AIOConsumer,
+        AIOConsumerCalls,
         "consume",
-        "self._core.positions.hand_back(found)",
+        "self._undo(lambda: self._core.positions.hand_back(found))",
         "pass",
     ),
     Mutation(
