@@ -1,8 +1,10 @@
-"""Decodes framed Avro into Arrow columns, with an error for each row that can't be.
+"""Framed values to Arrow columns and back, with an error for each row that can't be.
 
 Needs pyarrow (the extra `arrow`).
 """
 
+from serdes.columnar.avro.schema_of import avro_schema_of
+from serdes.columnar.contract import EncodeResult
 from serdes.columnar.decoder import (
     MAX_UNKNOWN_IDS,
     ColumnarDecoder,
@@ -12,13 +14,18 @@ from serdes.columnar.decoder import (
     reading_rules,
     rules_refused,
 )
+from serdes.columnar.encoder import ColumnarEncoder, writing_rules
 
 __all__ = [
     "MAX_UNKNOWN_IDS",
     "ColumnarDecoder",
+    "ColumnarEncoder",
     "DecodeResult",
+    "EncodeResult",
     "SchemaResolver",
     "UnappliedRulesError",
+    "avro_schema_of",
     "reading_rules",
     "rules_refused",
+    "writing_rules",
 ]

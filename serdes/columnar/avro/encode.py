@@ -1,0 +1,78 @@
+"""Runs plans that write Avro: on the kernel where it is built, else through the encoder of objects.
+
+Must not know of schema ids or registries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from serdes.columnar.avro.objects import encode_rows
+from serdes.columnar.avro.writing import WritePlan, place_of, reason_of
+from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult
+from serdes.kernels.avro_frames import Fault, native_program
+
+__all__ = ["AvroFrames"]
+
+
+class AvroFrames:
+    """Writes arrays of one Arrow type as one Avro record.
+
+    Args:
+        plan: how.
+        prefix: in front of each frame.
+        max_row_bytes: a longer frame is an error.
+        pure: whether to go through the encoder of objects though the kernel is there.
+    """
+
+    def __init__(
+        self, plan: WritePlan, prefix: bytes = b"", max_row_bytes: int = MAX_ROW_BYTES, pure: bool = False
+    ) -> None:
+        self.plan = plan
+        self._prefix, self._max_row_bytes = prefix, max_row_bytes
+        kernel = None if pure else native_program()
+        self._program: Any = None
+        if kernel is not None:
+            steps, shapes = [step.table() for step in plan.steps], [column.shape() for column in plan.columns]
+            self._program = kernel(steps, shapes, plan.depth)
+
+    def encode(self, struct: pa.StructArray | pa.ChunkedArray) -> EncodeResult:
+        """Frames of all rows. `frames` has offsets of 64 bits (large_binary) if they take more than 2 GiB together.
+
+        Args:
+            struct: of the plan's type; it is read in place.
+
+        Raises:
+            MemoryError: there is not enough for the frames.
+        """
+        chunks = struct.chunks if isinstance(struct, pa.ChunkedArray) else [struct]
+        if self._program is None:
+            frames, errors = encode_rows(self.plan, chunks, self._prefix, self._max_row_bytes)
+            return EncodeResult(_binary(frames), pa.array(errors, pa.string()))
+        capsules = [chunk.__arrow_c_array__()[1] for chunk in chunks]
+        data, offsets, validity, rows, nulls, large, faults = self._program.run(capsules, self._prefix, self._max_row_bytes)
+        kind = pa.large_binary() if large else pa.binary()
+        buffers = [_buffer(validity), _buffer(offsets), _buffer(data)]
+        return EncodeResult(pa.Array.from_buffers(kind, rows, buffers, nulls), self._errors(rows, faults))
+
+    def _errors(self, rows: int, faults: list[tuple[int, int, int, tuple[int, ...]]]) -> pa.StringArray:
+        if not faults:
+            return pa.nulls(rows, pa.string())
+        texts: list[str | None] = [None] * rows
+        for row, fault, number, indexes in faults:
+            reason = reason_of(Fault(fault), self.plan.steps[number], self._max_row_bytes)
+            place = place_of(self.plan, number, indexes)
+            texts[row] = f"at {place}: {reason}" if place else reason
+        return pa.array(texts, pa.string())
+
+
+def _buffer(block: Any) -> pa.Buffer | None:
+    return None if block is None else pa.foreign_buffer(block.address, block.size, block)
+
+
+def _binary(frames: list[bytes | None]) -> pa.Array:
+    """With offsets of 32 bits, if they are enough."""
+    small = sum(map(len, filter(None, frames))) <= 2**31 - 1
+    return pa.array(frames, pa.binary() if small else pa.large_binary())

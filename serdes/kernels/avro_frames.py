@@ -1,0 +1,102 @@
+"""The vocabulary of plans that write Avro from Arrow columns, and the kernel that runs them where it is built.
+
+Must not know of schemas: `serdes.columnar.avro.writing` makes plans. There is no pure twin of the kernel: without it
+rows go as objects through the encoder of `serdes.formats.avro`, which is the specification.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any, Final
+
+from serdes.kernels import IMPL
+
+if TYPE_CHECKING:
+    from serdes.kernels.native.avro_frames import FramesProgram
+
+__all__ = ["Fault", "Op", "Source", "native_program"]
+
+
+class Op(enum.IntEnum):
+    """What a step of a plan writes."""
+
+    NULL = 0
+    BOOLEAN = 1
+    INT = 2
+    FLOAT = 3
+    DOUBLE = 4
+    OCTETS = 5
+    ENUM = 6
+    FIXED = 7
+    DECIMAL = 8
+    UUID_OF_BYTES = 9
+    UUID_OF_TEXT = 10
+    INTERVAL = 11
+    LAPSE = 12
+    LIST = 13
+    MAP = 14
+    RECORD = 15
+    CONSTANT = 16
+    MEMBERS = 17
+    VARIANT = 18
+    DICTIONARY = 19
+
+
+class Source(enum.IntEnum):
+    """How Arrow holds a value: numbers, then octets, then lists, then the offsets of unions."""
+
+    I8 = 0
+    I16 = 1
+    I32 = 2
+    I64 = 3
+    U8 = 4
+    U16 = 5
+    U32 = 6
+    U64 = 7
+    F16 = 8
+    F32 = 9
+    F64 = 10
+    OFFSETS_32 = 11
+    OFFSETS_64 = 12
+    VIEW = 13
+    WIDTH = 14
+    VIEWS_32 = 15
+    VIEWS_64 = 16
+    SPARSE = 17
+    DENSE = 18
+
+
+class Fault(enum.IntEnum):
+    """Why a row can't be written."""
+
+    FINE = 0
+    NULL = 1
+    OUT_OF_RANGE = 2
+    LOSES_DIGITS = 3
+    NOT_UTF8 = 4
+    NO_SYMBOL = 5
+    WRONG_SIZE = 6
+    NOT_UUID = 7
+    NO_MEMBER = 8
+    SEVERAL_MEMBERS = 9
+    TOO_LARGE = 10
+    KEY_TWICE = 11
+    NULL_KEY = 12
+    BROKEN = 13
+    NO_MEMORY = 14
+    INEXACT = 15
+
+
+def native_program() -> type[FramesProgram] | None:
+    """The compiled kernel; None where the pure implementation is in use."""
+    return _native
+
+
+_native: Any = None
+if IMPL == "native":
+    from serdes.kernels.native import avro_frames as _module
+
+    _native = _module.FramesProgram
+
+MAX_STEPS: Final = 1 << 20
+"""Steps of a plan; no Arrow type that fits into memory has more."""
