@@ -6,7 +6,7 @@ Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`). The format i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
@@ -49,8 +49,8 @@ class ColumnarEncoder:
 
     Args:
         schema: what the rows are written with. `avro_schema_of` and `json_schema_of` make one of an Arrow type.
-        schema_id: stands in front of every payload, after the magic byte 0; None for payloads alone, whose id travels in
-            a header.
+        schema_id: stands in front of every payload, after the magic byte 0; None for payloads alone, whose id travels
+            in a header.
         resolve_reference: gives the schema behind a reference; needed where the schema has references.
         max_row_bytes: a longer frame is an error of its row.
 
@@ -97,8 +97,8 @@ class ColumnarEncoder:
             than 2 GiB together.
 
         Raises:
-            SerializationError: no row could be written: a column's type does not fit, a required field has no column, or
-                a column no field; `path` says which.
+            SerializationError: no row could be written: a column's type does not fit, a required field has no column,
+                or a column no field; `path` says which.
             TypeError: `struct` is something else.
             MemoryError: there is not enough for the frames.
         """
@@ -110,7 +110,7 @@ class ColumnarEncoder:
             raise TypeError(f"rows are a struct array, not {getattr(struct, 'type', type(struct).__name__)}")
         return self.encoder(struct.type).encode(struct)
 
-    def encoder(self, arrow_type: pa.DataType) -> Any:
+    def encoder(self, arrow_type: pa.DataType) -> FrameEncoder:
         """What writes one Arrow type: made at the first call, kept. Its `plan` says how (`str` prints it).
 
         Raises:

@@ -7,12 +7,12 @@ rows go as objects through the encoder of `serdes.formats.avro`, which is the sp
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from serdes.kernels import IMPL
 
 if TYPE_CHECKING:
-    from serdes.kernels.native.avro_frames import FramesProgram
+    from serdes.kernels.native import avro_frames as kernel
 
 __all__ = ["Fault", "Op", "Source", "native_program"]
 
@@ -87,16 +87,14 @@ class Fault(enum.IntEnum):
     INEXACT = 15
 
 
-def native_program() -> type[FramesProgram] | None:
+def native_program() -> type[kernel.FramesProgram] | None:
     """The compiled kernel; None where the pure implementation is in use."""
-    return _native
+    if IMPL == "pure":
+        return None
+    from serdes.kernels.native import avro_frames
 
+    return avro_frames.FramesProgram
 
-_native: Any = None
-if IMPL == "native":
-    from serdes.kernels.native import avro_frames as _module
-
-    _native = _module.FramesProgram
 
 MAX_STEPS: Final = 1 << 20
 """Steps of a plan; no Arrow type that fits into memory has more."""

@@ -48,7 +48,7 @@ def test_any_columns(data: st.DataObject) -> None:
     assert both(kind, schema, chunked).frames.equals(made.frames)
 
 
-CHANGES = {
+CHANGES: dict[str, list[Any]] = {
     "long": ["int", "double", "float", {"type": "long", "logicalType": "timestamp-millis"}],
     "int": ["long", "float", "double", {"type": "int", "logicalType": "date"}],
     "double": ["float"],
@@ -68,7 +68,7 @@ def changed(data: st.DataObject, schema: Any) -> Any:
         kept = [changed(data, branch) for branch in schema]
         return kept if data.draw(st.integers(0, 3)) else kept[-1]
     if isinstance(schema, str):
-        return data.draw(st.sampled_from([schema, *CHANGES.get(schema, ())]))
+        return data.draw(st.sampled_from([schema, *CHANGES.get(schema, [])]))
     logical = schema.get("logicalType")
     if logical == "decimal":
         precision = data.draw(st.integers(1, 76))
@@ -114,9 +114,10 @@ def test_columns_that_do_not_fit(data: st.DataObject) -> None:
     schema = json.dumps(named_apart(changed(data, json.loads(avro_schema_of(kind))), []))
     struct = data.draw(arrays(kind))
     try:
-        both(kind, schema, struct)
-    except SerializationError as error:
-        assert "plan" in str(error) or "decimal" in str(error)
+        plan_of(kind, load_texts(schema).model)
+    except SerializationError:  # no row can be of this schema
+        return
+    both(kind, schema, struct)
 
 
 @given(st.data())

@@ -24,7 +24,8 @@ UNITS = ["s", "ms", "us", "ns"]
 SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 YEAR_3000 = 32_503_680_000
 LEAVES = [
-    *INTS, *TEXTS, *OCTETS, pa.null(), pa.bool_(), pa.float16(), pa.float32(), pa.float64(), pa.binary(16), pa.binary(3),
+    *INTS, *TEXTS, *OCTETS, pa.null(), pa.bool_(), pa.float16(), pa.float32(), pa.float64(),
+    pa.binary(16), pa.binary(3),
     pa.date32(), pa.date64(), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
     *(pa.timestamp(unit, zone) for unit in UNITS for zone in (None, "UTC", "Europe/Berlin")),
     *map(pa.duration, UNITS), pa.month_day_nano_interval(), pa.uuid(),
@@ -62,9 +63,9 @@ def types(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
 
 def structs(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
     """Struct types with one to four fields."""
-    return st.lists(st.tuples(NAMES, types(depth), st.booleans()), min_size=1, max_size=4, unique_by=lambda f: f[0]).map(
-        lambda fields: pa.struct([field_of(*field) for field in fields])
-    )
+    return st.lists(
+        st.tuples(NAMES, types(depth), st.booleans()), min_size=1, max_size=4, unique_by=lambda f: f[0]
+    ).map(lambda fields: pa.struct([field_of(*field) for field in fields]))
 
 
 def values(kind: pa.DataType) -> st.SearchStrategy[Any]:
@@ -94,7 +95,9 @@ def _values(kind: pa.DataType) -> st.SearchStrategy[Any]:
     if is_one.is_dictionary(kind):
         return _values(kind.value_type)
     if is_one.is_struct(kind):
-        return st.fixed_dictionaries({kind.field(at).name: values(kind.field(at).type) for at in range(kind.num_fields)})
+        return st.fixed_dictionaries(
+            {kind.field(at).name: values(kind.field(at).type) for at in range(kind.num_fields)}
+        )
     if is_one.is_map(kind):
         keys = _values(kind.key_type)
         return st.lists(st.tuples(keys, values(kind.item_type)), max_size=3, unique_by=lambda entry: entry[0])
@@ -140,10 +143,15 @@ def laid_out(rows: list[Any], kind: pa.DataType) -> pa.Array:
             for at in range(kind.num_fields)
         ]
         fields = [kind.field(at) for at in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(parts, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_()))
+        return pa.StructArray.from_arrays(
+            parts, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_())
+        )
     if is_one.is_map(kind):
         entries = [entry for row in rows if row is not None for entry in row]
-        keys, items = laid_out([key for key, _ in entries], kind.key_type), laid_out([v for _, v in entries], kind.item_type)
+        keys, items = (
+            laid_out([key for key, _ in entries], kind.key_type),
+            laid_out([v for _, v in entries], kind.item_type),
+        )
         return pa.MapArray.from_arrays(pa.array(_starts(rows), pa.int32()), keys, items, kind, mask=_mask(rows))
     if is_one.is_fixed_size_list(kind):
         items = laid_out([item for row in rows for item in (row or [None] * kind.list_size)], kind.value_type)

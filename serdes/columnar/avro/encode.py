@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from serdes.columnar.assemble import errors_of
 from serdes.columnar.avro.objects import encode_rows
 from serdes.columnar.avro.writing import WritePlan, place_of, reason_of
 from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult
@@ -52,20 +53,20 @@ class AvroFrames:
             frames, errors = encode_rows(self.plan, chunks, self._prefix, self._max_row_bytes)
             return EncodeResult(_binary(frames), pa.array(errors, pa.string()))
         capsules = [chunk.__arrow_c_array__()[1] for chunk in chunks]
-        data, offsets, validity, rows, nulls, large, faults = self._program.run(capsules, self._prefix, self._max_row_bytes)
+        data, offsets, validity, rows, nulls, large, faults = self._program.run(
+            capsules, self._prefix, self._max_row_bytes
+        )
         kind = pa.large_binary() if large else pa.binary()
         buffers = [_buffer(validity), _buffer(offsets), _buffer(data)]
         return EncodeResult(pa.Array.from_buffers(kind, rows, buffers, nulls), self._errors(rows, faults))
 
     def _errors(self, rows: int, faults: list[tuple[int, int, int, tuple[int, ...]]]) -> pa.StringArray:
-        if not faults:
-            return pa.nulls(rows, pa.string())
-        texts: list[str | None] = [None] * rows
+        texts: dict[int, str] = {}
         for row, fault, number, indexes in faults:
             reason = reason_of(Fault(fault), self.plan.steps[number], self._max_row_bytes)
-            place = place_of(self.plan, number, indexes)
+            place = "" if fault == Fault.TOO_LARGE else place_of(self.plan, number, indexes)  # of the row as a whole
             texts[row] = f"at {place}: {reason}" if place else reason
-        return pa.array(texts, pa.string())
+        return errors_of(rows, texts)
 
 
 def _buffer(block: Any) -> pa.Buffer | None:

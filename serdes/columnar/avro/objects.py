@@ -9,6 +9,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 import pyarrow as pa
@@ -112,7 +113,7 @@ class _Values:
         fields = _fields(array)
         valid = [field.is_valid().to_pylist() for field in fields]
         made = [self.of(kid, field) for kid, field in zip(step.kids, fields, strict=True)]
-        rows = []
+        rows: list[Any] = []
         for row in range(len(array)):
             found = [at for at in range(len(fields)) if valid[at][row]]
             if len(found) > 1:
@@ -125,26 +126,24 @@ class _Values:
 
     def variant(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         """The member that the type id says."""
-        codes = array.type_codes.to_pylist()
         dense = step.source is Source.DENSE
-        places = array.offsets.to_pylist() if dense else range(len(array))
-        made = []
-        for at, kid in enumerate(step.kids):
-            member = array.field(at)
-            if not dense and len(member) != len(array):
-                member = member.slice(array.offset, len(array))
-            made.append(self.of(kid, member))
+        buffers, rows, offset = array.buffers(), len(array), array.offset  # type_codes and offsets begin at 0 in slices
+        codes = pa.Array.from_buffers(pa.int8(), rows, [None, buffers[1]], offset=offset).to_pylist()
+        places: Iterable[int] = range(rows)
+        if dense:
+            places = pa.Array.from_buffers(pa.int32(), rows, [None, buffers[2]], offset=offset).to_pylist()
+        made = [self.of(kid, array.field(at)) for at, kid in enumerate(step.kids)]
         return [made[step.data[0][code]][place] for code, place in zip(codes, places, strict=True)]
 
     def dictionary(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         values = self.of(step.kids[0], array.dictionary)
         return [None if at is None else values[at] for at in array.indices.to_pylist()]
 
-    def list(self, number: int, step: Step, array: pa.Array) -> list[Any]:
+    def items(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         items = self.of(step.kids[0], _entries(array) if pa.types.is_map(array.type) else array.values)
         return [_items(items[start:end]) for start, end in _ranges(step, array)]
 
-    def map(self, number: int, step: Step, array: pa.Array) -> list[Any]:
+    def entries(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         keys, values = self.of(step.kids[0], array.keys), self.of(step.kids[1], array.items)
         return [self._entries(step, keys[start:end], values[start:end]) for start, end in _ranges(step, array)]
 
@@ -152,14 +151,12 @@ class _Values:
         twice = _twice(keys)
         if twice is not None:
             return Bad(Fault.KEY_TWICE, step.kids[0], (twice,))
-        made = {}
+        made: dict[Any, Any] = {}
         for at, (key, value) in enumerate(zip(keys, values, strict=True)):
             for part in (key, value):
                 if isinstance(part, Bad):
                     null_key = part is key and part.fault is Fault.NULL
-                    return replace(
-                        part, fault=Fault.NULL_KEY if null_key else part.fault, indexes=(*part.indexes, at)
-                    )
+                    return replace(part, fault=Fault.NULL_KEY if null_key else part.fault, indexes=(*part.indexes, at))
             made[key] = value
         return made
 
@@ -181,8 +178,8 @@ MAKERS: Final[dict[Op, Callable[[_Values, int, Step, pa.Array], list[Any]]]] = {
     Op.MEMBERS: _Values.members,
     Op.VARIANT: _Values.variant,
     Op.DICTIONARY: _Values.dictionary,
-    Op.LIST: _Values.list,
-    Op.MAP: _Values.map,
+    Op.LIST: _Values.items,
+    Op.MAP: _Values.entries,
     **dict.fromkeys(
         (
             Op.BOOLEAN, Op.INT, Op.FLOAT, Op.DOUBLE, Op.OCTETS, Op.ENUM, Op.FIXED, Op.DECIMAL, Op.UUID_OF_BYTES,
@@ -236,7 +233,7 @@ def _ranges(step: Step, array: pa.Array) -> list[tuple[int, int]]:
     if step.source in (Source.VIEWS_32, Source.VIEWS_64):
         sizes = array.sizes.to_pylist()
         return [(start, start + size) for start, size in zip(starts, sizes, strict=True)]
-    return list(zip(starts, starts[1:], strict=False))
+    return list(pairwise(starts))
 
 
 # --- values without parts
@@ -355,7 +352,11 @@ def _decimal(step: Step) -> Callable[[decimal.Decimal], Any]:
 
 def _interval(step: Step) -> Callable[[Any], Any]:
     def make(value: Any) -> Any:
-        return Fault.LOSES_DIGITS if value.nanoseconds % 10**6 else _span(value.months, value.days, value.nanoseconds // 10**6)
+        return (
+            Fault.LOSES_DIGITS
+            if value.nanoseconds % 10**6
+            else _span(value.months, value.days, value.nanoseconds // 10**6)
+        )
 
     return make
 

@@ -1,6 +1,7 @@
 """The Avro schema of an Arrow type.
 
-Must not know of values. Source: Avro specification 1.12, "Names", "Logical Types"; the table is in docs/guide/columns.md.
+Must not know of values. Source: Avro specification 1.12, "Names", "Logical Types"; the table is in
+docs/guide/columns.md.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ microseconds."""
 MAX_DEPTH: Final = 100
 MAX_DIGITS: Final = 76
 ILLEGAL: Final = re.compile("[^A-Za-z0-9_]")
+DATE: Final = {"type": "int", "logicalType": "date"}
+TIME_MILLIS: Final = {"type": "int", "logicalType": "time-millis"}
+TIME_MICROS: Final = {"type": "long", "logicalType": "time-micros"}
 PRIMITIVES: Final[dict[pa.DataType, Any]] = {
     pa.null(): "null",
     pa.bool_(): "boolean",
@@ -33,9 +37,9 @@ PRIMITIVES: Final[dict[pa.DataType, Any]] = {
     pa.float64(): "double",
     **dict.fromkeys((pa.string(), pa.large_string(), pa.string_view()), "string"),
     **dict.fromkeys((pa.binary(), pa.large_binary(), pa.binary_view()), "bytes"),
-    **dict.fromkeys((pa.date32(), pa.date64()), {"type": "int", "logicalType": "date"}),
-    **dict.fromkeys((pa.time32("s"), pa.time32("ms")), {"type": "int", "logicalType": "time-millis"}),
-    **dict.fromkeys((pa.time64("us"), pa.time64("ns")), {"type": "long", "logicalType": "time-micros"}),
+    **dict.fromkeys((pa.date32(), pa.date64()), DATE),
+    **dict.fromkeys((pa.time32("s"), pa.time32("ms")), TIME_MILLIS),
+    **dict.fromkeys((pa.time64("us"), pa.time64("ns")), TIME_MICROS),
 }
 INSTANTS: Final = {"s": "timestamp-millis", "ms": "timestamp-millis", "us": "timestamp-micros", "ns": "timestamp-nanos"}
 
@@ -44,11 +48,11 @@ def avro_schema_of(arrow_type: pa.DataType | pa.Schema, *, name: str = "Record",
     """The Avro schema that columns of an Arrow type are written with, as JSON.
 
     Names are cleaned of what Avro does not allow and made unique; a changed name stays as the property `arrowName`, by
-    which the encoder finds the column. Nested records are named after their path (`Record_address`). A field that may be
-    null becomes `["null", T]` with the default null. Dictionary-encoded columns are what their values are, and no enums:
-    a dictionary is of one batch, the schema is of all. Whole numbers without sign become the next wider type with one,
-    so that a `uint64` of 2^63 or more is an error of its row; times and points in time keep their unit where Avro has
-    it. Time spans are a long with the property `arrowDuration`, intervals Avro's duration.
+    which the encoder finds the column. Nested records are named after their path (`Record_address`). A field that may
+    be null becomes `["null", T]` with the default null. Dictionary-encoded columns are what their values are, and no
+    enums: a dictionary is of one batch, the schema is of all. Whole numbers without sign become the next wider type with
+    one: a `uint64` of 2^63 or more is an error of its row. Times and points in time keep their unit where Avro has it.
+    Time spans are a long with the property `arrowDuration`, intervals Avro's duration.
 
     Args:
         arrow_type: a struct type, or a schema.

@@ -14,13 +14,10 @@ from typing import Any, Final
 import pyarrow as pa
 
 from registry.schemas.avro.model import (
-    ArrayType,
     AvroType,
-    EnumType,
     Field,
     FixedType,
     Kind,
-    MapType,
     RecordType,
     UnionType,
     type_name,
@@ -69,7 +66,7 @@ class Column:
     uuid: bool = False
 
     def shape(self) -> tuple[int, int, int, int, int]:
-        """Number of children, has validity, buffers without it (-1: any), has a dictionary, children share positions."""
+        """Number of children, validity, buffers without it (-1: any), has a dictionary, children share positions."""
         kind = self.type
         types = pa.types
         union = types.is_union(kind)
@@ -108,7 +105,8 @@ class Step:
         width: bytes of a value in Arrow, or items of a fixed-size list.
         size: bytes of a fixed type, else -1.
         check: of a text: none, UTF-8, UUID.
-        data: a constant's bytes; an enum's symbols; a decimal's bound, 32 bytes little-endian; a union's kids by type id.
+        data: a constant's bytes; an enum's symbols; a decimal's bound (32 bytes, little-endian); a union's kids by type
+            id.
         parent: the step it is a part of, -1 for the root.
         part: its name there; `[` for items, `{` for entries, empty where the path does not grow.
         what: the Avro type in a sentence.
@@ -187,7 +185,9 @@ def plan_of(arrow: pa.DataType, avro: AvroType) -> WritePlan:
             the record lacks; `path` says which.
     """
     if not pa.types.is_struct(arrow) or not isinstance(avro, RecordType):
-        raise SerializationError(f"columns are written as records: a struct is needed for {described(avro)}, not {arrow}")
+        raise SerializationError(
+            f"columns are written as records: a struct is needed for {described(avro)}, not {arrow}"
+        )
     compiler = _Compiler()
     root = compiler.column(arrow, 0)
     compiler.step(root, avro, -1, "")
@@ -283,9 +283,7 @@ class _Compiler:
             return self._variant(number, column, avro, _placed(union, null_place), what)
         if len(members) > 1 and _is_members(kind, len(members)):
             kids = tuple(
-                self.step(
-                    kid, avro.branches[at], number, f"member{n}", place=at, branch=type_name(avro.branches[at])
-                )
+                self.step(kid, avro.branches[at], number, f"member{n}", place=at, branch=type_name(avro.branches[at]))
                 for n, (kid, at) in enumerate(zip(column.kids, members, strict=True))
             )
             return Step(Op.MEMBERS, kids=kids, what=what, **_placed(union, null_place))
@@ -296,8 +294,10 @@ class _Compiler:
     ) -> Step:
         """The branch a column is of, for all rows: the first that is most like it."""
         kinds = {avro.branches[at].kind: at for at in members}
-        if column.type in WHOLE and kinds.keys() == {Kind.INT, Kind.LONG} and not any(
-            logical_of(avro.branches[at]) for at in members
+        if (
+            column.type in WHOLE
+            and kinds.keys() == {Kind.INT, Kind.LONG}
+            and not any(logical_of(avro.branches[at]) for at in members)
         ):
             both = {**union, "place": kinds[Kind.LONG], "int_place": kinds[Kind.INT], "branch": "long"}
             return self._made(number, column, avro.branches[kinds[Kind.LONG]], both)
@@ -355,17 +355,21 @@ class _Compiler:
                 kids.append(self.step(found, one.type, number, one.name))
         if left:
             listed = ", ".join(map(repr, list(left)[:5]))
-            raise self._refused(union, f"{described(avro)} has no field for {listed}: drop them, or add them to the schema")
+            raise self._refused(
+                union, f"{described(avro)} has no field for {listed}: drop them, or add them to the schema"
+            )
         return Step(Op.RECORD, kids=tuple(kids), what=described(avro), **union)
 
     def _constant(self, parent: int, one: Field) -> int:
         """The default of a field that the struct lacks."""
-        where = {"parent": parent, "part": one.name}
+        where: dict[str, Any] = {"parent": parent, "part": one.name}
         if one.has_default:
             try:
                 data = default_bytes(one)
             except Misfit as error:
-                raise self._refused(where, f"the column is missing, and the default can't be used: {error.reason}") from error
+                raise self._refused(
+                    where, f"the column is missing, and the default can't be used: {error.reason}"
+                ) from error
         elif isinstance(one.type, UnionType) and takes_null(one.type):
             at = next(at for at, branch in enumerate(one.type.branches) if branch.kind is Kind.NULL)
             data = bytes([at << 1]) if at < 64 else bytes([at << 1 & 0x7F | 0x80, at >> 6])
@@ -591,7 +595,9 @@ def _whole(kind: pa.DataType, avro: AvroType, logical: str | None) -> Step | Non
             return _scaled(Source.I32, least, most, 1, 1)
         return _scaled(Source.I64, least, most, 1, DAY_MILLIS) if types.is_date64(kind) else None
     if logical in TIMES and types.is_time(kind):
-        return _scaled(Source.I32 if types.is_time32(kind) else Source.I64, least, most, TIMES[logical], UNITS[kind.unit])
+        return _scaled(
+            Source.I32 if types.is_time32(kind) else Source.I64, least, most, TIMES[logical], UNITS[kind.unit]
+        )
     known = {**INSTANTS, **LOCALS}
     if logical in known and types.is_timestamp(kind) and (logical in INSTANTS) == (kind.tz is not None):
         return _scaled(Source.I64, least, most, known[logical], UNITS[kind.unit])
@@ -648,9 +654,8 @@ def verify(plan: WritePlan) -> None:
             raise ValueError(f"step {number} has {len(step.kids)} parts")
         if step.times < 1 or step.over < 1 or (step.times > 1 and step.over > 1):
             raise ValueError(f"step {number} multiplies by {step.times} and divides by {step.over}")
-        if step.op in (Op.INT, Op.LAPSE) and (step.low * step.times < LOW or step.high * step.times > HIGH):
-            if step.op is Op.INT:
-                raise ValueError(f"step {number} can overflow")
+        if step.op is Op.INT and (step.low * step.times < LOW or step.high * step.times > HIGH):
+            raise ValueError(f"step {number} can overflow")
         if step.op is not Op.CONSTANT and not _reads(step, columns[step.column]):
             raise ValueError(f"step {number} ({step.op.name}) can't read {columns[step.column].type}")
     if steps[0].parent != -1 or steps[0].op is not Op.RECORD or steps[0].column != 0:
@@ -669,16 +674,17 @@ def _reads(step: Step, column: Column) -> bool:
     """Whether a step reads just the memory that an array of this type has."""
     kind, types = column.type, pa.types
     if step.op in (Op.INT, Op.FLOAT, Op.DOUBLE, Op.LAPSE):
-        return not types.is_nested(kind) and not types.is_boolean(kind) and kind.bit_width == 8 * WIDTHS[step.source]
+        plain = not types.is_nested(kind) and not types.is_boolean(kind)
+        return plain and bool(kind.bit_width == 8 * WIDTHS[step.source])
     if step.op in (Op.OCTETS, Op.ENUM, Op.FIXED, Op.UUID_OF_BYTES, Op.UUID_OF_TEXT):
         if step.source is Source.WIDTH:
-            return types.is_fixed_size_binary(kind) and kind.byte_width == step.width
+            return bool(types.is_fixed_size_binary(kind) and kind.byte_width == step.width)
         return TEXT.get(kind, OCTETS.get(kind)) is step.source
     if step.op is Op.LIST:
         return (types.is_map(kind) and step.source is Source.OFFSETS_32) or (
             _is_list(kind) and _list_source(kind) == (step.source, step.width)
         )
-    checks: dict[Op, Callable[[pa.DataType], bool]] = {
+    checks: dict[Op, Callable[[pa.DataType], Any]] = {
         Op.NULL: types.is_null,
         Op.BOOLEAN: types.is_boolean,
         Op.DECIMAL: lambda kind: types.is_decimal(kind) and kind.bit_width == 8 * step.width <= 256,
@@ -686,12 +692,14 @@ def _reads(step: Step, column: Column) -> bool:
         Op.MAP: types.is_map,
         Op.RECORD: types.is_struct,
         Op.MEMBERS: types.is_struct,
-        Op.VARIANT: lambda kind: types.is_union(kind)
-        and (kind.mode == "dense") == (step.source is Source.DENSE)
-        and all(by == 255 or by < len(step.kids) for by in step.data[0]),
+        Op.VARIANT: lambda kind: (
+            types.is_union(kind)
+            and (kind.mode == "dense") == (step.source is Source.DENSE)
+            and all(by == 255 or by < len(step.kids) for by in step.data[0])
+        ),
         Op.DICTIONARY: lambda kind: types.is_dictionary(kind) and WHOLE[kind.index_type] is step.source,
     }
-    return checks[step.op](kind)
+    return bool(checks[step.op](kind))
 
 
 # --- words
@@ -704,8 +712,8 @@ def _path(steps: Any, number: int, indexes: Any) -> str:
     while number >= 0:
         step = steps[number]
         if step.part in ("[", "{"):
-            at = "" if left is None else str(left.pop(0)) if left else "?"
-            parts.append(f"[{at}]" if step.part == "[" else f"[entry {at}]" if at else "[]")
+            at = str(left.pop(0)) if left else ""
+            parts.append(f"[entry {at}]" if at and step.part == "{" else f"[{at}]")
         elif step.part:
             parts.append(step.part)
         number = step.parent
