@@ -50,8 +50,8 @@ def avro_schema_of(arrow_type: pa.DataType | pa.Schema, *, name: str = "Record",
     Names are cleaned of what Avro does not allow and made unique; a changed name stays as the property `arrowName`, by
     which the encoder finds the column. Nested records are named after their path (`Record_address`). A field that may
     be null becomes `["null", T]` with the default null. Dictionary-encoded columns are what their values are, and no
-    enums: a dictionary is of one batch, the schema is of all. Whole numbers without sign become the next wider type with
-    one: a `uint64` of 2^63 or more is an error of its row. Times and points in time keep their unit where Avro has it.
+    enums: a dictionary is of one batch, the schema is of all. Unsigned whole numbers become the next wider signed type:
+    a `uint64` of 2^63 or more is an error of its row. Times and points in time keep their unit where Avro has it.
     Time spans are a long with the property `arrowDuration`, intervals Avro's duration.
 
     Args:
