@@ -193,5 +193,12 @@ def test_what_was_on_its_way_of_a_topic_made_anew_may_come_when_there_is_another
     assert found("positions", run_of(*READS, MADE_ANEW, MADE_ANEW, *late, deliver("r", 0), deliver("r", 1))) == []
 
 
+def test_a_call_that_outlasts_two_assignments_may_hold_records_of_both() -> None:
+    given_up = [("r", "assign", (("t", 0, 30, 9),)), ("r", "assign", ())]
+    assert found("positions", run_of(*READS, *given_up, *(deliver("r", offset) for offset in (3, 4, 0, 1)))) == []
+    (text,) = found("positions", run_of(*READS, *given_up, *(deliver("r", offset) for offset in (3, 0, 2))))
+    assert "got t[0] 2 (p:3), which is not assigned to it" in text
+
+
 def test_every_checker_is_shown_a_bad_history() -> None:
     assert {checker for checker, _, _ in BAD} == set(CHECKERS)

@@ -49,6 +49,16 @@ class Span:
         found = {new for new, _ in self.states}
         return None if None in found else max((new for new in found if new is not None), default=None)
 
+    def after(self, offset: int) -> frozenset[State]:
+        """The possibilities when a call that goes on with this span after its end hands this out; none: it may not."""
+        states: set[State] = set()
+        for new, old in self.states:
+            if offset == new or (new is None and self.starts is not None and offset in self.starts):
+                states.add((offset + 1, old))
+            if offset == old:
+                states.add((new, offset + 1))
+        return frozenset(states)
+
     def loose_ends(self) -> frozenset[int]:
         """What may come next for a call that goes on with this span after its end."""
         begun = frozenset(item for state in self.states for item in state if item is not None)
@@ -176,10 +186,11 @@ class Spans:
         where = f"{event.who} at {event.at_s:.3f} got {topic}[{partition}] {offset} ({value})"
         if span is None:
             since, given = reading.given.get(key, (-1, None))
-            if given is None or begun > since or offset not in given.loose_ends():
+            held_on = given.after(offset) if given is not None and begun <= since else None
+            if given is None or not held_on:
                 self.violations.append(f"{where}, which is not assigned to it")
             else:
-                given.states = frozenset({(offset + 1, None)})
+                given.states = held_on
             return
         states: set[State] = set()
         for new, old in span.states:
