@@ -296,8 +296,9 @@ class RefreshPlan:
 
     A stale leader (`invalidate`) makes it due at once, then, while refreshes keep being asked for, with exponential
     back-off between them (for the first `HURRY_FOR_S` no longer than `HURRY_MS`: a new leader is to be found soon after
-    its election); otherwise it is due every interval as long as topics are tracked. One background refresh at a time:
-    between `started` and `finished` nothing is due.
+    its election); otherwise it is due at every interval from the first answer on, whatever else was asked meanwhile:
+    clients that begin together learn of new partitions together, so a group leader is not behind the producers. One
+    background refresh at a time: between `started` and `finished` nothing is due.
     """
 
     def __init__(self, rules: RefreshRules, rng: random.Random) -> None:
@@ -309,7 +310,7 @@ class RefreshPlan:
         self._not_before_s = 0.0
         self._stale: set[str] = set()
         self._brokers_stale = False
-        self._last_full_s: float | None = None
+        self._beat_s: float | None = None
         self._running = False
         self.tracked: set[str] = set()
 
@@ -347,14 +348,17 @@ class RefreshPlan:
         due: list[float] = []
         if self._stale or self._brokers_stale:
             due.append(self._not_before_s)
-        if self._rules.interval_s is not None and self._last_full_s is not None:
-            due.append(max(self._last_full_s + self._rules.interval_s, self._not_before_s))
+        if self._rules.interval_s is not None and self._beat_s is not None:
+            due.append(max(self._beat_s + self._rules.interval_s, self._not_before_s))
         return min(due, default=None)
 
     def started(self, now_s: float) -> frozenset[str]:
         """A background refresh starts: the topics to ask for (tracked and stale ones; none: only the brokers)."""
         self._running = True
         hurried = bool(self._stale or self._brokers_stale)
+        interval_s = self._rules.interval_s
+        if self._beat_s is not None and interval_s is not None and now_s >= self._beat_s + interval_s:
+            self._beat_s += max(1.0, (now_s - self._beat_s) // interval_s) * interval_s
         topics = frozenset(self._stale | self.tracked)
         self._stale.clear()
         self._brokers_stale = False
@@ -366,9 +370,7 @@ class RefreshPlan:
     def finished(self, now_s: float, *, ok: bool, topics: Iterable[str] = ()) -> None:
         """The background refresh is done; after a failed one its topics are stale again."""
         self._running = False
-        if ok:
-            self._last_full_s = now_s
-        else:
+        if not ok:
             self._stale.update(topics)
             self._brokers_stale = True
             self._not_before_s = max(self._not_before_s, now_s + self._delay_s(now_s))
@@ -380,5 +382,5 @@ class RefreshPlan:
             self._brokers_stale = False
         else:
             self._stale.difference_update(topics)
-        if self._last_full_s is None or topics is None:
-            self._last_full_s = now_s
+        if self._beat_s is None:
+            self._beat_s = now_s

@@ -29,6 +29,7 @@ class Worker:
     """One process of `tools.faults.worker`, and its history so far.
 
     Attributes:
+        ready: it waits for `begin`.
         ended: it flushed or closed, and said so.
         left: what flush() left, once it has ended.
     """
@@ -38,7 +39,7 @@ class Worker:
         self.producer = ProducerHistory(job.get("source", ""))
         self.member = MemberHistory()
         self.problems: list[Problem] = []
-        self.ended, self.left, self.died = False, 0, False
+        self.ready, self.ended, self.left, self.died = False, False, 0, False
         self._path = folder / f"{name}.jsonl"
         self._path.touch(exist_ok=False)
         self._errors = folder / f"{name}.stderr"
@@ -55,7 +56,7 @@ class Worker:
             )
 
     def tell(self, word: str) -> None:
-        """Says `stop` or `die` to it."""
+        """Says `begin`, `stop` or `die` to it."""
         if self.process.stdin is None or self.process.poll() is not None:
             return
         self.died = self.died or word == "die"
@@ -106,6 +107,8 @@ class Worker:
             self.member.commits.append(Commit(time_s, offsets))
         elif kind == "error":
             self.problems.append(Problem(time_s, *rest))
+        elif kind == "ready":
+            self.ready = True
         elif kind == "end":
             self.ended, self.left = True, rest[0]
         else:

@@ -87,6 +87,9 @@ class Round:
             slot, slots, _ = cluster.coordinator_slot(not_led_by=self.victim)
         cluster.create(self.topic, fault.replicas(self.victim))
         self._start(slot, slots)
+        wait_until(self._is_ready, f"{fault.name}: all clients imported")
+        for worker in self._workers():
+            worker.tell("begin")
         wait_until(self._is_steady, f"{fault.name}: all clients at work")
         stage = Stage(cluster, self.topic, self.victim, [team.workers[1] for team in self.groups.values()])
         start_s = time.monotonic()
@@ -137,6 +140,10 @@ class Round:
     def _read(self) -> None:
         for team in self._teams():
             team.read()
+
+    def _is_ready(self) -> bool:
+        self._read()
+        return all(worker.ready or worker.crash() for worker in self._workers())
 
     def _is_steady(self) -> bool:
         """Everybody works on every partition, every member owns some, and no group has changed for two seconds."""

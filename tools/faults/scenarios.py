@@ -220,7 +220,7 @@ FAULTS = (
     Fault(
         "extend",
         "partitions are added",
-        "six to nine; each process looks for them every 5 s from its own start on, so a few seconds are chance.",
+        "six to nine; each client looks for them every 5 s, from the moment on at which all of them were made.",
         extend,
         conf={"topic.metadata.refresh.interval.ms": 5000},
     ),

@@ -10,10 +10,11 @@ history is a JSON array, written before anything else is done, so that a kill lo
     ["assigned" | "revoked" | "lost", time, [partition, …]]      a rebalance callback ran
     ["committed", time, {partition: offset, …}]                  on_commit ran, without error
     ["error", time, name, text]                                  error_cb, a message with an error, a failed commit
+    ["ready", time]                                              all is imported: it waits for `begin`
     ["end", time, records left]                                  the client was flushed or closed
 
-Times are monotonic seconds of this machine. On stdin it takes a word a line: `stop` (flush or close, and end), `die`
-(kill -9 of itself, between two records).
+Times are monotonic seconds of this machine. On stdin it takes a word a line: `begin` (make the client: its timers begin
+now, as those of all others do), `stop` (flush or close, and end), `die` (kill -9 of itself, between two records).
 """
 
 from __future__ import annotations
@@ -39,13 +40,17 @@ class Words:
     def __init__(self) -> None:
         self.stop = False
         self.die = False
+        self.begun = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         for line in sys.stdin:
-            if line.strip() == "die":
+            if line.strip() == "begin":
+                self.begun.set()
+            elif line.strip() == "die":
                 self.die = True
         self.stop = True
+        self.begun.set()
 
 
 class History:
@@ -58,11 +63,18 @@ class History:
         self._file.write(json.dumps([kind, round(time.monotonic(), 6), *rest]).encode() + b"\n")
 
 
-def produce(module: Any, conf: dict[str, Any], topic: str, source: str, rate: int, history: History) -> None:
+def wait_for(words: Words, history: History) -> None:
+    """Returns when it is told to begin."""
+    history.write("ready")
+    words.begun.wait()
+
+
+def produce(make: Any, conf: dict[str, Any], topic: str, source: str, rate: int, history: History) -> None:
     """Produces `rate` records a second, numbered from 0, until it is told to stop."""
     words = Words()
     conf["error_cb"] = lambda error: history.write("error", error.name(), error.str())
-    producer = module.Producer(conf)
+    wait_for(words, history)
+    producer = make(conf)
 
     def report(error: Any, message: Any) -> None:
         number = int(message.value().split(b":")[1])
@@ -87,7 +99,7 @@ def produce(module: Any, conf: dict[str, Any], topic: str, source: str, rate: in
     history.write("end", producer.flush(FLUSH_S))
 
 
-def consume(module: Any, conf: dict[str, Any], topic: str, history: History) -> None:
+def consume(make: Any, conf: dict[str, Any], topic: str, history: History) -> None:
     """Reads as a member of the group until it is told to stop."""
     words = Words()
 
@@ -103,7 +115,8 @@ def consume(module: Any, conf: dict[str, Any], topic: str, history: History) -> 
 
     conf["error_cb"] = lambda error: history.write("error", error.name(), error.str())
     conf["on_commit"] = committed
-    consumer = module.Consumer(conf)
+    wait_for(words, history)
+    consumer = make(conf)
     consumer.subscribe([topic], on_assign=note("assigned"), on_revoke=note("revoked"), on_lost=note("lost"))
     while not words.stop:
         message = consumer.poll(0.1)
@@ -123,9 +136,9 @@ def main(argv: Sequence[str]) -> None:
     job: dict[str, Any] = json.loads(argv[0])
     module, history = importlib.import_module(job["module"]), History(Path(job["history"]))
     if job["role"] == "producer":
-        produce(module, job["conf"], job["topic"], job["source"], job["rate"], history)
+        produce(module.Producer, job["conf"], job["topic"], job["source"], job["rate"], history)
     else:
-        consume(module, job["conf"], job["topic"], history)
+        consume(module.Consumer, job["conf"], job["topic"], history)
 
 
 if __name__ == "__main__":

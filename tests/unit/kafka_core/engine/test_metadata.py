@@ -261,17 +261,33 @@ class TestPlan:
         plan, _ = self.plan()
         assert plan.due_at_s() is None
 
-    def test_the_interval_counts_from_the_last_full_answer(self):
+    def test_the_interval_counts_from_the_first_answer(self):
         plan, clock = self.plan()
         plan.track(["b", "a"])
         plan.observed(clock.monotonic(), ["a"])
-        assert plan.due_at_s() == clock.monotonic() + 300
+        first_s = clock.monotonic()
+        assert plan.due_at_s() == first_s + 300
         clock.advance(300)
         assert plan.started(clock.monotonic()) == {"a", "b"}
         assert plan.due_at_s() is None
         clock.advance(1)
         plan.finished(clock.monotonic(), ok=True, topics=["a", "b"])
-        assert plan.due_at_s() == clock.monotonic() + 300
+        assert plan.due_at_s() == first_s + 600
+
+    def test_what_else_is_asked_meanwhile_does_not_put_the_interval_off(self):
+        plan, clock = self.plan()
+        plan.observed(clock.monotonic(), None)
+        first_s = clock.monotonic()
+        clock.advance(200)
+        plan.invalidate("a", clock.monotonic())
+        plan.started(clock.monotonic())
+        plan.observed(clock.monotonic(), None)
+        plan.finished(clock.monotonic(), ok=True, topics=["a"])
+        assert plan.due_at_s() == first_s + 300
+        clock.advance(450)  # the machine slept
+        plan.started(clock.monotonic())
+        plan.finished(clock.monotonic(), ok=True)
+        assert plan.due_at_s() == first_s + 900
 
     def test_no_interval(self):
         plan, clock = self.plan(RefreshRules(interval_s=None))
