@@ -38,6 +38,8 @@ MAX_ROUNDS: Final = 400_000
 SAMPLE_S: Final = 0.25
 LATEST_REQUEST_S: Final = 4.0
 """Brokers handle a request that they hold back by then."""
+STANDSTILL_S: Final = 10.0
+"""Consumers that get nothing new for so long, when all works again, have come to a standstill."""
 
 AppT = TypeVar("AppT", bound=App)
 
@@ -166,8 +168,9 @@ class World:
 
     async def _drain(self) -> None:
         """Producers send the rest and close; then consumers must come to the end of what they read."""
-        limit_s = self.loop.time() + self.plan.drain_s
         producers = [app for app in self.apps.values() if isinstance(app, ProducerApp) and app.alive]
+        timeouts_ms = [app.client.conf.get("message.timeout.ms", 0) for app in producers]
+        limit_s = self.loop.time() + self.plan.drain_s + max(timeouts_ms, default=0) / 1000
         if self.plan.probe:
             await self._probe(producers)
         for app in producers:
@@ -175,10 +178,22 @@ class World:
         if not await self._until(lambda: not any(app.alive for app in producers), limit_s):
             self.late += [f"{app.process}: not closed" for app in producers if app.alive]
         await self._see_to_readers(limit_s)
+        await self._read_to_the_end(limit_s)
+
+    async def _read_to_the_end(self, limit_s: float) -> None:
+        """Consumers come to the end of what they read; later than `limit_s` only while they still get on."""
+        if not any(isinstance(app, ConsumerApp) and app.alive for app in self.apps.values()):
+            return
         spans = Spans(self.plan)
-        consumers = [app for app in self.apps.values() if isinstance(app, ConsumerApp) and app.alive]
-        if consumers and not await self._until(lambda: not missing(self, spans), limit_s):
-            self.late += missing(self, spans)
+        before: list[str] = []
+        while left := missing(self, spans):
+            now_s = self.loop.time()
+            if left != before:
+                before, limit_s = left, max(limit_s, now_s + STANDSTILL_S)
+            if now_s >= limit_s:
+                self.late += left
+                return
+            await asyncio.sleep(0.1)
 
     async def _see_to_readers(self, limit_s: float) -> None:
         """Members that were about to end are started again, and what a late command has paused is resumed."""

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.producing.lane import NEVER_S, Delivery, Lane, SealedBatch
+from kafka_core.engine.producing.pacing import Window
 from kafka_core.engine.producing.sequences import IdentityPhase, ProducerIds, sequence_plus
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import KafkaError, KafkaException
@@ -54,6 +55,9 @@ class Shipment:
     items: list[tuple[Lane, Delivery]]
     topic_ids: Mapping[UUID, str] = field(default_factory=dict)
     """Set by the sender when the request names topics by their ids, to read the answer."""
+    taken_at_s: float = 0.0
+    alone: bool = False
+    """Whether nothing was in flight to that broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class Batcher:
         self._lanes: dict[tuple[str, int], Lane] = {}
         self._queued: dict[int | None, dict[Lane, None]] = {}
         self._requests: dict[int, int] = {}
+        self._windows: dict[int, Window] = {}
         self._waiting: set[Lane] = set()
         self._view = ClusterView()
         self._expire_at_s = NEVER_S
@@ -162,10 +167,14 @@ class Batcher:
     def take(self, node_id: int, now_s: float) -> Shipment | None:
         """The next request for a broker, None when there is nothing that may be sent to it now.
 
-        Partitions take turns. The batches count as in flight from here on.
+        Partitions take turns. The batches count as in flight from here on. A lane's only batch, which is not full as a
+        rule, waits while as much is in flight as makes sense (`pacing`); meanwhile its next records collect.
         """
         lanes = self._queued.get(node_id)
-        if not lanes or self._requests.get(node_id, 0) >= self.rules.max_in_flight:
+        in_flight = self._requests.get(node_id, 0)
+        if not lanes or in_flight >= self.rules.max_in_flight:
+            return None
+        if in_flight >= self._window(node_id).size and all(len(lane.queue) <= 1 for lane in lanes):
             return None
         items: list[tuple[Lane, Delivery]] = []
         left_bytes = self.rules.max_request_bytes
@@ -184,8 +193,13 @@ class Batcher:
                 lanes[lane] = None
         if not items:
             return None
-        self._requests[node_id] = self._requests.get(node_id, 0) + 1
-        return Shipment(node_id, items)
+        self._requests[node_id] = in_flight + 1
+        return Shipment(node_id, items, taken_at_s=now_s, alone=not in_flight)
+
+    def _window(self, node_id: int) -> Window:
+        if node_id not in self._windows:
+            self._windows[node_id] = Window(self.rules.max_in_flight)
+        return self._windows[node_id]
 
     def use_view(self, view: ClusterView) -> None:
         """There is new metadata: send to the leaders it names."""
@@ -210,6 +224,7 @@ class Batcher:
             address = BrokerAddress(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack)
             reaction.endpoints.append(address)
         self._landed(shipment)
+        self._window(shipment.node_id).answered(now_s - shipment.taken_at_s, alone=shipment.alone)
         for lane, delivery in shipment.items:
             answer = answers.get((lane.topic, lane.partition))
             lane.landed(delivery)
