@@ -7,11 +7,11 @@ type's definition, in the file that defines it. What can't be traced to one chan
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from registry.cli.check.shared_types import Definition, Key, Types, pointer_of
+from registry.cli.check.shared_types import Definition, Key, Types, Use, pointer_of
 from registry.cli.findings import Cause, FileResult, Finding, User
 from registry.cli.outline.pointing import carried
 from registry.cli.outline.positions import Lines, Positions, pointer_parts
@@ -21,9 +21,9 @@ from registry.compat.difference import Difference
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import Resolver
 
-__all__ = ["FindingCauses", "Group", "Traced", "Tracer", "gathered", "grouped"]
+__all__ = ["FindingCauses", "Group", "Traced", "Tracer", "gathered", "grouped", "trace_proto"]
 
-
+ItemT = TypeVar("ItemT")
 SAME_TYPE = re.compile(r"is an? \w+ (\S+), and is written as an? \w+ \1, ?")
 
 
@@ -151,7 +151,7 @@ class FindingCauses:
 
     def proto(self, finding: Finding, forward: bool) -> Finding:
         """The finding of a .proto file at its cause."""
-        found = _proto_cause(self._files, self._document, finding.pointer)
+        found = _proto_cause(_linked(self._files, self._document), finding.pointer)
         if found is None:
             return finding
         document, name, offset = found
@@ -192,25 +192,82 @@ def _name(key: Key) -> str:
     return key[0] if len(key) == 1 else f"{key[0]}#{pointer_of(key[1:])}"
 
 
-def _proto_cause(files: Collection, document: Document, pointer: str) -> tuple[Document, str, int] | None:
-    """The file, message and offset of a path of names; None if no file has just this path."""
-    steps = tuple(part for step in pointer_parts(pointer) for part in step.split(".") if part)
+def _linked(files: Collection, document: Document) -> Iterator[tuple[Document, str]]:
+    """A file and those that it imports, each with its text."""
     pending, seen = [document], {document.path}
     while pending:
         item = pending.pop(0)
-        items = outline(item.text)
+        yield item, item.text
+        for reference in files.schema(item.path).references:
+            target = files.target(reference)
+            if target not in seen:
+                seen.add(target)
+                pending.append(files.document(target))
+
+
+def _referred(schema: Schema, resolve: Resolver) -> Iterator[tuple[SchemaReference | None, str]]:
+    """A schema and those that it refers to, each with its text."""
+    pending: list[tuple[SchemaReference | None, Schema]] = [(None, schema)]
+    seen: set[str] = set()
+    while pending:
+        made, item = pending.pop(0)
+        yield made, item.schema_str
+        for reference in item.references:
+            if reference.name not in seen:
+                seen.add(reference.name)
+                pending.append((reference, resolve(reference)))
+
+
+def _proto_steps(pointer: str) -> tuple[str, ...]:
+    return tuple(part for step in pointer_parts(pointer) for part in step.split(".") if part)
+
+
+def _proto_cause(texts: Iterable[tuple[ItemT, str]], pointer: str) -> tuple[ItemT, str, int] | None:
+    """The file, message and offset of a path of names; None if no file has just this path."""
+    steps = _proto_steps(pointer)
+    for item, text in texts:
+        items = outline(text)
         package = next((tuple(entry.name.split(".")) for entry in items if entry.kind == "package"), ())
         for wanted in dict.fromkeys((steps, steps[len(package) :] if steps[: len(package)] == package else steps)):
             for entry in items:
                 full = (*entry.scope, entry.number or entry.name)
                 if entry.scope and wanted in (full, (*entry.scope, entry.name)):
                     return item, ".".join(entry.scope), entry.offset
-        for reference in files.schema(item.path).references:
-            target = files.target(reference)
-            if target not in seen:
-                seen.add(target)
-                pending.append(files.document(target))
     return None
+
+
+def trace_proto(new: Schema, resolve: Resolver, differences: Sequence[Difference]) -> list[Traced | None]:
+    """What caused each difference between Protobuf schemas, None where the new one has no such place.
+
+    Args:
+        new: the new schema.
+        resolve: the schema a reference stands for.
+        differences: those of one direction.
+    """
+    texts = list(_referred(new, resolve)) if differences else []
+    found = [_traced_proto(new, texts, item) for item in differences]
+    types = {item.definition.key[0].rpartition(".")[2]: item for item in found if item is not None}
+    for at, item in enumerate(differences):
+        match = SAME_TYPE.search(item.message)
+        home = None if match is None else types.get(match[1].rpartition(".")[2])
+        if home is not None and home is not found[at]:
+            found[at] = replace(home, direct=False)
+    return found
+
+
+def _traced_proto(
+    new: Schema, texts: Sequence[tuple[SchemaReference | None, str]], difference: Difference
+) -> Traced | None:
+    hit = _proto_cause(texts, difference.path)
+    if hit is None:
+        return None
+    reference, name, _ = hit
+    uses = [
+        Use((*scope, number), ".".join((*scope, field)))
+        for scope, field, number, _ in _proto_uses(new.schema_str, name)
+    ]
+    steps = tuple(pointer_parts(difference.path))
+    return Traced(Definition((name,), reference, steps, None, uses=uses), steps, True)
 
 
 def _proto_uses(text: str, message: str) -> Iterable[tuple[tuple[str, ...], str, str, int]]:

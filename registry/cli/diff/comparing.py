@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from registry.cli.check.causes import Group, Traced, Tracer, grouped
+from registry.cli.check.causes import Group, Traced, Tracer, grouped, trace_proto
 from registry.cli.diff.sides import Side, both
 from registry.cli.findings import Unusable
 from registry.compat.difference import Difference
@@ -100,8 +100,10 @@ def compare(old: Side, new: Side, policy: str = "STRICT") -> Comparison:
 
 
 def _causes(old: Side, new: Side, differences: Sequence[Difference], forward: bool) -> Sequence[Group]:
-    traced: Sequence[Traced | None] = [None] * len(differences)
-    if differences and new.schema.schema_type != "PROTOBUF":
+    traced: Sequence[Traced | None] = []
+    if differences and new.schema.schema_type == "PROTOBUF":
+        traced = trace_proto(new.schema, both(old, new), differences)
+    elif differences:
         tracer = Tracer(new.schema, old.schema, both(old, new))
         traced = tracer.trace([item.path for item in differences], forward)
     return grouped(differences, traced)

@@ -215,16 +215,42 @@ def test_a_cut_list_of_users_says_how_many_more(tmp_path: Path, monkeypatch: pyt
     assert "Order.f9 and 20 more" in " ".join(run("diff", "HEAD~1:o.avsc", "o.avsc").stdout.split())
 
 
-@pytest.mark.parametrize("name", ["o.avsc", "o.json"])
+@pytest.mark.parametrize("name", CHANGES)
 def test_diff_tells_a_cause_once_with_its_users(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository(tmp_path, {name: CHANGES[name][0]}))
     write(tmp_path, {name: CHANGES[name][1]})
     (item,) = run_json("diff", f"main:{name}", name)["backward"]["differences"]
     assert item["cause"] == CAUSES[name][0]
     assert {user["name"] for user in item["users"] if "name" in user} == CAUSES[name][1]
-    assert len([user for user in item["users"] if "message" in user]) == 1
+    assert len([user for user in item["users"] if "message" in user]) == (name != "o.proto")
     text = " ".join(run("diff", f"main:{name}", name).stdout.split())
     assert f"the change is at {item['cause']}, used by" in text
+
+
+def test_diff_tells_a_change_in_an_imported_message_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def files(kind: str) -> dict[str, object]:
+        money = f'syntax = "proto3";\npackage shop;\nmessage Money {{ {kind} x = 1; }}\n'
+        fields = "".join(f"  shop.Money m{number} = {number};\n" for number in range(1, 4))
+        order = f'syntax = "proto3";\nimport "money.proto";\nmessage Order {{\n{fields}}}\n'
+        return {"money.proto": money, "order.proto": order}
+
+    monkeypatch.chdir(repository(tmp_path, files("string")))
+    write(tmp_path, files("int32"))
+    for direction in ("backward", "forward"):
+        found = run_json("diff", "main:order.proto", "order.proto")[direction]
+        (item,) = found["differences"]
+        assert (found["compatible"], item["cause"]) == (False, "#/Money/1")
+        assert {user["name"] for user in item["users"] if "name" in user} == {"Order.m1", "Order.m2", "Order.m3"}
+    text = " ".join(run("diff", "main:order.proto", "order.proto").stdout.split())
+    assert "the change is at #/Money/1, used by Order.m1, Order.m2, Order.m3" in text
+
+
+def test_diff_tells_two_changes_of_a_message_as_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'syntax = "proto3";\nmessage M {{\n  {0} a = 1;\n  {0} b = 2;\n}}\n'
+    monkeypatch.chdir(repository(tmp_path, {"m.proto": text.format("string")}))
+    write(tmp_path, {"m.proto": text.format("int32")})
+    items = run_json("diff", "main:m.proto", "m.proto")["backward"]["differences"]
+    assert [(item["cause"], item["users"]) for item in items] == [("#/M/1", []), ("#/M/2", [])]
 
 
 def test_a_recursive_type_ends(tmp_path: Path) -> None:
