@@ -6,12 +6,12 @@ INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
 SOURCES := kserdes kserdes_config kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
 PYTEST := $(BIN)/python -m pytest
 FEATURES := cli,server,proto,rules,encryption,vault,aws,azure,gcp
-EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev
+EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev,docs
 PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations damage check docs fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -97,13 +97,16 @@ simulate: kernels ## the simulator: clients, brokers and network on virtual time
 simulate-mutations: kernels ## put defects into the client and see that the simulator finds each
 	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.mutate $(SIMULATE_ARGS)
 
+mutations: kernels ## put sixty defects into copies of the sources and see that the tests notice each (MUTATIONS_ARGS)
+	@$(BIN)/python -m tests.mutations.run --workers 2 $(MUTATIONS_ARGS)
+
 damage: kernels ## clients whose answers are damaged on their way: 12 runs of 10,000 answers
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 tests/faults/test_damaged_answers.py $(PYTEST_ARGS)
 
 contract: kernels ## the behavioural suite on the embedded broker and registry and on the real ones
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "not slow" tests/contract $(PYTEST_ARGS)
 
-check: kernels ## format, lint, types, import rules, generated files
+check: kernels ## format, lint, types, import rules, generated files, the site of the documentation
 	@failed=0; \
 	$(BIN)/ruff format --check $(SOURCES) || failed=$$?; \
 	$(BIN)/ruff check $(SOURCES) || failed=$$?; \
@@ -112,11 +115,10 @@ check: kernels ## format, lint, types, import rules, generated files
 	$(PYTEST) -q -m slow tests/typing || failed=$$?; \
 	$(BIN)/lint-imports --no-cache || failed=$$?; \
 	$(BIN)/python -m tools.generate --check || failed=$$?; \
+	$(BIN)/mkdocs build --strict || failed=$$?; \
 	exit $$failed
 
-# The extra `docs` is installed here and not by `make env`: nothing else needs it.
 docs: env ## the guides and the reference of every public name as a site in build/site
-	@$(INSTALL) -r pyproject.toml --extra docs
 	@$(BIN)/mkdocs build --strict  # --quiet would hide the warnings from --strict too
 	@echo "build/site is written; python3 -m http.server -d build/site serves it"
 

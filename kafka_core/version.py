@@ -7,6 +7,7 @@ from typing import Final
 __all__ = ["VERSION", "libversion", "version"]
 
 VERSION: Final = "0.1.0"
+"""Sent to brokers, so in the alphabet that KIP-511 allows: letters, digits, dots and hyphens."""
 
 
 def version() -> str:

@@ -6,10 +6,7 @@ nothing of sockets or time. Spec: KIP-35, KIP-511 (ApiVersions), KIP-43, KIP-152
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import random
-import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -20,6 +17,7 @@ from kafka_core.protocol import REQUESTS, ApiMessage, ApiRequest, BrokerVersions
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kafka_core.version import VERSION
 from kafka_core.wire import sasl
 
 __all__ = ["HandshakeResult", "HandshakeStep", "handshake", "reauthenticate"]
@@ -103,7 +101,7 @@ def ask_versions(config: Config) -> Generator[HandshakeStep, ApiMessage, BrokerV
     """ApiVersions in our newest version, and once more in one the broker knows if it does not know that one."""
     version = ApiVersionsRequest.VALID_VERSIONS[1]
     timeout_s = config.seconds("api.version.request.timeout.ms")
-    request = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=software_version())
+    request = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=VERSION)
     response = expect(ApiVersionsResponse, (yield HandshakeStep(request, version, timeout_s)))
     if response.error_code == KafkaError.UNSUPPORTED_VERSION:
         version = fall_back(response, version)
@@ -133,16 +131,6 @@ def oldest_versions() -> BrokerVersions:
     """What every broker that we can talk to has (2.1 to 4.x): the oldest version of each API that we know."""
     ranges = {key: (request.VALID_VERSIONS[0],) * 2 for key, request in REQUESTS.items()}
     return BrokerVersions({**ranges, SaslHandshakeRequest.API_KEY: (1, 1)})  # v0 is for bare SASL messages
-
-
-@functools.cache
-def software_version() -> str:
-    """Our version in the alphabet that KIP-511 allows; `unknown` if the package is not installed."""
-    try:
-        version = importlib.metadata.version(SOFTWARE_NAME)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-    return re.sub(r"[^A-Za-z0-9.-]", "-", version).strip("-.") or "unknown"
 
 
 # ---- authentication

@@ -19,7 +19,7 @@ import click
 
 from kafka_core.sync.wakeup import SLICE_S
 from registry.cli.shell.commands import ExampleCommand, Failure
-from serdes.cli.serving import busy, registry_server, wait_for_end
+from serdes.cli.serving import advertised, busy, registry_server, wait_for_end
 
 if TYPE_CHECKING:
     from kafka_core.broker import EmbeddedCluster
@@ -95,7 +95,7 @@ def dev(
         _cluster(host, advertised_host, kafka_port, brokers) as cluster,
         registry_server(host, registry_port, data) as server,
     ):
-        url = _advertised(server.url, host, cluster.advertised_host)
+        url = advertised(server.url, host, cluster.advertised_host)
         for name, partitions in wanted:
             _create(cluster, name, partitions)
         if command:
@@ -112,12 +112,6 @@ def _topic(text: str) -> tuple[str, int]:
     if not name or not number.isdecimal() or int(number) < 1:
         raise click.BadParameter(f"{text!r} is not NAME:PARTITIONS", param_hint="--topic")
     return name, int(number)
-
-
-def _advertised(url: str, host: str, shown: str) -> str:
-    """The registry's address as clients are told it."""
-    old, new = (f"[{name}]" if ":" in name else name for name in (host, shown))
-    return url.replace(f"//{old}:", f"//{new}:", 1)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from registry.cli.shell.commands import ExampleCommand, Failure
-from serdes.cli.serving import registry_server, wait_for_end
+from serdes.cli.serving import advertised, registry_server, wait_for_end
 
 __all__ = ["registry", "serve"]
 
@@ -33,13 +33,24 @@ def registry() -> None:
 
 @registry.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--advertised-host",
+    metavar="NAME",
+    help="Name or address that is shown; else --host, or this machine's address if that is 0.0.0.0 or ::.",
+)
 @click.option("--port", type=click.IntRange(0, MAX_PORT), default=PORT, show_default=True, help="0: a free one.")
 @click.option("--data", type=click.Path(path_type=Path, dir_okay=False), help="SQLite file; else in memory.")
 @click.option("--users", type=FILE, help="File with a line USER:PASSWORD for each user; without it everybody may come.")
 @click.option("--certificate", type=FILE, help="Certificate chain (PEM) for TLS; needs --key.")
 @click.option("--key", type=FILE, help="Private key (PEM) of the certificate.")
 def serve(
-    host: str, port: int, data: Path | None, users: Path | None, certificate: Path | None, key: Path | None
+    host: str,
+    advertised_host: str | None,
+    port: int,
+    data: Path | None,
+    users: Path | None,
+    certificate: Path | None,
+    key: Path | None,
 ) -> None:
     """Serve a schema registry until Ctrl-C.
 
@@ -53,7 +64,7 @@ def serve(
         missing = " and ".join(name for name, given in (("--users", auth), ("--certificate", tls)) if given is None)
         click.echo(f"Warning: others than this machine can reach the registry, without {missing}.", err=True)
     with registry_server(host, port, data, option="--port", auth=auth, tls=tls) as server:
-        click.echo(f"The registry listens on {server.url}")
+        click.echo(f"The registry listens on {advertised(server.url, host, advertised_host)}")
         wait_for_end("Ctrl-C stops it.")
         click.echo("stopped")
 

@@ -19,13 +19,29 @@ from registry.cli.shell.commands import Failure
 if TYPE_CHECKING:
     from registry.dev import RegistryServer
 
-__all__ = ["busy", "registry_server", "wait_for_end"]
+__all__ = ["advertised", "busy", "registry_server", "wait_for_end"]
 
 
 def busy(what: str, option: str, host: str, port: int, error: OSError) -> Failure:
     """The sentence for an address where nobody can listen; `option` is that of the port."""
     hint = f"; {option} 0 takes a free one" if port else ""
     return Failure(f"{what} can't listen on port {port} of {host}: {error.strerror or error}{hint}")
+
+
+def advertised(url: str, host: str, shown: str | None) -> str:
+    """A registry's URL as clients are told it.
+
+    Args:
+        url: the registry's own.
+        host: where it listens.
+        shown: the name or address to tell; None for `host`, or this machine's address if that is a wildcard.
+    """
+    if shown is None and host in ("0.0.0.0", "::"):
+        from kafka_core.broker.server import own_address
+
+        shown = own_address(host)
+    old, new = (f"[{name}]" if ":" in name else name for name in (host, shown or host))
+    return url.replace(f"//{old}:", f"//{new}:", 1)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +19,7 @@ from kafka_core import Producer
 from kafka_core.broker import EmbeddedCluster
 from pipeline import OptionError, PlanError, from_registry, tune
 from registry import Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
-from registry.dev import RegistryServer
+from registry.dev import RegistryServer, serve
 from serdes import SerializingProducer
 from serdes.avro import AvroSerializer
 
@@ -210,3 +214,28 @@ def test_tune_sets_the_session(spark: Any, tmp_path: Path) -> None:
     assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "123"
     tune(spark)
     assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "10000"
+
+
+def test_the_example_of_the_readme_runs_and_ends_its_session(spark: Any, tmp_path: Path, project_root: Path) -> None:
+    """In a process of its own, since it stops the session; what it reads, the example before it has written."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (project_root / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    (example,) = [block for block in blocks if "from pipeline import" in block]
+    with EmbeddedCluster() as cluster, serve() as registry:
+        addresses = {"localhost:9092": cluster.bootstrap_servers, "http://localhost:8081": registry.url}
+        for old, new in addresses.items():
+            blocks[0], example = blocks[0].replace(old, new), example.replace(old, new)
+        exec(compile(blocks[0], "README.md", "exec", dont_inherit=True), {"__name__": "readme"})
+        script = tmp_path / "example.py"
+        script.write_text(f"{example}\nprint('active session:', SparkSession.getActiveSession())\n")
+        ran = subprocess.run(
+            [sys.executable, str(script)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            cwd=project_root,
+            env={**os.environ, "PYTHONPATH": str(project_root)},
+        )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert re.search(r"\|\s*UA\|\s*1545\|", ran.stdout)
+    assert "active session: None" in ran.stdout

@@ -74,8 +74,17 @@ def test_users_tls_and_a_file(tmp_path: Path) -> None:
 
 
 def test_a_registry_that_others_can_reach_without_protection_warns() -> None:
-    with started("--host", "0.0.0.0") as (process, _):
+    with started("--host", "0.0.0.0") as (process, url):
+        assert "//0.0.0.0:" not in url, "no client can connect to a wildcard"
+        with SchemaRegistryClient({"url": url}) as client:
+            assert client.get_subjects() == []
         assert "others than this machine can reach the registry, without --users and --certificate" in ended(process)
+
+
+def test_a_registry_shows_the_host_that_it_is_told_to() -> None:
+    with started("--host", "0.0.0.0", "--advertised-host", "localhost") as (process, url):
+        assert url.startswith("http://localhost:")
+        ended(process)
 
 
 @pytest.mark.parametrize(
