@@ -234,7 +234,7 @@ class Batcher:
                 text = f"the broker's answer lacks {lane.topic}[{lane.partition}]"
                 self._unsure(lane, delivery, KafkaError(KafkaError._BAD_MSG, text, retriable=True), now_s, reaction)
             else:
-                self._judge(lane, delivery, answer, now_s, reaction)
+                self._judge(lane, delivery, answer, shipment.node_id, now_s, reaction)
         return reaction
 
     def failed(self, shipment: Shipment, error: KafkaException, now_s: float) -> Reaction:
@@ -263,7 +263,13 @@ class Batcher:
         self._requests[shipment.node_id] -= 1
 
     def _judge(
-        self, lane: Lane, delivery: Delivery, answer: PartitionProduceResponse, now_s: float, reaction: Reaction
+        self,
+        lane: Lane,
+        delivery: Delivery,
+        answer: PartitionProduceResponse,
+        node_id: int,
+        now_s: float,
+        reaction: Reaction,
     ) -> None:
         code = answer.error_code
         if code in (KafkaError.NO_ERROR, KafkaError.DUPLICATE_SEQUENCE_NUMBER):
@@ -277,10 +283,12 @@ class Batcher:
             lane.disputed(delivery)
             self._again(lane, delivery, error, now_s, reaction)
         elif action in (Action.RETRY, Action.REFRESH_AND_RETRY):
+            refresh = action is Action.REFRESH_AND_RETRY
+            moved = refresh and lane.leader not in (None, node_id)  # it was on its way to the leader before
             hinted = self._note_hint(lane, answer, reaction)
-            if action is Action.REFRESH_AND_RETRY and not hinted:
+            if refresh and not hinted and not moved:
                 reaction.stale_topics.add(lane.topic)
-            self._again(lane, delivery, error, now_s, reaction, at_once=hinted)
+            self._again(lane, delivery, error, now_s, reaction, at_once=hinted or moved)
         else:
             self._refuse(lane, delivery, error, reaction)
             if action is Action.FATAL:
@@ -340,7 +348,8 @@ class Batcher:
             lane.put_back(delivery)
             if not at_once and now_s >= lane.retry_at_s:  # batches that failed together count as one failure
                 lane.retry_at_s = now_s + self._backoff.delay_s(lane.failures)
-            lane.failures += 1
+                lane.failures += 1
+            lane.failures = max(lane.failures, 1)
             self._waiting.add(lane)
             self._requeue_lane(lane)
 

@@ -260,6 +260,27 @@ def test_a_hint_names_the_new_leader_and_the_retry_goes_there_at_once() -> None:
     assert names(driver.take(2)) == ["a"]
 
 
+def test_what_the_old_leader_refuses_when_the_new_one_is_known_goes_there_at_once() -> None:
+    """Found by `make faults` (reassign): each batch in flight counted as a failure, and the last one waited."""
+    driver = Driver()
+    driver.add(*"abcdef")
+    sent = [driver.take() for _ in range(5)]
+    driver.hint(sent[0], leader=2, epoch=5)
+    driver.batcher.use_view(view({0: 2}, epoch=5))
+    for shipment in sent[1:]:
+        assert driver.nothing(2), "others are at broker 1 still"
+        driver.hint(shipment, leader=2, epoch=5)
+        assert driver.last.stale_topics == set()
+    first = driver.take(2)
+    assert (names(first), numbers(first)) == (["a"], [(0, 0)])
+    driver.hint(first, leader=1, epoch=4)  # this one lags behind: now it takes time
+    assert driver.last.stale_topics == {TOPIC}
+    assert driver.nothing(2)
+    driver.clock.advance(0.25)
+    driver.expire()
+    assert names(driver.take(2)) == ["a"], "they count as one failure: it waits twice retry.backoff.ms at most"
+
+
 def test_an_old_hint_is_not_believed() -> None:
     driver = Driver()
     driver.batcher.use_view(view({0: 1}, epoch=9))
