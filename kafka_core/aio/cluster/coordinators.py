@@ -38,7 +38,7 @@ class CoordinatorKind(enum.IntEnum):
 
 
 class AskedBrokers(Protocol):
-    """What the finder needs of the cluster client."""
+    """Whom the finder asks."""
 
     async def any_connection(self) -> BrokerConnection:
         """A connection to any broker; waits until one can be reached."""

@@ -32,7 +32,7 @@ Answer: TypeAlias = tuple[MetadataResponse, Address, int]
 
 
 class Routes(Protocol):
-    """What the refresher needs of the cluster client."""
+    """What the refresher asks for: the ways to the cluster."""
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
         """Known brokers, the best one to ask first."""
