@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 __all__ = [
     "BatchFetchedHook",
@@ -22,7 +22,7 @@ __all__ = [
     "ThrottleHook",
 ]
 
-logger = logging.getLogger("kafka_core.hooks")
+logger: Final = logging.getLogger("kafka_core.hooks")
 
 
 class ConnectHook(Protocol):

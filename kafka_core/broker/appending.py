@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import struct
 from dataclasses import dataclass
+from typing import Final
 
 from kafka_core import kernels
 from kafka_core.broker.codes import Code
@@ -18,7 +19,7 @@ from kafka_core.errors import ProtocolError
 from kafka_core.kernels.abc import BatchHeader, MessageLike
 from kafka_core.records import open_batches
 
-log = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 _CRC_POSITION = 17
 _ATTRIBUTES_POSITION = 21
@@ -41,7 +42,7 @@ _EVERY_RECORD = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What became of a batch. Offsets and time are -1 where there is none to tell.
+    """The outcome for a batch. Offsets and time are -1 where there is none to tell.
 
     `record_errors` are (index in the batch, text) of the records at fault (KIP-467).
     """
@@ -90,7 +91,7 @@ def append_records(partition: Partition, records: memoryview | None, acks: int, 
         _check_for_topic(partition, header, batch, now_ms)
         return _append(partition, header, batch, now_ms)
     except _BatchRefused as refusal:
-        log.info("%s-%d refuses a batch: %s", partition.topic.name, partition.index, refusal)
+        logger.info("%s-%d refuses a batch: %s", partition.topic.name, partition.index, refusal)
         start_offset = -1 if refusal.early else partition.log.start_offset
         return Appended(refusal.code, -1, -1, start_offset, refusal.message, refusal.record_errors)
 

@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from kafka_core.broker.codes import Code
 from kafka_core.broker.groups import (
@@ -24,7 +25,7 @@ from kafka_core.broker.groups import (
 from kafka_core.broker.parking import Pending, Timers
 from kafka_core.clock import Clock
 
-log = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: A member that joins for the first time has this long to take the answer (`ClassicGroup` calls it the same).
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
@@ -181,7 +182,7 @@ class GroupCoordinator:
     # ---- the rebalance -------------------------------------------------------------------------------------------
 
     def _prepare_rebalance(self, group: Group, reason: str) -> None:
-        log.debug("group %s rebalances: %s", group.group_id, reason)
+        logger.debug("group %s rebalances: %s", group.group_id, reason)
         if group.state is GroupState.PREPARING:
             self._complete_if_ready(group)
             return

@@ -7,7 +7,7 @@ Spec: https://kafka.apache.org/protocol#protocol_common, KIP-511, KIP-368.
 from __future__ import annotations
 
 import logging
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Connection, Context
@@ -28,7 +28,7 @@ from kafka_core.protocol import (
     encode_response,
 )
 
-log = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 #: What to write (with the 4-byte size in front), or that there is nothing to write, or to cut the connection.
 Reply: TypeAlias = list[Buffer] | Special
@@ -44,9 +44,9 @@ def receive(cluster: ClusterState, connection: Connection, frame: bytearray) -> 
             return Pending.ready(_bare_token(cluster, connection, frame))
         return _request(cluster, connection, frame)
     except ProtocolError as error:
-        log.warning("broker %d cuts a connection: %s", connection.broker_id, error)
+        logger.warning("broker %d cuts a connection: %s", connection.broker_id, error)
     except Exception as error:
-        log.exception("broker %d failed on a request", connection.broker_id)
+        logger.exception("broker %d failed on a request", connection.broker_id)
         cluster.failures.append(error)
     return Pending.ready(Special.HANG_UP)
 
@@ -61,10 +61,12 @@ def _request(cluster: ClusterState, connection: Connection, frame: bytearray) ->
         if api_key == ApiKey.API_VERSIONS:
             answer = p18_api_versions.unsupported(cluster)
             return Pending.ready(encode_response(answer, 0, header.correlation_id))
-        log.warning("broker %d cuts a connection: %s v%d is not served", context.broker_id, api_name(api_key), version)
+        logger.warning(
+            "broker %d cuts a connection: %s v%d is not served", context.broker_id, api_name(api_key), version
+        )
         return Pending.ready(Special.HANG_UP)
     if not _may_ask(cluster, connection, api):
-        log.warning("broker %d cuts a connection: %s before login", context.broker_id, api_name(api_key))
+        logger.warning("broker %d cuts a connection: %s before login", context.broker_id, api_name(api_key))
         return Pending.ready(Special.HANG_UP)
     # Bytes behind the request are ignored, as Apache Kafka does: librdkafka 2.16 sends some in Metadata v13.
     request = decode(api.request, version, memoryview(frame)[position:], exact=False)
@@ -115,7 +117,7 @@ class _Exchange:
         try:
             outcome = self.api.handle(self.cluster, self.context, self.request)
         except Exception as error:
-            log.exception("%s failed", api_name(self.context.api_key))
+            logger.exception("%s failed", api_name(self.context.api_key))
             self.cluster.failures.append(error)
             outcome = Special.HANG_UP
         if isinstance(outcome, Pending):
@@ -130,7 +132,7 @@ class _Exchange:
         try:
             self.reply.resolve(encode_response(outcome, self.context.api_version, self.context.correlation_id))
         except ProtocolError as error:
-            log.exception("the answer to %s cannot be encoded", api_name(self.context.api_key))
+            logger.exception("the answer to %s cannot be encoded", api_name(self.context.api_key))
             self.cluster.failures.append(error)
             self.reply.resolve(Special.HANG_UP)
 

@@ -1,4 +1,4 @@
-"""What a test can do to requests: rules that answer, fail, delay, drop or cut them.
+"""Faults for tests: rules that answer, fail, delay, drop or cut requests.
 
 Must not know: sockets, time. The dispatcher asks `Faults.decide` before it calls a handler.
 Spec: docs of this project; the idea is the control functions of franz-go's kfake.

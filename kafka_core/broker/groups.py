@@ -87,7 +87,7 @@ class Member:
     is_new: bool = True
 
     def metadata(self, protocol: str) -> bytes:
-        """What the member sent for `protocol`, empty if it does not speak it."""
+        """The member's metadata for `protocol`, empty if it does not speak it."""
         return next((metadata for name, metadata in self.protocols if name == protocol), b"")
 
     def vote(self, candidates: set[str]) -> str:
@@ -215,7 +215,7 @@ class Group:
         self.move_to(GroupState.COMPLETING)
 
     def join_result(self, member: Member, *, skip_assignment: bool = False) -> JoinResult:
-        """What `member` is told about the current generation."""
+        """The answer to `member` about the current generation."""
         is_leader = member.member_id == self.leader_id
         return JoinResult(
             Code.NONE,

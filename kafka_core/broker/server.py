@@ -17,7 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
@@ -31,7 +31,7 @@ from kafka_core.kernels.abc import MessageLike
 from kafka_core.protocol import ApiMessage
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+logger: Final = logging.getLogger(__name__)
 
 _CALL_TIMEOUT_S = 10.0
 #: With a clock that is not the system's nobody wakes the loop when time moves, so it looks this often.
@@ -88,7 +88,7 @@ class BrokerProtocol(asyncio.BufferedProtocol):
                 return
             size = int.from_bytes(self._size, "big", signed=True)
             if not 0 < size <= self._cluster.max_frame_bytes:
-                log.warning("broker %d cuts a connection: a frame of %d bytes", self._node.node_id, size)
+                logger.warning("broker %d cuts a connection: a frame of %d bytes", self._node.node_id, size)
                 self.cut()
                 return
             self._frame, self._filled = bytearray(size), 0
@@ -447,7 +447,7 @@ class EmbeddedCluster:
         try:
             await loop.connect_accepted_socket(lambda: BrokerProtocol(self, node), client, ssl=self._tls)
         except OSError as error:  # also every failure of a TLS handshake
-            log.info("broker %d: a connection came to nothing: %s", node.node_id, error)
+            logger.info("broker %d: a connection came to nothing: %s", node.node_id, error)
             client.close()
 
     def _served(self, client: socket.socket, serving: asyncio.Task[None]) -> None:

@@ -46,7 +46,7 @@ class Consumer(ConsumerCalls):
 
     def __init__(self, conf: Mapping[str, object] | None = None, **properties: object) -> None:
         config = parse({**(conf or {}), **properties}, Role.CONSUMER)
-        self._thread = LoopThread("kafka-consumer")
+        self._thread = LoopThread("kafka-core-consumer")
         self._signal = Wakeup()
         self._woken = False
         self._closed = False

@@ -22,6 +22,7 @@ from kafka_core.aio.consuming.events import Item, Notice, Rebalance, RebalanceCa
 from kafka_core.aio.consuming.settings import check_count, chosen
 from kafka_core.aio.consuming.status import ConsumerHealth
 from kafka_core.aio.tasks.handover import Held
+from kafka_core.aio.tasks.timeouts import deadline_after
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 
 class ConsumerCalls:
-    """Everything of a consumer but its making, its end, and how it waits."""
+    """The methods that both kinds of consumer have; the shell makes it, closes it and says how it waits."""
 
     _core: ConsumerCore
     _queue: FetchQueue
@@ -48,7 +49,7 @@ class ConsumerCalls:
 
     @abstractmethod
     def _enter(self) -> None:
-        """What every poll does first: refuses a closed consumer, notes the time."""
+        """Begins a call that polls: refuses a closed consumer, notes the time."""
 
     @abstractmethod
     def _check(self) -> None:
@@ -80,7 +81,7 @@ class ConsumerCalls:
 
     @abstractmethod
     def _hold_callbacks(self) -> Held:
-        """What holds the callbacks of a subscription."""
+        """A holder for the callbacks of a subscription."""
 
     @abstractmethod
     def close(self) -> None:
@@ -217,7 +218,7 @@ class ConsumerCalls:
                 may, would commit records which the application has not seen.
         """
         core, signal = self._core, self._signal
-        deadline_s = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        deadline_s = deadline_after(timeout)
         self._queue.waiting = True
         try:
             while True:
@@ -334,7 +335,7 @@ class ConsumerCalls:
         self._call(self._core.assigning.incremental_unassign, partitions)
 
     def assignment(self) -> list[TopicPartition]:
-        """What is assigned at the moment."""
+        """The partitions that are assigned at the moment."""
         self._check()
         return self._core.assignment.partitions()
 
@@ -415,7 +416,7 @@ class ConsumerCalls:
         self._core.positions.store_offsets(message, offsets)
 
     def committed(self, partitions: Sequence[TopicPartition], timeout: float | None = None) -> list[TopicPartition]:
-        """What the group has committed for these partitions, OFFSET_INVALID where there is nothing."""
+        """The group's committed offsets of these partitions, OFFSET_INVALID where there is none."""
         return self._call(self._core.lookups.committed, partitions, timeout)
 
     # ---- facts

@@ -16,6 +16,7 @@ from typing import Any, Final, Self, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.aio.tasks.handover import weakly
+from kafka_core.aio.tasks.timeouts import deadline_after, limit_s
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -237,7 +238,7 @@ class Producer:
         if served or timeout == 0 or self._reports.too_deep:
             return served
         self._may_wait()
-        deadline_s = _deadline(timeout)
+        deadline_s = deadline_after(timeout)
         was_full = self._full()
         while self._reports.wait(lambda: self._closed or (was_full and not self._full()), deadline_s):
             served = self._reports.serve()
@@ -259,7 +260,7 @@ class Producer:
             Exception: Whatever a callback raises.
         """
         self._check()
-        return self._flush(_deadline(timeout))
+        return self._flush(deadline_after(timeout))
 
     def _flush(self, deadline_s: float | None, failures: list[Exception] | None = None) -> int:
         accumulator, reports = self._accumulator, self._reports
@@ -332,13 +333,13 @@ class Producer:
             KafkaException: Nobody answered; the text names the first cause. StateError: closed or forked.
         """
         self._check()
-        timeout_s = _seconds(timeout)
+        timeout_s = limit_s(timeout)
         return self._run(lambda: self._core.list_topics(topic, timeout_s), timeout_s)
 
     def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id; raises as `list_topics`."""
         self._check()
-        timeout_s = _seconds(timeout)
+        timeout_s = limit_s(timeout)
         return self._run(lambda: self._core.cluster_id(timeout_s), timeout_s)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
@@ -390,7 +391,7 @@ class Producer:
         failures: list[Exception] = []
         left = 0
         try:
-            left = self._flush(_deadline(self._close_limit_s if _seconds(timeout) is None else timeout), failures)
+            left = self._flush(deadline_after(self._close_limit_s if limit_s(timeout) is None else timeout), failures)
         finally:
             self._stop()
         self._serve(failures)
@@ -462,16 +463,6 @@ class Producer:
             self._reports.wait(lambda: self._closed or not self._full(), deadline_s)
         self._check()
         return time.monotonic() < deadline_s
-
-
-def _seconds(timeout: float | None) -> float | None:
-    """confluent_kafka's way to say for ever: None or anything negative."""
-    return None if timeout is None or timeout < 0 else timeout
-
-
-def _deadline(timeout: float | None) -> float | None:
-    seconds = _seconds(timeout)
-    return None if seconds is None else time.monotonic() + seconds
 
 
 def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:

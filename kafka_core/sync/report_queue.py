@@ -1,4 +1,4 @@
-"""What waits for poll() and flush(): verdicts on batches and other events, served on the caller's thread.
+"""Reports that wait for poll() and flush(): verdicts on batches and other events, served on the caller's thread.
 
 Must not know the loop or Kafka: the loop's thread puts items in, callers serve them and wait without spinning.
 Spec: DESIGN §3 (delivery reports become Messages only here); confluent_kafka's Producer.poll for the semantics.

@@ -46,7 +46,7 @@ class HandshakeStep:
 
 @dataclass(frozen=True, slots=True)
 class HandshakeResult:
-    """What was agreed.
+    """The outcome of a handshake.
 
     Attributes:
         versions: what the broker supports.

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from kafka_core.aio.cluster.refresh import STAGGER_S, check_name
 from kafka_core.aio.net.connection import BrokerConnection
-from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.background import background, retrieve_error
 from kafka_core.aio.tasks.race import race
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.retry import Backoff
@@ -79,7 +79,7 @@ class CoordinatorFinder:
         future = self._wanted.get((kind, key))
         if future is None:
             future = self._wanted[(kind, key)] = asyncio.get_running_loop().create_future()
-            future.add_done_callback(_look_at)
+            future.add_done_callback(retrieve_error)
         former = self._tasks.get(kind)
         if former is None or former.done():  # one that has ended looks nothing up, though it is still listed
             task = self._tasks[kind] = background(self._look_up(kind), f"kafka-core-coordinator-{kind.name.lower()}")
@@ -210,9 +210,3 @@ def _one(key: str, response: FindCoordinatorResponse) -> Coordinator:
 
 def _reason(answer: Coordinator) -> str:
     return answer.error_message or KafkaError.from_code(answer.error_code).str()
-
-
-def _look_at(future: "asyncio.Future[int]") -> None:
-    """Look at the error, so that asyncio does not call it lost when every waiter was cancelled."""
-    if not future.cancelled():
-        future.exception()

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kafka_core.aio.net.connection import BrokerConnection
+from kafka_core.aio.tasks.background import retrieve_error
 from kafka_core.clock import Clock
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.retry import Backoff
@@ -112,7 +113,7 @@ class ConnectionPool:
             return slot.connection
         if slot.task is None:
             slot.task = asyncio.get_running_loop().create_task(self._connect(slot))
-            slot.task.add_done_callback(_look_at)
+            slot.task.add_done_callback(retrieve_error)
         return await asyncio.shield(slot.task)
 
     def ready(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> BrokerConnection | None:
@@ -274,9 +275,3 @@ class ConnectionPool:
         if connection not in self._ending:
             self._ending.add(connection)
             connection.on_closed(partial(self._ending.discard, connection))
-
-
-def _look_at(task: "asyncio.Task[BrokerConnection]") -> None:
-    """Look at a shared attempt's error, so that asyncio does not call it lost when all waiters were cancelled."""
-    with contextlib.suppress(asyncio.CancelledError):
-        task.exception()

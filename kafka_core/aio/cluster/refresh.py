@@ -5,7 +5,6 @@ Spec: KIP-899/1102 (begin again with the bootstrap servers), client.dns.lookup.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Final, Protocol, TypeAlias
 
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.transport import canonical_names
+from kafka_core.aio.tasks.background import retrieve_error
 from kafka_core.aio.tasks.race import AllFailed, race
 from kafka_core.engine.metadata import BrokerAddress, metadata_request
 from kafka_core.engine.retry import Action, Backoff, classify
@@ -159,8 +159,7 @@ class MetadataRefresher:
 
     def _finished(self, batch: Batch, task: "asyncio.Task[MetadataResponse]") -> None:
         self._batches.remove(batch)
-        with contextlib.suppress(asyncio.CancelledError):
-            task.exception()
+        retrieve_error(task)
 
     async def _run(self, batch: Batch) -> MetadataResponse:
         await asyncio.sleep(0)  # callers of the same loop round join

@@ -1,4 +1,4 @@
-"""What is read: assign() and its kin, called by the application or for a rebalance.
+"""Changes of the assignment, by the application (assign() and its kin) or for a rebalance.
 
 Must not know the group: a rebalance says here what it wants (`rebalancing.py`).
 Spec: confluent_kafka.Consumer.assign, unassign, incremental_assign, incremental_unassign; KIP-429.

@@ -21,6 +21,7 @@ from kafka_core.aio.consuming.events import Item, Notice, Rebalance, RebalanceCa
 from kafka_core.aio.consuming.settings import check_count, chosen
 from kafka_core.aio.consuming.status import ConsumerHealth
 from kafka_core.aio.tasks.handover import Held
+from kafka_core.aio.tasks.timeouts import deadline_after
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 
 class AIOConsumerCalls:
-    """Everything of a consumer but its making, its end, and how it waits."""
+    """The methods that both kinds of consumer have; the shell makes it, closes it and says how it waits."""
 
     _core: ConsumerCore
     _queue: FetchQueue
@@ -47,7 +48,7 @@ class AIOConsumerCalls:
 
     @abstractmethod
     async def _enter(self) -> None:
-        """What every poll does first: refuses a closed consumer, notes the time."""
+        """Begins a call that polls: refuses a closed consumer, notes the time."""
 
     @abstractmethod
     def _check(self) -> None:
@@ -79,7 +80,7 @@ class AIOConsumerCalls:
 
     @abstractmethod
     def _hold_callbacks(self) -> Held:
-        """What holds the callbacks of a subscription."""
+        """A holder for the callbacks of a subscription."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -216,7 +217,7 @@ class AIOConsumerCalls:
                 may, would commit records which the application has not seen.
         """
         core, signal = self._core, self._signal
-        deadline_s = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        deadline_s = deadline_after(timeout)
         self._queue.waiting = True
         try:
             while True:
@@ -333,7 +334,7 @@ class AIOConsumerCalls:
         await self._call(self._core.assigning.incremental_unassign, partitions)
 
     async def assignment(self) -> list[TopicPartition]:
-        """What is assigned at the moment."""
+        """The partitions that are assigned at the moment."""
         self._check()
         return self._core.assignment.partitions()
 
@@ -418,7 +419,7 @@ class AIOConsumerCalls:
     async def committed(
         self, partitions: Sequence[TopicPartition], timeout: float | None = None
     ) -> list[TopicPartition]:
-        """What the group has committed for these partitions, OFFSET_INVALID where there is nothing."""
+        """The group's committed offsets of these partitions, OFFSET_INVALID where there is none."""
         return await self._call(self._core.lookups.committed, partitions, timeout)
 
     # ---- facts

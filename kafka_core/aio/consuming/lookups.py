@@ -13,6 +13,7 @@ from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.consuming.running import Running
 from kafka_core.aio.consuming.settings import checked
+from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.engine.administering.topics import cluster_metadata
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Assignment
@@ -93,14 +94,10 @@ class Lookups:
         """The cluster, with all topics or one."""
         await self._running.start()
         wanted = None if topic is None else [topic]
-        view = await self._client.refresh_metadata(wanted, timeout_s=_limit_s(timeout_s))
+        view = await self._client.refresh_metadata(wanted, timeout_s=limit_s(timeout_s))
         return cluster_metadata(view, topic)
 
     async def cluster_id(self, timeout_s: float | None) -> str | None:
         """The cluster's id."""
         await self._running.start()
-        return (await self._client.refresh_metadata((), timeout_s=_limit_s(timeout_s))).cluster_id
-
-
-def _limit_s(timeout_s: float | None) -> float | None:
-    return None if timeout_s is None or timeout_s < 0 else timeout_s
+        return (await self._client.refresh_metadata((), timeout_s=limit_s(timeout_s))).cluster_id

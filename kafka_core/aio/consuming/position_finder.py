@@ -200,7 +200,7 @@ class PositionFinder:
     def _unchanged(
         self, states: Sequence[PartitionState], versions: dict[tuple[str, int], int]
     ) -> list[PartitionState]:
-        """Those that still want the answer: not seeked or taken away meanwhile."""
+        """The partitions that were neither seeked nor given up since the request."""
         return [state for state in states if state.active and state.version == versions[state.key]]
 
     async def stop(self) -> None:

@@ -62,7 +62,7 @@ class ConsumerHealth:
 
 
 class Observed(Protocol):
-    """What health and statistics read of a consumer."""
+    """The parts of a consumer that health and statistics read."""
 
     @property
     def config(self) -> Config: ...
@@ -116,7 +116,7 @@ def health(core: Observed) -> ConsumerHealth:
 
 
 def problems(core: Observed, heartbeat_age_s: float | None, poll_age_s: float) -> list[str]:
-    """What is wrong, as sentences."""
+    """The problems, as sentences."""
     found = []
     settings = core.membership.settings
     state = core.membership.state

@@ -5,13 +5,13 @@ Spec: KIP-255; renewal at 80 % of the token's life as the Java client's `Expirin
 """
 
 import asyncio
-import contextlib
 import inspect
 import logging
 import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from kafka_core.aio.tasks.background import retrieve_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.clock import Clock
 from kafka_core.config import Config
@@ -96,7 +96,7 @@ class TokenSource:
     def _start(self) -> "asyncio.Task[Token]":
         if self._fetching is None:
             self._fetching = asyncio.get_running_loop().create_task(self._renew())
-            self._fetching.add_done_callback(_look_at)
+            self._fetching.add_done_callback(retrieve_error)
         return self._fetching
 
     async def _renew(self) -> Token:
@@ -133,9 +133,3 @@ def _call(callback: Callable[..., Any], text: str | None, clock: Clock) -> Token
     except Exception as error:
         raise AuthError(f"oauth_cb failed: {error!r}") from error
     return token_from_callback(result, clock.time_ms() / 1000)
-
-
-def _look_at(task: "asyncio.Task[Token]") -> None:
-    """Look at the error of a renewal that nobody waits for; it was logged."""
-    with contextlib.suppress(asyncio.CancelledError):
-        task.exception()

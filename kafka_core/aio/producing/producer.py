@@ -19,6 +19,7 @@ from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.aio.tasks.dropped import Leash, LoopOf
 from kafka_core.aio.tasks.handover import weakly
+from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -81,7 +82,7 @@ class _Deliveries:
         core.begin_flush()
         try:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if timeout is None or timeout < 0 else timeout):
+                async with asyncio.timeout(limit_s(timeout)):
                     while accumulator.queued_records:
                         await self.change()
         finally:
@@ -333,12 +334,12 @@ class AIOProducer:
     async def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
         """Metadata of one topic, or of all; KafkaException when nobody answers in time."""
         await self._start()
-        return await self._core.list_topics(topic, timeout if timeout >= 0 else None)
+        return await self._core.list_topics(topic, limit_s(timeout))
 
     async def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id."""
         await self._start()
-        return await self._core.cluster_id(timeout if timeout >= 0 else None)
+        return await self._core.cluster_id(limit_s(timeout))
 
     async def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these from the next authentication on (PLAIN, SCRAM)."""
@@ -360,7 +361,7 @@ class AIOProducer:
         self._accumulator.closed_reason = "the producer is closed"
         left = 0
         try:
-            left = await self.flush(self._close_limit_s if timeout is None or timeout < 0 else timeout)
+            left = await self.flush(self._close_limit_s if limit_s(timeout) is None else timeout)
         finally:
             await self._core.close()
             self._lost.detach()

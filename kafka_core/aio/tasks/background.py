@@ -45,6 +45,12 @@ async def every(interval_s: float, work: Callable[[], Awaitable[object]], clock:
         await work()
 
 
+def retrieve_error(future: "asyncio.Future[Any]") -> None:
+    """A done callback: asyncio does not report the future's error as lost if nobody waits for it any more."""
+    if not future.cancelled():
+        future.exception()
+
+
 def _observe(task: "asyncio.Task[Any]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the background task %s ended with an error: %r", task.get_name(), error, exc_info=error)

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from kafka_core.aio.tasks.background import retrieve_error
+
 
 class Closing:
     """The one run of a `close()`.
@@ -30,13 +32,7 @@ class Closing:
         task = self._task
         if task is None or task.cancelled():
             task = self._task = asyncio.get_running_loop().create_task(work(), name="kafka-core-close")
-            task.add_done_callback(_look_at)
+            task.add_done_callback(retrieve_error)
         elif task.done() or task is asyncio.current_task():
             return
         await asyncio.shield(task)
-
-
-def _look_at(task: "asyncio.Task[None]") -> None:
-    """Looks at the error, so that asyncio does not call it lost when every caller was cancelled."""
-    if not task.cancelled():
-        task.exception()

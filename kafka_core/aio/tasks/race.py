@@ -9,6 +9,8 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from kafka_core.aio.tasks.background import retrieve_error
+
 T = TypeVar("T")
 
 
@@ -73,14 +75,9 @@ async def _end(attempts: Sequence["asyncio.Future[T]"]) -> None:
     finally:
         for task in attempts:
             if task.done():
-                _look_at(task)
+                retrieve_error(task)
             else:
-                task.add_done_callback(_look_at)
-
-
-def _look_at(task: "asyncio.Future[T]") -> None:
-    if not task.cancelled():
-        task.exception()
+                task.add_done_callback(retrieve_error)
 
 
 async def in_daemon_thread(name: str, fn: Callable[..., T], *args: object) -> T:

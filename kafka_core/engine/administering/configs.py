@@ -59,7 +59,7 @@ def config_text(resource: object, name: object, value: object) -> str | None:
 
 
 def by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[ConfigResource]]:
-    """Who must be asked: a broker about itself, any one (None) about the rest."""
+    """The broker to ask: a broker itself about its own configuration, any one (None) about the rest."""
     groups: dict[int | None, list[ConfigResource]] = {}
     for resource in resources:
         own = resource.restype is ResourceType.BROKER and resource.name

@@ -239,7 +239,7 @@ def commit_offsets_request(group: ConsumerGroupTopicPartitions) -> OffsetCommitR
 def committed_offsets(
     group: ConsumerGroupTopicPartitions, response: OffsetCommitResponse
 ) -> Outcome[ConsumerGroupTopicPartitions]:
-    """What was committed, errors in the partitions; one that a coordinator gives for all of them is the group's."""
+    """Committed offsets, errors in the partitions; an error that is the same for all of them is the group's."""
     codes = {
         (topic.name, item.partition_index): item.error_code for topic in response.topics for item in topic.partitions
     }
@@ -276,7 +276,7 @@ def list_offsets_request(
 
 
 def listed_offsets(response: ListOffsetsResponse) -> dict[TopicPartition, Outcome[ListOffsetsResultInfo]]:
-    """What was found for each partition."""
+    """The outcome for each partition."""
     return {
         TopicPartition(topic.name, item.partition_index): Outcome.of(
             item.error_code,

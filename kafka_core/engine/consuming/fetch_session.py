@@ -24,7 +24,7 @@ LAST_VERSION_WITH_NAMES: Final = 12
 
 
 class Wanted(NamedTuple):
-    """What to fetch of one partition; two that are equal need not be said again in a session."""
+    """One partition's part of a fetch; a session need not repeat one that is equal to the last."""
 
     topic_id: UUID
     offset: int
@@ -70,7 +70,7 @@ class FetchSession:
         self._epoch = INITIAL_EPOCH
         self._told: dict[Key, Wanted] = {}
         self.ends: dict[Key, LogEnds] = {}
-        """What the broker said last about each partition: it says it again only after a change."""
+        """The broker's last answer about each partition, which it repeats only after a change."""
 
     def knows(self, key: Key, item: Wanted) -> bool:
         """Whether the broker has been told exactly this, so that it answers only when something changes."""

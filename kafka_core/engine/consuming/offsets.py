@@ -55,7 +55,7 @@ TopicIds = Callable[[str], UUID]
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupMetadata:
-    """Who commits: the generation and id that a coordinator checks; the defaults are those of no membership."""
+    """The member in whose name offsets are committed, as a coordinator checks it; by default no member."""
 
     group_id: str
     generation_id: int = -1
@@ -108,7 +108,7 @@ def of_assigned(commits: Commits, assignment: Assignment) -> Commits:
 
 
 def given_up(commits: Commits, assignment: Assignment) -> list[Key]:
-    """Those whose partition was assigned when they were taken and is not any more, or is again: another life."""
+    """Commits for partitions that were given up since the offsets were taken, even if they are assigned again."""
     return [
         key
         for key, item in commits.items()
@@ -117,7 +117,7 @@ def given_up(commits: Commits, assignment: Assignment) -> list[Key]:
 
 
 def of_former_topics(commits: Commits, topic_ids: TopicIds) -> list[Key]:
-    """Those whose topic was created anew since: in the new one their offsets would skip records."""
+    """Commits for topics that were created anew since: in the new topic the offsets would skip records."""
     return [
         key
         for key, item in commits.items()

@@ -93,7 +93,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 class Phase(enum.Enum):
-    """What a partition needs next."""
+    """The next thing that a partition needs."""
 
     COMMITTED = "committed"
     """The group's committed offset."""
@@ -197,7 +197,7 @@ class PartitionState:
         self.phase = phase
 
     def void(self) -> None:
-        """Whatever was asked for it is not wanted any more."""
+        """Answers to requests that are under way are for another position: they are not taken."""
         self.version, self.request = new_version(), NO_REQUEST
 
     def restart(self, offset: int) -> None:

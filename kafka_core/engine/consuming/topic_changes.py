@@ -76,7 +76,7 @@ class TopicChanges:
 
 
 def halting_error(state: PartitionState) -> KafkaError:
-    """What the application is told."""
+    """The event for the application."""
     text = (
         f"{state.topic}[{state.partition}]: the topic was deleted and created again and auto.offset.reset is `error`: "
         "seek() to where reading should go on"

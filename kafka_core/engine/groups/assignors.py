@@ -80,7 +80,7 @@ def assign_roundrobin(members: Iterable[GroupMember], counts: Counts) -> Plan:
 
 
 def partitions_of(members: Iterable[GroupMember], counts: Counts) -> list[Key]:
-    """Everything there is to assign, sorted."""
+    """All partitions to assign, sorted."""
     topics = sorted({topic for member in members for topic in member.topics})
     return [(topic, number) for topic in topics for number in range(counts.get(topic, 0))]
 

@@ -269,7 +269,7 @@ class Membership:
         return isinstance(request, SyncGroupRequest) and self.state is not State.SYNCING
 
     def next_step(self, now_s: float, last_poll_s: float) -> Step:
-        """What to do now.
+        """The next step.
 
         Args:
             last_poll_s: when the application last polled (now, while it is inside poll).

@@ -66,7 +66,7 @@ In the others the coordinator knows that we are there by the request that waits 
 
 
 class EventKind(enum.Enum):
-    """What happens to partitions."""
+    """How the set of assigned partitions changes."""
 
     ASSIGN = "assign"
     REVOKE = "revoke"

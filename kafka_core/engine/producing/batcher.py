@@ -383,7 +383,7 @@ class Batcher:
         return None if due_s == NEVER_S else due_s
 
     def expire(self, now_s: float, cause: KafkaException | None = None) -> Reaction:
-        """Give up what has had its time, queued or in flight (KIP-91).
+        """Fail expired batches, queued or in flight (KIP-91).
 
         Args:
             cause: What keeps the client from its brokers, for the text of the error.

@@ -1,4 +1,4 @@
-"""Who an idempotent producer is (id and epoch) and which sequence number each partition uses next.
+"""The id and epoch of an idempotent producer, and the next sequence number of each partition.
 
 Must not know batches' bytes, connections or loops: numbers come in, numbers go out; times are handed in.
 Spec: KIP-98 (idempotence), KIP-360 (a new epoch instead of a dead producer); the Java client's TransactionManager.

@@ -1,0 +1,18 @@
+"""Time-outs as confluent_kafka's users give them: seconds, where None or anything negative is no limit.
+
+Must not know Kafka.
+Spec: confluent_kafka: `poll(-1)`, `flush(None)`.
+"""
+
+import time
+
+
+def limit_s(timeout: float | None) -> float | None:
+    """The limit in seconds; None: no limit."""
+    return None if timeout is None or timeout < 0 else timeout
+
+
+def deadline_after(timeout: float | None) -> float | None:
+    """When the time is over, in monotonic seconds; None: never."""
+    limit = limit_s(timeout)
+    return None if limit is None else time.monotonic() + limit
