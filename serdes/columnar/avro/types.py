@@ -22,10 +22,11 @@ from registry.schemas.avro.model import (
     RecordType,
     UnionType,
 )
+from serdes.columnar.contract import ColumnOptions
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DURATION, logical_of
 
-__all__ = ["arrow_type", "value_converter"]
+__all__ = ["arrow_type", "members_of", "value_converter"]
 
 Convert: TypeAlias = Callable[[Any], Any]
 
@@ -47,44 +48,48 @@ LOGICAL: dict[tuple[Kind, str], pa.DataType] = {
     (Kind.LONG, "timestamp-micros"): pa.timestamp("us", tz="UTC"),
     (Kind.LONG, "local-timestamp-millis"): pa.timestamp("ms"),
     (Kind.LONG, "local-timestamp-micros"): pa.timestamp("us"),
+    (Kind.LONG, "timestamp-nanos"): pa.timestamp("ns", tz="UTC"),
+    (Kind.LONG, "local-timestamp-nanos"): pa.timestamp("ns"),
     (Kind.STRING, "uuid"): pa.string(),
 }
 WIDER = {frozenset({Kind.INT, Kind.LONG}): pa.int64(), frozenset({Kind.FLOAT, Kind.DOUBLE}): pa.float64()}
 """Unions of two numbers are columns of the wider one, as in Spark."""
+DEFAULTS = ColumnOptions()
 MAX_DECIMAL128_DIGITS = 38
 MAX_DECIMAL256_DIGITS = 76
 
 
-def arrow_type(avro: AvroType) -> pa.DataType:
+def arrow_type(avro: AvroType, options: ColumnOptions = DEFAULTS) -> pa.DataType:
     """The Arrow type of a column of this Avro type. Everything may be null, since bad rows are.
 
-    record → struct, array → list, map → map, enum and uuid → string, fixed → binary, decimal → decimal128 (256 over
-    38 digits), date and times and timestamps → theirs (UTC unless local), `[null, T]` → T.
+    record → struct, array → list, map → map, enum and uuid → string, fixed and duration → binary, decimal → decimal128
+    (256 over 38 digits), date and times and timestamps → theirs (UTC unless local), `[null, T]` → T. A duration stays
+    12 bytes: its three numbers are unsigned, and Arrow's interval has signed ones.
 
     Raises:
         SerializationError: Arrow has no such type: it is recursive, or a decimal of more than 76 digits.
     """
-    return _arrow(avro, ())
+    return _arrow(avro, options, ())
 
 
-def _arrow(avro: AvroType, inside: tuple[RecordType, ...]) -> pa.DataType:
+def _arrow(avro: AvroType, options: ColumnOptions, inside: tuple[RecordType, ...]) -> pa.DataType:
     if isinstance(avro, RecordType):
         if avro in inside:
             raise SerializationError(f"record {avro.name} holds itself: recursive types can't be columns")
         deeper = (*inside, avro)
-        return pa.struct([pa.field(field.name, _arrow(field.type, deeper)) for field in avro.fields])
+        return pa.struct([pa.field(field.name, _arrow(field.type, options, deeper)) for field in avro.fields])
     if isinstance(avro, ArrayType):
-        return pa.list_(_arrow(avro.items, inside))
+        return pa.list_(_arrow(avro.items, options, inside))
     if isinstance(avro, MapType):
-        return pa.map_(pa.string(), _arrow(avro.values, inside))
+        return pa.map_(pa.string(), _arrow(avro.values, options, inside))
     if isinstance(avro, UnionType):
-        return _union(avro, inside)
+        return _union(avro, options, inside)
+    if isinstance(avro, EnumType):
+        return pa.string() if options.enums == "name" else pa.int32()
     return _leaf(avro)
 
 
-def _leaf(avro: Primitive | EnumType | FixedType) -> pa.DataType:
-    if isinstance(avro, EnumType):
-        return pa.string()
+def _leaf(avro: Primitive | FixedType) -> pa.DataType:
     logical = logical_of(avro)
     if logical == "decimal":
         return _decimal(avro.props["precision"], avro.props.get("scale", 0))
@@ -100,20 +105,25 @@ def _decimal(precision: int, scale: int) -> pa.DataType:
     return made
 
 
-def _members(avro: UnionType) -> list[AvroType]:
+def members_of(avro: UnionType) -> list[AvroType]:
+    """The branches that hold a value."""
     return [branch for branch in avro.branches if branch.kind is not Kind.NULL]
 
 
-def _union(avro: UnionType, inside: tuple[RecordType, ...]) -> pa.DataType:
-    members = _members(avro)
+def _union(avro: UnionType, options: ColumnOptions, inside: tuple[RecordType, ...]) -> pa.DataType:
+    members = members_of(avro)
     if not members:
         return pa.null()
     if len(members) == 1:
-        return _arrow(members[0], inside)
+        return _arrow(members[0], options, inside)
+    if options.unions == "dense":
+        # null is a member too: a dense union has no nulls of its own
+        branches = [_arrow(branch, options, inside) for branch in avro.branches]
+        return pa.dense_union([pa.field(f"member{at}", kind) for at, kind in enumerate(branches)])
     wider = _wider(members)
     if wider is not None:
         return wider
-    return pa.struct([pa.field(f"member{at}", _arrow(member, inside)) for at, member in enumerate(members)])
+    return pa.struct([pa.field(f"member{at}", _arrow(member, options, inside)) for at, member in enumerate(members)])
 
 
 def _wider(members: list[AvroType]) -> pa.DataType | None:
@@ -125,19 +135,23 @@ def _wider(members: list[AvroType]) -> pa.DataType | None:
 # --- values
 
 
-def value_converter(avro: AvroType) -> Convert | None:
+def value_converter(avro: AvroType, options: ColumnOptions = DEFAULTS) -> Convert | None:
     """What turns a decoded value into one that pyarrow takes for `arrow_type(avro)`; None if nothing has to be done.
 
-    Values of unions with several types are expected as the decoder gives them with `Tags.PLACES`.
+    Values of unions with several types are expected as the decoder gives them with `Tags.PLACES`; those of dense unions
+    become a pair of the branch's place and its value, which pyarrow does not take (see `reference`).
     """
     if isinstance(avro, RecordType):
-        return _record_converter(avro)
+        return _record_converter(avro, options)
     if isinstance(avro, ArrayType):
-        return _array_converter(avro)
+        return _array_converter(avro, options)
     if isinstance(avro, MapType):
-        return _map_converter(avro)
+        return _map_converter(avro, options)
     if isinstance(avro, UnionType):
-        return _union_converter(avro)
+        return _union_converter(avro, options)
+    if isinstance(avro, EnumType):
+        numbers = {symbol: at for at, symbol in enumerate(avro.symbols)}
+        return None if options.enums == "name" else lambda value: None if value is None else numbers[value]
     return LEAVES.get((avro.kind, logical_of(avro)))
 
 
@@ -148,10 +162,10 @@ LEAVES: dict[tuple[Kind, str | None], Convert] = {
 }
 
 
-def _record_converter(avro: RecordType) -> Convert | None:
+def _record_converter(avro: RecordType, options: ColumnOptions) -> Convert | None:
     converters = {}
     for field in avro.fields:
-        converter = value_converter(field.type)
+        converter = value_converter(field.type, options)
         if converter is not None:
             converters[field.name] = converter
     if not converters:
@@ -166,35 +180,50 @@ def _record_converter(avro: RecordType) -> Convert | None:
     return convert
 
 
-def _array_converter(avro: ArrayType) -> Convert | None:
-    inner = value_converter(avro.items)
+def _array_converter(avro: ArrayType, options: ColumnOptions) -> Convert | None:
+    inner = value_converter(avro.items, options)
     if inner is None:
         return None
     return lambda items: None if items is None else [inner(item) for item in items]
 
 
-def _map_converter(avro: MapType) -> Convert:
-    inner = value_converter(avro.values)
+def _map_converter(avro: MapType, options: ColumnOptions) -> Convert:
+    inner = value_converter(avro.values, options)
     if inner is None:
         return lambda entries: None if entries is None else list(entries.items())
     return lambda entries: None if entries is None else [(key, inner(value)) for key, value in entries.items()]
 
 
-def _union_converter(avro: UnionType) -> Convert | None:
-    members = _members(avro)
+def _union_converter(avro: UnionType, options: ColumnOptions) -> Convert | None:
+    members = members_of(avro)
     if not members:
         return None
     if len(members) == 1:
-        return value_converter(members[0])
+        return value_converter(members[0], options)
+    if options.unions == "dense":
+        return _dense_converter(avro, options)
     if _wider(members) is not None:
         return lambda value: None if value is None else value[1]
     places = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
-    parts = {at: (f"member{n}", value_converter(avro.branches[at])) for n, at in enumerate(places)}
+    parts = {at: (f"member{n}", value_converter(avro.branches[at], options)) for n, at in enumerate(places)}
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
         column, converter = parts[value[0]]
         return {column: value[1] if converter is None else converter(value[1])}
+
+    return convert
+
+
+def _dense_converter(avro: UnionType, options: ColumnOptions) -> Convert:
+    converters = [value_converter(branch, options) for branch in avro.branches]
+    null = next((at for at, branch in enumerate(avro.branches) if branch.kind is Kind.NULL), 0)
+
+    def convert(value: Any) -> Any:
+        if value is None:
+            return null, None
+        converter = converters[value[0]]
+        return value[0], value[1] if converter is None else converter(value[1])
 
     return convert

@@ -1,0 +1,1151 @@
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
+# cython: boundscheck=False, wraparound=False, cdivision=True
+"""Avro payloads into Arrow columns: runs the programs of `serdes.columnar.avro.plan` over a batch, without the GIL.
+
+There is no pure twin: without compiled kernels columns are made from decoded objects, which is the specification
+(`serdes.columnar.avro.reference`). What each operation means is said in `serdes.columnar.avro.program`, which also
+checks every program before it comes here. Nothing is allocated for what a payload announces before it was compared
+with the bytes that are left, or with what a row may take.
+"""
+
+import os
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from serdes.kernels.native.columns cimport (
+    FULL,
+    NO_MEMORY,
+    Builders,
+    Column,
+    append_bool,
+    append_bytes,
+    append_double,
+    append_fixed,
+    append_float,
+    append_int32,
+    append_int64,
+    append_list,
+    append_null,
+    append_struct,
+    append_union,
+    reserve_rows,
+    truncate,
+)
+from serdes.kernels.native.frames cimport Frames
+
+from serdes.kernels import misfit as avro_misfit
+
+__all__ = ["Program", "codes", "decode"]
+
+cdef enum:
+    END = 0
+    JUMP = 1
+    NULL_CELL = 2
+    STRUCT = 3
+    REFUSE = 4
+    INPUT = 5
+    OUTPUT = 6
+    BRANCH = 7
+    OPTIONAL = 8
+    UNION = 9
+    LIST = 10
+    LIST_END = 11
+    MAP = 12
+    MAP_END = 13
+    BOOL = 16
+    INT = 17
+    LONG = 18
+    INT_LONG = 19
+    FLOAT = 20
+    DOUBLE = 21
+    FLOAT_DOUBLE = 22
+    WHOLE_FLOAT = 23
+    WHOLE_DOUBLE = 24
+    BYTES = 25
+    STRING = 26
+    FIXED = 27
+    DECIMAL = 28
+    UUID = 29
+    ENUM = 30
+    ENUM_NUMBER = 31
+    INT_WITHIN = 32
+    LONG_WITHIN = 33
+    SCALED = 34
+    SKIP_INT = 40
+    SKIP_LONG = 41
+    SKIP_BOOL = 42
+    SKIP_BYTES = 43
+    SKIP_TEXT = 44
+    SKIP_ENUM = 45
+    SKIP_LIST = 46
+    SKIP_LIST_END = 47
+    CALL = 48
+    RETURN = 49
+
+cdef enum:
+    ENDS = 1
+    LONG_NUMBER = 2
+    LONG_INT = 3
+    BOOLEAN = 4
+    UTF8 = 5
+    SYMBOL = 6
+    NO_BRANCH = 7
+    BLOCK = 8
+    EMPTY_ITEMS = 9
+    LEFT_OVER = 10
+    DEEP = 11
+    REFUSED = 12
+    LACKING = 13
+    FINER = 17
+    UNIT = 18
+    DIGITS = 19
+    SCALE = 20
+    NO_UUID = 21
+    ROW_BYTES = 22
+
+cdef enum:
+    DEPTH = 1000
+    LIMBS = 40  # of 32 bits, of a decimal on its way to another scale
+    FEW_ENTRIES = 8
+
+cdef extern from *:
+    """
+    #define MOST_LONG INT64_MAX
+    """
+    const int64_t MOST_LONG
+
+cdef int MAX_DEPTH = avro_misfit.MAX_DEPTH
+if MAX_DEPTH != DEPTH:
+    raise ImportError(f"compiled for values of {DEPTH} levels, not {MAX_DEPTH}")
+
+cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
+cdef uint64_t[20] TENS
+cdef uint32_t[77][9] WIDE_TENS
+cdef int _at
+TENS[0] = 1
+for _at in range(1, 20):
+    TENS[_at] = TENS[_at - 1] * 10
+for _at in range(77):
+    for _limb, _value in enumerate(10**_at >> 32 * _place & 0xFFFFFFFF for _place in range(9)):
+        WIDE_TENS[_at][<int>_limb] = _value
+
+
+def codes():
+    """The operations that this kernel runs, by their numbers, to compare with `Code`."""
+    return [
+        END, JUMP, NULL_CELL, STRUCT, REFUSE, INPUT, OUTPUT, BRANCH, OPTIONAL, UNION, LIST, LIST_END, MAP, MAP_END,
+        BOOL, INT, LONG, INT_LONG, FLOAT, DOUBLE, FLOAT_DOUBLE, WHOLE_FLOAT, WHOLE_DOUBLE, BYTES, STRING, FIXED,
+        DECIMAL, UUID, ENUM, ENUM_NUMBER, INT_WITHIN, LONG_WITHIN, SCALED, SKIP_INT, SKIP_LONG, SKIP_BOOL, SKIP_BYTES,
+        SKIP_TEXT, SKIP_ENUM, SKIP_LIST, SKIP_LIST_END, CALL, RETURN,
+    ]
+
+
+cdef struct Op:
+    int32_t code
+    int32_t column
+    int32_t a
+    int32_t b
+    int64_t c
+    int64_t d
+
+
+cdef struct Tables:
+    const Op* ops
+    const int64_t* table
+    const int64_t* numbers
+    const uint8_t* pool
+
+
+cdef struct Loop:
+    int64_t left  # items of this block, the one that is read included
+    int64_t index  # of the item that is read
+    int64_t first  # entries in the map's column when it began
+
+
+cdef struct Run:
+    Loop* loops
+    int64_t loops_open
+    int32_t* calls
+    int64_t calls_open
+    int64_t empty_items  # that may still come in this row
+    int64_t room  # bytes that items may still take in this row
+    int64_t* ordinals  # of the entries of open maps
+    int64_t ordinals_used, ordinals_room
+    int64_t entries  # of all maps of this row
+    uint8_t* dropped  # entries that have a later one with their key
+    int64_t dropped_room
+    bint again  # the row has to be read again without them
+    bint sieving
+    int32_t at
+    const uint8_t* place
+    int64_t detail
+
+
+cdef class Program:
+    """The operations of a plan. Nothing is checked here: `serdes.columnar.avro.program.verify` did.
+
+    Args:
+        ops: of each operation its code, column and operands.
+        table, numbers, pool: see `serdes.columnar.avro.program.Program`.
+        columns: how many it is made for.
+    """
+
+    cdef Op* ops
+    cdef int64_t* table
+    cdef int64_t* numbers
+    cdef bytes pool
+    cdef int32_t columns
+
+    def __cinit__(self, list ops not None, list table not None, list numbers not None, bytes pool not None, int columns):
+        cdef Py_ssize_t at
+        self.ops = <Op*>malloc((len(ops) + 1) * sizeof(Op))
+        self.table = <int64_t*>malloc((len(table) + 1) * sizeof(int64_t))
+        self.numbers = <int64_t*>malloc((len(numbers) + 1) * sizeof(int64_t))
+        if self.ops == NULL or self.table == NULL or self.numbers == NULL:
+            raise MemoryError()
+        for at in range(len(ops)):
+            self.ops[at].code, self.ops[at].column, self.ops[at].a, self.ops[at].b, self.ops[at].c, self.ops[at].d = ops[at]
+        for at in range(len(table)):
+            self.table[at] = table[at]
+        for at in range(len(numbers)):
+            self.numbers[at] = numbers[at]
+        self.pool = pool
+        self.columns = columns
+
+    def __dealloc__(self):
+        free(self.ops)
+        free(self.table)
+        free(self.numbers)
+
+
+# --- numbers and texts
+
+
+cdef const uint8_t* long_varint(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
+    cdef uint64_t value = 0
+    cdef int shift = 0
+    while shift < 70:
+        if p >= end:
+            out[0] = ENDS
+            return NULL
+        if shift == 63 and p[0] & 0x7E:
+            out[0] = LONG_NUMBER
+            return NULL
+        value |= <uint64_t>(p[0] & 0x7F) << shift
+        if p[0] < 0x80:
+            out[0] = <int64_t>((value >> 1) ^ (0 - (value & 1)))
+            return p + 1
+        p += 1
+        shift += 7
+    out[0] = LONG_NUMBER
+    return NULL
+
+
+cdef inline const uint8_t* varint(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
+    """Reads a number; NULL if there is none, and what is wrong in its place."""
+    cdef uint32_t value
+    if end - p >= 3:
+        value = p[0]
+        if value < 0x80:
+            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+            return p + 1
+        value = (value & 0x7F) | <uint32_t>p[1] << 7
+        if p[1] < 0x80:
+            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+            return p + 2
+        value = (value & 0x3FFF) | <uint32_t>p[2] << 14
+        if p[2] < 0x80:
+            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+            return p + 3
+    return long_varint(p, end, out)
+
+
+cdef bint is_utf8_slow(const uint8_t* p, int64_t size) noexcept nogil:
+    cdef const uint8_t* end = p + size
+    cdef uint32_t first, code
+    cdef int more, at
+    while p < end:
+        first = p[0]
+        if first < 0x80:
+            p += 1
+            continue
+        if 0xC2 <= first <= 0xDF:
+            more, code = 1, first & 0x1F
+        elif 0xE0 <= first <= 0xEF:
+            more, code = 2, first & 0x0F
+        elif 0xF0 <= first <= 0xF4:
+            more, code = 3, first & 0x07
+        else:
+            return False
+        if end - p <= more:
+            return False
+        for at in range(1, more + 1):
+            if p[at] & 0xC0 != 0x80:
+                return False
+            code = code << 6 | (p[at] & 0x3F)
+        if more == 2 and (code < 0x800 or 0xD800 <= code <= 0xDFFF):
+            return False
+        if more == 3 and not 0x10000 <= code <= 0x10FFFF:
+            return False
+        p += more + 1
+    return True
+
+
+cdef inline bint is_utf8(const uint8_t* p, int64_t size) noexcept nogil:
+    cdef uint64_t word
+    cdef uint64_t seen = 0
+    cdef int64_t at = 0
+    while at + 8 <= size:
+        memcpy(&word, p + at, 8)
+        seen |= word
+        at += 8
+    while at < size:
+        seen |= p[at]
+        at += 1
+    return True if not seen & <uint64_t>0x8080808080808080 else is_utf8_slow(p, size)
+
+
+cdef inline int hex_digit(uint8_t byte) noexcept nogil:
+    if 48 <= byte <= 57:
+        return byte - 48
+    byte |= 0x20
+    return byte - 87 if 97 <= byte <= 102 else -1
+
+
+cdef int put_uuid(Column* column, const uint8_t* p, int64_t size) noexcept nogil:
+    """A UUID in any of the forms that Python takes, as 8-4-4-4-12 small hexadecimal digits; 1 if it is none."""
+    cdef uint8_t[36] out
+    cdef int64_t at = 0
+    cdef int digits = 0
+    cdef int place = 0
+    cdef int digit
+    if size >= 4 and memcmp(p, b"urn:", 4) == 0:
+        p += 4
+        size -= 4
+    if size >= 5 and memcmp(p, b"uuid:", 5) == 0:
+        p += 5
+        size -= 5
+    while size and (p[0] == 0x7B or p[0] == 0x7D):
+        p += 1
+        size -= 1
+    while size and (p[size - 1] == 0x7B or p[size - 1] == 0x7D):
+        size -= 1
+    for at in range(size):
+        if p[at] == 0x2D:
+            continue
+        digit = hex_digit(p[at])
+        if digit < 0 or digits == 32:
+            return 1
+        if digits == 8 or digits == 12 or digits == 16 or digits == 20:
+            out[place] = 0x2D
+            place += 1
+        out[place] = <uint8_t>(48 + digit if digit < 10 else 87 + digit)
+        place += 1
+        digits += 1
+    return append_bytes(column, out, 36) if digits == 32 else 1
+
+
+cdef int wide_decimal(Column* column, const Op* op, const uint8_t* p, int64_t size) noexcept nogil:
+    """A decimal that is long or has another scale; what is wrong with it, or 0."""
+    cdef uint32_t[LIMBS] limbs
+    cdef bint negative = size > 0 and p[0] >= 0x80
+    cdef int64_t at
+    cdef int64_t shift = op.b
+    cdef int used = 0
+    cdef int limb
+    cdef uint64_t carry = 0
+    cdef int wanted = column.width // 4
+    while size > 1 and ((p[0] == 0 and p[1] < 0x80) or (p[0] == 0xFF and p[1] >= 0x80)):
+        p += 1
+        size -= 1
+    if size > (LIMBS - 1) * 4:
+        return DIGITS
+    memset(limbs, 0, sizeof(limbs))
+    for at in range(size):
+        limbs[at >> 2] |= <uint32_t>(<uint8_t>(p[size - 1 - at] ^ (0xFF if negative else 0))) << (8 * (at & 3))
+    if negative:  # one more than what is inverted
+        limb = 0
+        while limb < LIMBS:
+            limbs[limb] += 1
+            if limbs[limb]:
+                break
+            limb += 1
+    used = LIMBS
+    while used and not limbs[used - 1]:
+        used -= 1
+    while shift > 0 and used:
+        carry = 0
+        for limb in range(used):
+            carry += <uint64_t>limbs[limb] * 10
+            limbs[limb] = <uint32_t>carry
+            carry >>= 32
+        if carry:
+            limbs[used] = <uint32_t>carry
+            used += 1
+        if used > 9:
+            return DIGITS
+        shift -= 1
+    while shift < 0 and used:
+        carry = 0
+        limb = used - 1
+        while limb >= 0:
+            carry = carry << 32 | limbs[limb]
+            limbs[limb] = <uint32_t>(carry // 10)
+            carry %= 10
+            limb -= 1
+        if carry:
+            return SCALE
+        while used and not limbs[used - 1]:
+            used -= 1
+        shift += 1
+    if used > 9:
+        return DIGITS
+    limb = 8
+    while limb >= 0 and limbs[limb] == WIDE_TENS[op.c][limb]:
+        limb -= 1
+    if limb < 0 or limbs[limb] > WIDE_TENS[op.c][limb]:
+        return DIGITS
+    if negative:
+        carry = 1
+        for limb in range(wanted):
+            carry += <uint32_t>~limbs[limb]
+            limbs[limb] = <uint32_t>carry
+            carry >>= 32
+    return append_fixed(column, <const uint8_t*>limbs)
+
+
+cdef inline int put_decimal(Column* column, const Op* op, const uint8_t* p, int64_t size) noexcept nogil:
+    cdef uint64_t value
+    cdef int64_t[2] halves
+    cdef int64_t at
+    if size > 8 or op.b or column.width != 16:
+        return wide_decimal(column, op, p, size)
+    value = <uint64_t>0 - 1 if size and p[0] >= 0x80 else 0
+    for at in range(size):
+        value = value << 8 | p[at]
+    halves[0] = <int64_t>value
+    halves[1] = -1 if halves[0] < 0 else 0
+    if op.c < 20 and (0 - value if halves[0] < 0 else value) >= TENS[op.c]:
+        return DIGITS
+    return append_fixed(column, <const uint8_t*>halves)
+
+
+# --- lists and maps
+
+
+cdef const uint8_t* block(const uint8_t* p, const uint8_t* end, int64_t* count, int64_t* size) noexcept nogil:
+    """Reads how many items come, and their bytes if that is said (else -1); NULL: what is wrong stands in `count`."""
+    p = varint(p, end, count)
+    size[0] = -1
+    if p == NULL or count[0] >= 0:
+        return p
+    count[0] = -(count[0] + 1)  # the smallest number has no counterpart
+    if count[0] < MOST_LONG:
+        count[0] += 1
+    p = varint(p, end, size)
+    if p == NULL:
+        count[0] = size[0]
+    elif size[0] < 0:
+        count[0] = BLOCK
+        return NULL
+    return p
+
+
+cdef int admit(Run* run, const Op* op, int64_t count, int64_t left) noexcept nogil:
+    """Whether so many items may come; what is wrong with that, or 0."""
+    if op.b:
+        run.empty_items -= count
+        if run.empty_items < 0:
+            return EMPTY_ITEMS
+    elif count > left:
+        return ENDS
+    if op.c and count > run.room // op.c:
+        return ROW_BYTES
+    run.room -= count * op.c
+    return 0
+
+
+cdef const uint8_t* skip_blocks(
+    Run* run, const Op* op, const uint8_t* p, const uint8_t* end, int64_t* count
+) noexcept nogil:
+    """Passes blocks whose bytes are said; gives the items of the first other one, 0 at the end of the list."""
+    cdef int64_t size
+    cdef int wrong
+    while True:
+        p = block(p, end, count, &size)
+        if p == NULL or count[0] == 0:
+            return p
+        if size < 0:
+            wrong = admit(run, op, count[0], end - p)
+            if wrong:
+                count[0] = wrong
+                return NULL
+            return p
+        if size > end - p:
+            count[0] = ENDS
+            return NULL
+        p += size
+
+
+cdef int end_entry(Run* run, Column* entry) noexcept nogil:
+    """Notes an entry of a map; takes it back if a later one has its key."""
+    cdef int64_t* grown
+    cdef int64_t room
+    if run.sieving:
+        if run.entries < run.dropped_room and run.dropped[run.entries]:
+            truncate(entry, entry.length - 1)
+        run.entries += 1
+        return 0
+    if run.ordinals_used == run.ordinals_room:
+        room = run.ordinals_room * 2 + 64
+        grown = <int64_t*>realloc(run.ordinals, room * sizeof(int64_t))
+        if grown == NULL:
+            return NO_MEMORY
+        run.ordinals, run.ordinals_room = grown, room
+    run.ordinals[run.ordinals_used] = run.entries
+    run.ordinals_used += 1
+    run.entries += 1
+    return 0
+
+
+cdef int drop(Run* run, int64_t ordinal) noexcept nogil:
+    """Says that an entry is not to be kept when the row is read again."""
+    cdef int64_t room
+    cdef uint8_t* grown
+    run.again = True
+    if ordinal >= run.dropped_room:
+        room = run.entries * 2 + 64
+        grown = <uint8_t*>realloc(run.dropped, room)
+        if grown == NULL:
+            return NO_MEMORY
+        memset(grown + run.dropped_room, 0, room - run.dropped_room)
+        run.dropped, run.dropped_room = grown, room
+    run.dropped[ordinal] = 1
+    return 0
+
+
+cdef inline bint same_key(Column* keys, int64_t one, int64_t other) noexcept nogil:
+    cdef const int32_t* offsets = <const int32_t*>keys.values
+    cdef int32_t size = offsets[one + 1] - offsets[one]
+    if size != offsets[other + 1] - offsets[other]:
+        return False
+    return memcmp(keys.data + offsets[one], keys.data + offsets[other], size) == 0
+
+
+cdef int sieve(Run* run, Column* keys, int64_t first, int64_t count) noexcept nogil:
+    """Finds the entries of a map, which are the last so many, whose key comes again."""
+    cdef int64_t base = run.ordinals_used - count
+    cdef int64_t one, other, slot, size
+    cdef int32_t* table
+    cdef uint64_t mixed
+    cdef int32_t at
+    cdef const int32_t* offsets = <const int32_t*>keys.values
+    cdef int code = 0
+    if count <= FEW_ENTRIES:
+        for one in range(count):
+            for other in range(one + 1, count):
+                if same_key(keys, first + one, first + other):
+                    if drop(run, run.ordinals[base + one]):
+                        return NO_MEMORY
+                    break
+        return 0
+    size = 32
+    while size < 2 * count:
+        size *= 2
+    table = <int32_t*>malloc(size * sizeof(int32_t))
+    if table == NULL:
+        return NO_MEMORY
+    memset(table, 0xFF, size * sizeof(int32_t))
+    one = count - 1
+    while one >= 0 and not code:  # from the end: the last one of a key comes first
+        mixed = SEED
+        for at in range(offsets[first + one], offsets[first + one + 1]):
+            mixed = (mixed ^ keys.data[at]) * <uint64_t>0x9E3779B97F4A7C15
+            mixed ^= mixed >> 29
+        slot = <int64_t>(mixed & <uint64_t>(size - 1))
+        while table[slot] >= 0:
+            if same_key(keys, first + table[slot], first + one):
+                code = drop(run, run.ordinals[base + one])
+                break
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = <int32_t>one
+        one -= 1
+    free(table)
+    return code
+
+
+cdef int end_map(Run* run, Column* column, int64_t first) noexcept nogil:
+    cdef int64_t count
+    cdef int code = 0
+    if not run.sieving:
+        count = (column + 1).length - first
+        if count > 1:
+            code = sieve(run, column + 2, first, count)
+        run.ordinals_used -= count
+    return code if code else append_list(column)
+
+
+# --- one row
+
+
+cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t* p, const uint8_t* end) noexcept nogil:
+    """Runs a program over a payload: 0, or what is wrong with it (> 0), or with the batch (< 0)."""
+    cdef const Op* ops = tables.ops
+    cdef const Op* op
+    cdef Column* column
+    cdef Column* child
+    cdef const uint8_t* q
+    cdef const uint8_t* kept = NULL
+    cdef const uint8_t* kept_end = NULL
+    cdef const int64_t* facts
+    cdef int64_t number = 0
+    cdef int64_t size = 0
+    cdef int32_t at = 0
+    cdef int wrong = 0
+    cdef int32_t place
+    cdef float single = 0
+    cdef double real = 0
+    cdef Loop* loop
+    while True:
+        op = ops + at
+        column = columns + op.column
+        at += 1
+        if op.code == INT:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            wrong = append_int32(column, <int32_t>number)
+            if wrong:
+                break
+            p = q
+        elif op.code == LONG:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            wrong = append_int64(column, number)
+            if wrong:
+                break
+            p = q
+        elif op.code == STRING:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number > end - q:
+                wrong = ENDS
+                break
+            if not is_utf8(q, number):
+                wrong = UTF8
+                break
+            wrong = append_bytes(column, q, number)
+            if wrong:
+                break
+            p = q + number
+        elif op.code == OPTIONAL:
+            if p < end and p[0] <= 2 and not p[0] & 1:
+                number = p[0] >> 1
+                q = p + 1
+            else:
+                q = varint(p, end, &number)
+                if q == NULL:
+                    wrong = <int>number
+                    break
+                if number != 0 and number != 1:
+                    run.detail = number
+                    wrong = NO_BRANCH
+                    break
+            p = q
+            if number == op.a:
+                wrong = append_null(column)
+                if wrong:
+                    break
+                at = op.b
+        elif op.code == LONG_WITHIN:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if op.b and number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            if number < op.c or number > op.d:
+                wrong = op.a
+                break
+            wrong = append_int64(column, number)
+            if wrong:
+                break
+            p = q
+        elif op.code == INT_WITHIN:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            if number < op.c or number > op.d:
+                wrong = op.a
+                break
+            wrong = append_int32(column, <int32_t>number)
+            if wrong:
+                break
+            p = q
+        elif op.code == DOUBLE:
+            if end - p < 8:
+                wrong = ENDS
+                break
+            memcpy(&real, p, 8)
+            wrong = append_double(column, real)
+            if wrong:
+                break
+            p += 8
+        elif op.code == FLOAT:
+            if end - p < 4:
+                wrong = ENDS
+                break
+            memcpy(&place, p, 4)  # as it is: a NaN keeps its bits
+            wrong = append_int32(column, place)
+            if wrong:
+                break
+            p += 4
+        elif op.code == FLOAT_DOUBLE:
+            if end - p < 4:
+                wrong = ENDS
+                break
+            memcpy(&single, p, 4)
+            wrong = append_double(column, single)
+            if wrong:
+                break
+            p += 4
+        elif op.code == BOOL:
+            if p >= end:
+                wrong = ENDS
+                break
+            if p[0] > 1:
+                wrong = BOOLEAN
+                break
+            wrong = append_bool(column, p[0])
+            if wrong:
+                break
+            p += 1
+        elif op.code == STRUCT:
+            wrong = append_struct(column)
+            if wrong:
+                break
+        elif op.code == NULL_CELL:
+            wrong = append_null(column)
+            if wrong:
+                break
+        elif op.code == ENUM or op.code == ENUM_NUMBER:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number >= op.b:
+                run.detail = number
+                wrong = SYMBOL
+                break
+            if op.code == ENUM:
+                facts = tables.table + op.a + 2 * number
+            else:
+                facts = tables.table + op.a + number
+            if facts[0] < 0:
+                wrong = LACKING
+                break
+            if op.code == ENUM:
+                wrong = append_bytes(column, tables.pool + facts[0], facts[1])
+            else:
+                wrong = append_int32(column, <int32_t>facts[0])
+            if wrong:
+                break
+            p = q
+        elif op.code == BYTES:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number > end - q:
+                wrong = ENDS
+                break
+            wrong = append_bytes(column, q, number)
+            if wrong:
+                break
+            p = q + number
+        elif op.code == DECIMAL:
+            if op.a >= 0:
+                q, number = p, op.a
+            else:
+                q = varint(p, end, &number)
+                if q == NULL:
+                    wrong = <int>number
+                    break
+            if number < 0 or number > end - q:
+                wrong = ENDS
+                break
+            if op.d and not is_utf8(q, number):
+                wrong = UTF8
+                break
+            wrong = put_decimal(column, op, q, number)
+            if wrong:
+                break
+            p = q + number
+        elif op.code == LIST or op.code == MAP:
+            if run.loops_open + run.calls_open >= DEPTH:
+                wrong = DEEP
+                break
+            q = block(p, end, &number, &size)
+            if q == NULL:
+                wrong = <int>number
+                break
+            loop = run.loops + run.loops_open
+            loop.left, loop.index = number, 0
+            if number:
+                wrong = admit(run, op, number, end - q)
+                if wrong:
+                    break
+                loop.first = (column + 1).length
+                run.loops_open += 1
+            else:
+                wrong = append_list(column)
+                if wrong:
+                    break
+                at = op.a
+            p = q
+        elif op.code == LIST_END or op.code == MAP_END:
+            loop = run.loops + run.loops_open - 1
+            if op.code == MAP_END:
+                wrong = end_entry(run, column + 1)
+                if wrong:
+                    break
+            loop.index += 1
+            loop.left -= 1
+            if loop.left:
+                at = op.a
+                continue
+            q = block(p, end, &number, &size)
+            if q == NULL:
+                run.loops_open -= 1
+                wrong = <int>number
+                break
+            if number:
+                wrong = admit(run, op, number, end - q)
+                if wrong:
+                    run.loops_open -= 1
+                    break
+                loop.left = number
+                at = op.a
+            else:
+                run.loops_open -= 1
+                if op.code == MAP_END:
+                    wrong = end_map(run, column, loop.first)
+                else:
+                    wrong = append_list(column)
+                if wrong:
+                    break
+            p = q
+        elif op.code == INT_LONG or op.code == WHOLE_FLOAT or op.code == WHOLE_DOUBLE:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if (op.code == INT_LONG or op.a == 32) and number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            if op.code == INT_LONG:
+                wrong = append_int64(column, number)
+            elif op.code == WHOLE_FLOAT:
+                wrong = append_float(column, <float>number)
+            elif op.b:
+                wrong = append_double(column, <double><float>number)
+            else:
+                wrong = append_double(column, <double>number)
+            if wrong:
+                break
+            p = q
+        elif op.code == SCALED:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if op.a == 32 and number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            facts = tables.numbers + op.b
+            if number % facts[1]:
+                wrong = FINER
+                break
+            number = number // facts[1]
+            size = MOST_LONG // facts[0]
+            if number > size or number < -size:
+                wrong = UNIT
+                break
+            number *= facts[0]
+            if number < facts[2] or number > facts[3]:
+                wrong = <int>facts[4]
+                break
+            if column.width == 4:
+                wrong = append_int32(column, <int32_t>number)
+            else:
+                wrong = append_int64(column, number)
+            if wrong:
+                break
+            p = q
+        elif op.code == FIXED:
+            if op.a > end - p:
+                wrong = ENDS
+                break
+            wrong = append_bytes(column, p, op.a)
+            if wrong:
+                break
+            p += op.a
+        elif op.code == UUID:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number > end - q:
+                wrong = ENDS
+                break
+            wrong = put_uuid(column, q, number)
+            if wrong:
+                wrong = NO_UUID if wrong > 0 else wrong
+                break
+            p = q + number
+        elif op.code == SKIP_INT or op.code == SKIP_LONG:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if op.code == SKIP_INT and number != <int32_t>number:
+                wrong = LONG_INT
+                break
+            p = q
+        elif op.code == SKIP_BYTES:
+            if op.a > end - p:
+                wrong = ENDS
+                break
+            p += op.a
+        elif op.code == SKIP_TEXT:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number > end - q:
+                wrong = ENDS
+                break
+            if op.a and not is_utf8(q, number):
+                wrong = UTF8
+                break
+            p = q + number
+        elif op.code == SKIP_BOOL:
+            if p >= end:
+                wrong = ENDS
+                break
+            if p[0] > 1:
+                wrong = BOOLEAN
+                break
+            p += 1
+        elif op.code == SKIP_ENUM:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number >= op.a:
+                run.detail = number
+                wrong = SYMBOL
+                break
+            p = q
+        elif op.code == BRANCH:
+            q = varint(p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number < 0 or number >= op.b:
+                run.detail = number
+                wrong = NO_BRANCH
+                break
+            p = q
+            at = <int32_t>tables.table[op.a + number]
+        elif op.code == JUMP:
+            at = op.a
+        elif op.code == SKIP_LIST:
+            if run.loops_open + run.calls_open >= DEPTH:
+                wrong = DEEP
+                break
+            q = skip_blocks(run, op, p, end, &number)
+            if q == NULL:
+                wrong = <int>number
+                break
+            if number:
+                loop = run.loops + run.loops_open
+                loop.left, loop.index = number, 0
+                run.loops_open += 1
+            else:
+                at = op.a
+            p = q
+        elif op.code == SKIP_LIST_END:
+            loop = run.loops + run.loops_open - 1
+            loop.index += 1
+            loop.left -= 1
+            if loop.left:
+                at = op.a
+                continue
+            q = skip_blocks(run, op, p, end, &number)
+            if q == NULL:
+                run.loops_open -= 1
+                wrong = <int>number
+                break
+            if number:
+                loop.left = number
+                at = op.a
+            else:
+                run.loops_open -= 1
+            p = q
+        elif op.code == UNION:
+            child = column + 1
+            for place in range(op.a):
+                child += child.span
+            wrong = append_union(column, child, <int8_t>op.a)
+            if wrong:
+                break
+        elif op.code == INPUT:
+            kept, kept_end = p, end
+            p = tables.pool + op.c
+            end = p + op.d
+        elif op.code == OUTPUT:
+            p, end = kept, kept_end
+            kept = NULL
+        elif op.code == CALL:
+            if run.loops_open + run.calls_open >= DEPTH:
+                wrong = DEEP
+                break
+            run.calls[run.calls_open] = at - 1
+            run.calls_open += 1
+            at = op.a
+        elif op.code == RETURN:
+            run.calls_open -= 1
+            at = run.calls[run.calls_open] + 1
+        elif op.code == END:
+            if p == end:
+                return 0
+            run.detail = end - p
+            wrong = LEFT_OVER
+            break
+        else:
+            wrong = REFUSED
+            break
+    run.at = at - 1
+    run.place = p if kept == NULL else kept
+    return wrong
+
+
+# --- a batch
+
+
+def decode(
+    Frames frames not None,
+    Builders builders not None,
+    list programs not None,
+    bytes plan_of_row not None,
+    int64_t max_row_bytes,
+    int64_t max_empty_items,
+):
+    """Reads all rows of a batch into columns; a row that can't be read is null in all of them.
+
+    Args:
+        frames: the payloads.
+        builders: empty columns.
+        programs: made for these columns.
+        plan_of_row: native ints of 32 bits, the place of each row's program; -1 for a row that is null.
+        max_row_bytes: what the items of a row's lists may take.
+        max_empty_items: items without bytes that a row may have at least.
+
+    Returns:
+        for each row that can't be read: row, program, what is wrong, operation, byte of the payload, detail, numbers of
+        the items, operations that called, bytes of the payload.
+
+    Raises:
+        OverflowError: a column has more than 2**31 - 1 bytes or items.
+        MemoryError: there is no memory for it.
+    """
+    cdef int64_t rows = frames.rows
+    cdef int64_t row, at
+    cdef int32_t which
+    cdef const int32_t* which_of = <const int32_t*><const char*>plan_of_row
+    cdef int64_t count = len(programs)
+    cdef Program program
+    cdef Run run
+    cdef int wrong = 0
+    cdef const uint8_t* start
+    cdef list found = []
+    cdef Tables* tables
+    if <int64_t>len(plan_of_row) != rows * 4 or builders.taken or frames.filled != rows:
+        raise ValueError("a program for each row is needed, and columns that were not taken")
+    for row in range(rows):
+        if which_of[row] >= count or (which_of[row] >= 0 and frames.sizes[row] < 0):
+            raise ValueError("a row names a program that there is not, or is null and has one")
+    memset(&run, 0, sizeof(Run))
+    tables = <Tables*>malloc((count + 1) * sizeof(Tables))
+    run.loops = <Loop*>malloc((DEPTH + 1) * sizeof(Loop))
+    run.calls = <int32_t*>malloc((DEPTH + 1) * sizeof(int32_t))
+    try:
+        if tables == NULL or run.loops == NULL or run.calls == NULL:
+            raise MemoryError()
+        for at in range(count):
+            program = programs[at]
+            if program.columns != builders.count:
+                raise ValueError("a program for other columns")
+            tables[at].ops, tables[at].table = program.ops, program.table
+            tables[at].numbers, tables[at].pool = program.numbers, <const uint8_t*><const char*>program.pool
+        with nogil:
+            wrong = reserve_rows(builders.columns, rows)
+            row = 0
+            while row < rows and not wrong:
+                which = which_of[row]
+                if which < 0:
+                    wrong = append_null(builders.columns)
+                    row += 1
+                    continue
+                start = frames.payloads[row]
+                run.loops_open = run.calls_open = run.ordinals_used = run.entries = 0
+                run.empty_items = frames.sizes[row] + frames.prefixes[row]
+                if run.empty_items < max_empty_items:
+                    run.empty_items = max_empty_items
+                run.room = max_row_bytes
+                wrong = read_row(&run, tables + which, builders.columns, start, start + frames.sizes[row])
+                if wrong == 0 and run.again and not run.sieving:
+                    truncate(builders.columns, row)
+                    run.sieving = True
+                    continue
+                if wrong > 0:
+                    truncate(builders.columns, row)
+                    with gil:
+                        found.append((
+                            row, which, wrong, run.at, run.place - start, run.detail,
+                            [run.loops[at].index for at in range(run.loops_open)],
+                            [run.calls[at] for at in range(run.calls_open)], frames.sizes[row],
+                        ))
+                    wrong = append_null(builders.columns)
+                if run.again:
+                    run.again = run.sieving = False
+                    memset(run.dropped, 0, run.dropped_room)
+                row += 1
+    finally:
+        free(tables)
+        free(run.loops)
+        free(run.calls)
+        free(run.ordinals)
+        free(run.dropped)
+    if wrong == FULL:
+        raise OverflowError("a column would have more than 2**31 - 1 bytes or items: decode fewer frames at once")
+    if wrong:
+        raise MemoryError()
+    return found
