@@ -4,11 +4,10 @@ Needs pyarrow (the extra `arrow`).
 """
 
 from serdes.columnar.avro.schema_of import avro_schema_of
-from serdes.columnar.contract import EncodeResult
+from serdes.columnar.contract import ColumnOptions, DecodeResult, EncodeResult
 from serdes.columnar.decoder import (
     MAX_UNKNOWN_IDS,
     ColumnarDecoder,
-    DecodeResult,
     SchemaResolver,
     UnappliedRulesError,
     reading_rules,
@@ -18,6 +17,7 @@ from serdes.columnar.encoder import ColumnarEncoder, writing_rules
 
 __all__ = [
     "MAX_UNKNOWN_IDS",
+    "ColumnOptions",
     "ColumnarDecoder",
     "ColumnarEncoder",
     "DecodeResult",

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
-__all__ = ["array_of", "errors_of"]
+from serdes.columnar.frames import Frames
+from serdes.errors import SerializationError
+
+__all__ = ["array_of", "errors_of", "row_error"]
 
 
 def array_of(builders: Any, kind: pa.DataType) -> pa.Array:
@@ -34,3 +38,12 @@ def errors_of(rows: int, errors: Mapping[int, str]) -> pa.StringArray:
     for row, text in errors.items():
         texts[row] = text
     return pa.array(texts, pa.string())
+
+
+def row_error(frames: Frames, row: int, error: SerializationError) -> str:
+    """The text of a row's error, with what names its schema."""
+    name = frames.name_of(row)
+    if isinstance(name, bytes):
+        error.reason = f"schema GUID {UUID(bytes=name)}: {error.reason}"
+        return str(error)
+    return str(error.located(None, None, name))

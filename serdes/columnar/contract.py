@@ -105,7 +105,14 @@ class FrameOptions:
 
 
 class ColumnFormat(Protocol):
-    """Reading one format; one object for the process."""
+    """Reading one format; what it gives is immutable, and shared by threads."""
+
+    def load(self, schema: Any, resolve: Any) -> Any:
+        """Parses a registered schema with all it refers to; the other methods take what comes out.
+
+        Raises:
+            SerializationError: it is not a schema of this format, or a reference can't be resolved.
+        """
 
     def arrow_type(self, reader: Any, options: ColumnOptions) -> pa.DataType:
         """The type of the columns that a reader schema has.

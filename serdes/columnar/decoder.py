@@ -1,33 +1,40 @@
 """Framed bytes in, Arrow columns and row errors out: the interface pipelines decode through.
 
-Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`). Rows are decoded as objects for now: a decoder that
-fills columns takes their place behind the same interface.
+What names a row's schema is looked up here, once, and kept as a plan; the format of the reader schema compiles and runs
+plans (`serdes.columnar.contract.ColumnFormat`). Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+import dataclasses
+import importlib
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
 from registry import InvalidSchemaError, RuleMode, Schema, SchemaRegistryError
 from registry.schemas.references import Resolver
-from serdes.columnar.avro.types import arrow_type, value_converter
+from serdes.columnar.assemble import errors_of
+from serdes.columnar.contract import ColumnFormat, ColumnOptions, DecodeResult
+from serdes.columnar.frames import Frames, frames_of
 from serdes.errors import SerializationError
-from serdes.formats.avro.codec import AvroSchema, Decode, Tags, decoder, load
-from serdes.frames.framing import PREFIX_BYTES, schema_id_of
+from serdes.frames.framing import prefix_size
+from serdes.kernels import IMPL
 
 __all__ = [
     "ColumnarDecoder",
     "DecodeResult",
     "SchemaResolver",
     "UnappliedRulesError",
+    "column_format",
     "reading_rules",
     "rules_refused",
 ]
 
+DEFAULTS: Final = ColumnOptions()
+NO_FRAME: Final = -2
 MAX_UNKNOWN_IDS = 1000
 """So many schema ids of one batch may be unknown; further ones are not looked up."""
 
@@ -68,21 +75,25 @@ def rules_refused(names: Sequence[str]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DecodeResult:
-    """One decoded batch; both arrays have a row for every frame.
+FORMATS: Final = {"AVRO": ("serdes.columnar.avro.format", "AvroColumns")}
+"""Type of the reader schema → where its format is; loaded when it is needed."""
 
-    Attributes:
-        struct: the values; null where the frame was null or could not be decoded.
-        errors: what was wrong with a row; null where it is fine.
+
+def column_format(schema_type: str, impl: str = IMPL) -> ColumnFormat:
+    """The format that reads columns of one type of schema.
+
+    Raises:
+        SerializationError: there is none.
     """
-
-    struct: pa.StructArray
-    errors: pa.StringArray
+    if schema_type not in FORMATS:
+        raise SerializationError(f"a schema of type {schema_type} has no columns: {', '.join(FORMATS)} have")
+    module, name = FORMATS[schema_type]
+    made: ColumnFormat = getattr(importlib.import_module(module), name)(impl)
+    return made
 
 
 class ColumnarDecoder:
-    """Decodes frames of any number of schema ids into columns of one reader schema.
+    """Decodes frames of any number of schemas into columns of one reader schema.
 
     Writer schemas are resolved and compiled once per id and kept. Threads may share a decoder: what two of them
     find at once is the same.
@@ -91,36 +102,53 @@ class ColumnarDecoder:
         resolve: gives the writer schema of an id.
         reader_schema: what all values are resolved to; a record.
         resolve_reference: gives the schema behind a reference; needed where schemas have references.
+        columns: which columns to decode, as dotted paths; None for all. The rest is skipped.
+        resolve_guid: gives the writer schema of a GUID (36 characters); needed where frames have GUIDs.
+        options: how values become columns; `columns` stands above those in it.
+        impl: `native` or `pure`: the compiled kernels, or by way of Python objects.
 
     Attributes:
         arrow_type: the struct type of the columns.
 
     Raises:
-        SerializationError: the reader schema is not a valid Avro record, or is recursive.
+        SerializationError: the reader schema is not a valid record, or is recursive, or a column is not in it.
         UnappliedRulesError: it has rules that run when values are read.
     """
 
     def __init__(
-        self, resolve: SchemaResolver, reader_schema: Schema, resolve_reference: Resolver | None = None
+        self,
+        resolve: SchemaResolver,
+        reader_schema: Schema,
+        resolve_reference: Resolver | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        resolve_guid: Callable[[str], Schema] | None = None,
+        options: ColumnOptions = DEFAULTS,
+        impl: str = IMPL,
     ) -> None:
         names = reading_rules(reader_schema)
         if names:
             raise UnappliedRulesError(rules_refused(names))
+        if isinstance(columns, str):
+            raise ValueError("columns is a sequence of paths, not a text")
+        self._impl = impl
         self._resolve = resolve
+        self._resolve_guid = resolve_guid
         self._resolve_reference = resolve_reference
-        self._reader: AvroSchema = load(reader_schema, resolve_reference)
-        kind = arrow_type(self._reader.model)
-        if not pa.types.is_struct(kind):
-            raise SerializationError(f"columns need a record schema, not {self._reader.model.kind.value}")
-        self.arrow_type: pa.StructType = kind
-        self._convert = value_converter(self._reader.model)
-        self._decoders: dict[int, Decode] = {}
+        self._options = options if columns is None else dataclasses.replace(options, columns=tuple(columns))
+        self._format = column_format(reader_schema.schema_type or "AVRO", impl)
+        self._reader = self._format.load(reader_schema, resolve_reference)
+        self.arrow_type: pa.StructType = self._format.arrow_type(self._reader, self._options)
+        self._plans: dict[int | bytes, Any] = {}
 
-    def decode(self, frames: pa.Array) -> DecodeResult:
+    def decode(self, frames: pa.Array | pa.ChunkedArray, ids: pa.Array | pa.ChunkedArray | None = None) -> DecodeResult:
         """Decodes a batch.
 
         Args:
-            frames: a binary (large, view or fixed-size binary) array; a null frame gives a null row without error.
+            frames: a binary (large, view or fixed-size binary) array, whole, sliced or chunked, which is read in place;
+                a null frame gives a null row without error.
+            ids: what names each row's schema where that does not stand in front of the payload: schema ids (integers),
+                or the values of the header `__value_schema_id` (binary). Null: it stands in front of the payload.
 
         A batch may be junk in which every frame names another schema: after `MAX_UNKNOWN_IDS` unknown ids the others
         are not asked for. Ids of many rows come first, so junk does not take the place of a schema in use.
@@ -129,81 +157,61 @@ class ColumnarDecoder:
             SchemaRegistryError: a writer schema could not be looked up (registry not reached, or something else answers
                 in its place): that is no row's fault.
             UnappliedRulesError: a writer schema has rules that run when values are read: nulls would hide that.
-            TypeError: `frames` is not a binary array.
+            SerializationError: a column would have more than 2**31 - 1 bytes or items: decode fewer frames at once.
+            TypeError: `frames` is not a binary array, or `ids` is neither of integers nor binary.
+            ValueError: there are not as many ids as frames.
         """
-        if isinstance(frames, pa.ChunkedArray):
-            frames = frames.combine_chunks()
-        payloads = _payloads(frames)
-        rows: list[Any] = [None] * len(payloads)
-        errors: list[str | None] = [None] * len(payloads)
+        rows = frames_of(frames, ids, self._impl)
+        named = rows.names()
+        places, plans = [-1] * len(named), list[Any]()
+        bad: dict[int, str] = {}
         unknown = 0
-        for schema_id, positions in self._in_order(self._groups(payloads, errors)):
+        for place in self._in_order(named):
+            name = named[place][0]
             try:
-                decode = self._decoder(schema_id, unknown)
+                plan = self._plan(name, unknown)
             except UnappliedRulesError:
                 raise
             except SerializationError as error:
                 unknown += isinstance(error.__cause__, SchemaRegistryError)
-                for at in positions:
-                    errors[at] = str(error)
+                bad.update(dict.fromkeys(rows.rows_of(place), str(error)))
                 continue
-            self._decode_group(schema_id, decode, positions, payloads, rows, errors)
-        struct = self._to_arrow(rows, errors)
-        return DecodeResult(struct, pa.array(errors, pa.string()))
+            places[place] = len(plans)
+            plans.append(plan)
+        no_frames = rows.rows_of(NO_FRAME)
+        bad.update((row, _no_frame(rows, row)) for row in no_frames)
+        if not plans:
+            return DecodeResult(pa.nulls(rows.rows, self.arrow_type), errors_of(rows.rows, bad))
+        result = self._format.decode(rows, plans, rows.plan_of_row(places), self._options)
+        return DecodeResult(result.struct, _merged(result.errors, bad)) if bad else result
 
-    def _groups(self, payloads: Sequence[bytes | None], errors: list[str | None]) -> dict[int, list[int]]:
-        """Schema id → positions of its rows; frames without an id get their error."""
-        groups: dict[int, list[int]] = {}
-        for at, frame in enumerate(payloads):
-            if frame is None:
-                continue
-            try:
-                groups.setdefault(schema_id_of(frame), []).append(at)
-            except SerializationError as error:
-                errors[at] = str(error)
-        return groups
+    def _in_order(self, named: Sequence[tuple[int | bytes, int]]) -> Iterable[int]:
+        """Places of the names: those whose schema is known first, then those of many rows."""
+        if len(named) == 1:
+            return (0,)
+        return sorted(range(len(named)), key=lambda place: (named[place][0] not in self._plans, -named[place][1]))
 
-    def _in_order(self, groups: dict[int, list[int]]) -> list[tuple[int, list[int]]]:
-        """The groups: those whose schema is known first, then those of many rows."""
-        return sorted(groups.items(), key=lambda group: (group[0] not in self._decoders, -len(group[1])))
-
-    def _decode_group(
-        self,
-        schema_id: int,
-        decode: Decode,
-        positions: Sequence[int],
-        payloads: Sequence[bytes | None],
-        rows: list[Any],
-        errors: list[str | None],
-    ) -> None:
-        """Decodes the rows of one writer schema."""
-        convert = self._convert
-        for at in positions:
-            try:
-                value = decode(payloads[at] or b"")  # null frames are in no group
-                rows[at] = value if convert is None else convert(value)
-            except SerializationError as error:
-                errors[at] = str(error.located(None, None, schema_id))
-
-    def _decoder(self, schema_id: int, unknown: int) -> Decode:
-        """The decoder of one writer schema.
+    def _plan(self, name: int | bytes, unknown: int) -> Any:
+        """The plan of one writer schema.
 
         Args:
-            schema_id: its id.
-            unknown: how many ids of this batch are unknown already.
+            name: its id, or the 16 bytes of its GUID.
+            unknown: how many schemas of this batch are unknown already.
 
         Raises:
-            SerializationError: the id is unknown, or its schema can't be used, or too many ids are unknown.
+            SerializationError: it is unknown, or its schema can't be used, or too many are unknown.
             SchemaRegistryError: it may be there, but can't be looked up now.
         """
-        found = self._decoders.get(schema_id)
+        found = self._plans.get(name)
         if found is None:
+            schema_id = name if isinstance(name, int) else None
             if unknown >= MAX_UNKNOWN_IDS:
                 reason = f"not looked up, for {unknown} schema ids of this batch are unknown: are these framed values?"
                 raise SerializationError(reason, schema_id=schema_id)
             try:
-                schema = self._resolve(schema_id)
-                writer = load(schema, self._resolve_reference)
+                schema = self._looked_up(name)
+                writer = self._format.load(schema, self._resolve_reference)
+                found = self._format.plan(writer, self._reader, self._options)
             except SchemaRegistryError as error:
                 if not error.not_found and not isinstance(error, InvalidSchemaError):
                     raise
@@ -213,38 +221,27 @@ class ColumnarDecoder:
             names = reading_rules(schema)
             if names:
                 raise UnappliedRulesError(rules_refused(names), schema_id=schema_id)
-            found = decoder(writer, self._reader, skip=PREFIX_BYTES, tags=Tags.PLACES)
-            self._decoders[schema_id] = found
+            self._plans[name] = found
         return found
 
-    def _to_arrow(self, rows: list[Any], errors: list[str | None]) -> pa.StructArray:
-        """The rows as columns; a row with a value Arrow has no place for becomes an error."""
-        try:
-            return pa.array(rows, self.arrow_type)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            for at, row in enumerate(rows):
-                if row is not None:
-                    errors[at] = self._arrow_error(row)
-                    rows[at] = row if errors[at] is None else None
-            return pa.array(rows, self.arrow_type)
-
-    def _arrow_error(self, row: Any) -> str | None:
-        try:
-            pa.array([row], self.arrow_type)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            return f"the value does not fit its column: {error}"
-        return None
+    def _looked_up(self, name: int | bytes) -> Schema:
+        if isinstance(name, int):
+            return self._resolve(name)
+        if self._resolve_guid is None:
+            raise SerializationError("the frame names its schema by GUID (magic byte 1): give resolve_guid to read it")
+        return self._resolve_guid(str(uuid.UUID(bytes=name)))
 
 
-def _payloads(frames: pa.Array) -> list[bytes | None]:
-    kind = frames.type
-    if not (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-        or pa.types.is_null(kind)
-    ):
-        raise TypeError(f"framed payloads are a binary array, not {kind}")
-    payloads: list[bytes | None] = frames.to_pylist()
-    return payloads
+def _no_frame(rows: Frames, row: int) -> str:
+    try:
+        prefix_size(rows.frame(row) or b"")
+    except SerializationError as error:
+        return str(error)
+    return "the row's header names no schema: a magic byte and an id, or a GUID, are needed"
+
+
+def _merged(errors: pa.StringArray, more: Mapping[int, str]) -> pa.StringArray:
+    texts = errors.to_pylist()
+    for row, text in more.items():
+        texts[row] = text
+    return pa.array(texts, pa.string())

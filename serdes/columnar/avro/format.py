@@ -13,7 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from serdes.columnar.assemble import array_of, errors_of
+from registry import Schema
+from registry.schemas.references import Resolver
+from serdes.columnar.assemble import array_of, errors_of, row_error
 from serdes.columnar.avro import reference
 from serdes.columnar.avro.faults import fault_of
 from serdes.columnar.avro.narrowing import Narrowed, narrowed
@@ -23,7 +25,7 @@ from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
 from serdes.columnar.layout import Layout, layout_of
 from serdes.errors import SerializationError
-from serdes.formats.avro.codec import AvroSchema, Decode, Tags, decoder, resolution_faults
+from serdes.formats.avro.codec import AvroSchema, Decode, Tags, decoder, load, resolution_faults
 from serdes.kernels import IMPL
 
 __all__ = ["AvroColumns", "AvroPlan", "AvroTarget"]
@@ -34,15 +36,15 @@ class AvroTarget:
     """A reader schema as columns, made once.
 
     Attributes:
-        schema: as it was registered.
-        narrowed: cut to the columns that are wanted.
+        read_as: what payloads are resolved to: the schema, cut to the columns that are wanted.
+        narrowed: its types, and what was cut.
         type: of the columns, a struct.
         layout: of the type.
         shapes: of the layout, as builders take them.
         options: what it was made with.
     """
 
-    schema: AvroSchema
+    read_as: AvroSchema
     narrowed: Narrowed
     type: pa.StructType
     layout: Layout
@@ -52,11 +54,17 @@ class AvroTarget:
 
 @dataclass(frozen=True, eq=False)
 class AvroPlan:
-    """How payloads of one writer's schema are read; `str(plan)` shows the program."""
+    """How payloads of one writer's schema are read; `str(plan)` shows the program.
+
+    Attributes:
+        target: what they become.
+        plan: what the kernel runs.
+        objects: gives what decodes them to objects, for the path without kernels.
+    """
 
     target: AvroTarget
     plan: Plan
-    decode: Callable[[], Decode]
+    objects: Callable[[], Decode]
 
     def __str__(self) -> str:
         return str(self.plan)
@@ -72,18 +80,13 @@ class AvroColumns:
     def __init__(self, impl: str = IMPL) -> None:
         self._impl = impl
 
-    def target(self, reader: AvroSchema, options: ColumnOptions) -> AvroTarget:
-        """What all plans for one reader schema share.
+    def load(self, schema: Schema, resolve: Resolver | None) -> AvroSchema:
+        """Parses a schema with all it refers to.
 
         Raises:
-            SerializationError: it is no record, or has no columns.
+            SerializationError: it is not an Avro schema, or a reference can't be resolved.
         """
-        cut = narrowed(reader.model, options)
-        kind = arrow_type(cut.type, options)
-        if not pa.types.is_struct(kind):
-            raise SerializationError(f"columns need a record schema, not {reader.model.kind.value}")
-        layout = layout_of(kind)
-        return AvroTarget(reader, cut, kind, layout, layout.shapes(), options)
+        return load(schema, resolve)
 
     def arrow_type(self, reader: AvroSchema, options: ColumnOptions) -> pa.DataType:
         """The struct type of the columns.
@@ -91,40 +94,54 @@ class AvroColumns:
         Raises:
             SerializationError: there is none.
         """
-        return self.target(reader, options).type
+        return target_of(reader, options).type
 
-    def plan(self, writer: AvroSchema, reader: AvroTarget, options: ColumnOptions) -> AvroPlan:
+    def plan(self, writer: AvroSchema, reader: AvroSchema, options: ColumnOptions) -> AvroPlan:
         """How payloads of one schema are read as another; compiled once, shared by threads.
 
         Raises:
             SerializationError: the plan would be too large.
         """
-        reasons = functools.cache(lambda: resolution_faults(reader.schema, writer))
-        plan = compiled(writer.model, reader.narrowed, reader.layout, options, reasons)
-        made = functools.cache(lambda: _decoder(writer, reader, options))
-        if self._impl == "pure":
-            made()
-        return AvroPlan(reader, plan, made)
+        target = target_of(reader, options)
+        reasons = functools.cache(lambda: resolution_faults(target.read_as, writer))
+        plan = compiled(writer.model, target.narrowed, target.layout, options, reasons)
+        objects = functools.cache(lambda: _decoder(writer, target))
+        return AvroPlan(target, plan, objects)
 
     def decode(
-        self, frames: Frames, plans: Sequence[AvroPlan], plan_of_row: bytes, options: ColumnOptions, target: AvroTarget
+        self, frames: Frames, plans: Sequence[AvroPlan], plan_of_row: bytes, options: ColumnOptions
     ) -> DecodeResult:
-        """Decodes a batch, rows in order.
+        """Decodes a batch, rows in order; there is at least one plan.
 
         Raises:
             SerializationError: a column would be too large for Arrow: the batch has to be smaller.
         """
+        target = plans[0].target
         if self._impl == "pure":
             rows = array.array("i")
             rows.frombytes(plan_of_row)
-            decoders = [plan.decode() for plan in plans]
+            decoders = [plan.objects() for plan in plans]
             return reference.decode(frames, decoders, rows, target.narrowed.type, target.type, options)
         return _native(frames, plans, plan_of_row, target)
 
 
-def _decoder(writer: AvroSchema, reader: AvroTarget, options: ColumnOptions) -> Decode:
-    schema = AvroSchema(reader.schema.text, reader.narrowed.type)
-    return decoder(writer, schema, tags=Tags.PLACES, max_empty_items=options.max_empty_items)
+@functools.lru_cache(maxsize=64)
+def target_of(reader: AvroSchema, options: ColumnOptions) -> AvroTarget:
+    """What all plans for one reader schema share.
+
+    Raises:
+        SerializationError: it is no record, or has no columns.
+    """
+    cut = narrowed(reader.model, options)
+    kind = arrow_type(cut.type, options)
+    if not pa.types.is_struct(kind):
+        raise SerializationError(f"columns need a record schema, not {reader.model.kind.value}")
+    layout = layout_of(kind)
+    return AvroTarget(AvroSchema(reader.text, cut.type), cut, kind, layout, layout.shapes(), options)
+
+
+def _decoder(writer: AvroSchema, target: AvroTarget) -> Decode:
+    return decoder(writer, target.read_as, tags=Tags.PLACES, max_empty_items=target.options.max_empty_items)
 
 
 def _native(frames: Any, plans: Sequence[AvroPlan], plan_of_row: bytes, target: AvroTarget) -> DecodeResult:
@@ -139,5 +156,5 @@ def _native(frames: Any, plans: Sequence[AvroPlan], plan_of_row: bytes, target: 
         )
     except OverflowError as error:
         raise SerializationError(str(error)) from error
-    errors = {row: str(fault_of(plans[which].plan, facts)) for row, which, *facts in found}
+    errors = {row: row_error(frames, row, fault_of(plans[which].plan, facts)) for row, which, *facts in found}
     return DecodeResult(array_of(builders, target.type), errors_of(frames.rows, errors))

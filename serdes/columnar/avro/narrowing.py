@@ -51,18 +51,12 @@ def narrowed(reader: AvroType, options: ColumnOptions) -> Narrowed:
 
 def _tree(paths: Iterable[str]) -> Tree:
     tree: Tree = {}
-    for path in paths:
+    for path in sorted(paths, key=lambda path: path.count("."), reverse=True):
+        *outer, last = path.split(".")
         at = tree
-        for name in path.split("."):
+        for name in outer:
             at = at.setdefault(name, {})
-    for path in paths:  # `a` and `a.b`: all of `a`
-        at = tree
-        for name in path.split("."):
-            if name not in at:
-                break
-            last, at = at, at[name]
-        else:
-            last[name] = {}
+        at[last] = {}  # shorter paths come last: `a` is all of `a`, whatever `a.b` said
     return tree
 
 

@@ -29,7 +29,7 @@ from serdes.columnar.avro.faults import Fault
 from serdes.columnar.avro.narrowing import Narrowed
 from serdes.columnar.avro.program import Code, Op, Program, verify
 from serdes.columnar.contract import ColumnOptions
-from serdes.columnar.layout import FIXED, LIST, STRUCT, UNION, Layout
+from serdes.columnar.layout import FIXED, LIST, UNION, Layout
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DAYS, INSTANTS, SECONDS, TIMES, logical_of
 from serdes.formats.avro.reading import reader_of

@@ -1,7 +1,7 @@
 """The programs that kernels run over payloads: operations, the check that one may run, and how it is printed.
 
-A program is a list of operations that jump forwards, and backwards only to the start of a list's items. What it must not
-know: schemas (`serdes.columnar.avro.plan` writes programs). Twin of the numbers: `serdes/kernels/native/avro_columns.pyx`.
+A program is a list of operations that jump forwards, and backwards only to the start of a list's items. Must not know
+of schemas: `serdes.columnar.avro.plan` writes programs. The numbers are those of `native/avro_columns.pyx`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Code(enum.IntEnum):
     UNION = 9
     """The cell of a dense union is in its child `a`, which is appended next."""
     LIST = 10
-    """Begin an array; at its end append the list and go on at `a`. `b`: items take no bytes; `c`: bytes an item costs."""
+    """Begin an array; at its end append the list and go on at `a`. `b`: items take no bytes; `c`: bytes one costs."""
     LIST_END = 11
     """The end of an item: go on at `a` if there is another, else append the list. `b`, `c`: as of `LIST`."""
     MAP = 12
@@ -264,11 +264,12 @@ class _Verifier:
         column, program = self._columns[op.column], self._program
         if op.code in CELLS and (column.shape, column.width if column.shape == FIXED else 0) != CELLS[op.code]:
             raise _Refusal(f"{at}: {op.code.name} into a column of type {column.type}")
-        if op.code is Code.DECIMAL and (column.shape != FIXED or column.width not in (16, 32) or op.a < -1):
+        digits = {16: 38, 32: 76}.get(column.width, 0) if column.shape == FIXED else 0
+        if op.code is Code.DECIMAL and not (0 < op.c <= digits and op.a >= -1):
             raise _Refusal(f"{at}: a decimal into a column of type {column.type}")
         if op.code is Code.SCALED:
             wide = program.numbers[op.b : op.b + 5]
-            if column.shape != FIXED or column.width not in (4, 8) or len(wide) != 5 or wide[1] <= 0 or op.b < 0:
+            if column.shape != FIXED or column.width not in (4, 8) or len(wide) != 5 or min(wide[:2]) <= 0 or op.b < 0:
                 raise _Refusal(f"{at}: a number that is not scaled")
             bound = 2 ** (8 * column.width - 1)
             if not -bound <= wide[2] <= wide[3] < bound:
@@ -284,7 +285,8 @@ class _Verifier:
             raise _Refusal(f"{at}: outside of the pool")
         if op.code is Code.REFUSE and not 0 <= op.a < len(program.messages):
             raise _Refusal(f"{at}: no message {op.a}")
-        if op.code in (Code.FIXED, Code.SKIP_BYTES, Code.SKIP_ENUM) and op.a < 0:
+        lists = (Code.LIST, Code.LIST_END, Code.MAP, Code.MAP_END)
+        if (op.code in (Code.FIXED, Code.SKIP_BYTES, Code.SKIP_ENUM) and op.a < 0) or (op.code in lists and op.c < 0):
             raise _Refusal(f"{at}: a size below zero")
         if op.code is Code.OPTIONAL and op.a not in (0, 1):
             raise _Refusal(f"{at}: branch {op.a} of two")

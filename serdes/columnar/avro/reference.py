@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from registry.schemas.avro.model import AvroType
-from serdes.columnar.assemble import errors_of
+from serdes.columnar.assemble import errors_of, row_error
 from serdes.columnar.avro.types import value_converter
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
@@ -24,7 +24,11 @@ UNFIT: Final = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
 
 def decode(
-    frames: Frames, decoders: Sequence[Decode], row_plans: Sequence[int], reader: AvroType, kind: pa.DataType,
+    frames: Frames,
+    decoders: Sequence[Decode],
+    row_plans: Sequence[int],
+    reader: AvroType,
+    kind: pa.DataType,
     options: ColumnOptions,
 ) -> DecodeResult:
     """Decodes a batch, one object per row.
@@ -46,7 +50,7 @@ def decode(
                 value = decoders[plan](frames.payload(row) or b"")
                 rows[row] = value if convert is None else convert(value)
             except SerializationError as error:
-                errors[row] = str(error)
+                errors[row] = row_error(frames, row, error)
     return DecodeResult(_in_columns(rows, errors, kind), errors_of(frames.rows, errors))
 
 
@@ -90,7 +94,9 @@ def column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         keys = column_of([key for items in lists for key, _ in items], kind.key_type)
         entries = column_of([item for items in lists for _, item in items], kind.item_type)
         return pa.MapArray.from_arrays(ends, keys, entries, type=kind, mask=nulls)
-    return pa.ListArray.from_arrays(ends, column_of([item for items in lists for item in items], kind.value_type), type=kind, mask=nulls)
+    return pa.ListArray.from_arrays(
+        ends, column_of([item for items in lists for item in items], kind.value_type), type=kind, mask=nulls
+    )
 
 
 def _part(value: Mapping[str, Any] | None, name: str) -> Any:

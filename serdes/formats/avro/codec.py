@@ -23,7 +23,18 @@ from serdes.kernels.avro import Decoder, Encoder, WriteBytes
 from serdes.kernels.misfit import Misfit, Unresolved, octets_of
 from serdes.options import MAX_EMPTY_ITEMS
 
-__all__ = ["MAX_EMPTY_ITEMS", "AvroSchema", "Decode", "Encode", "Tags", "decoder", "encoder", "load", "load_texts"]
+__all__ = [
+    "MAX_EMPTY_ITEMS",
+    "AvroSchema",
+    "Decode",
+    "Encode",
+    "Tags",
+    "decoder",
+    "encoder",
+    "load",
+    "load_texts",
+    "resolution_faults",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +172,7 @@ WITH_LENGTH: Final = Encoder(WriteBytes("bytes"), b"", lambda error: error)
 
 def _unreadable(writer: AvroSchema, reader: AvroSchema) -> Callable[[Exception, int], Exception]:
     root = reader.model.short_name if isinstance(reader.model, NamedType) else ""
-    reasons = cache(lambda: _reasons(reader, writer))
+    reasons = cache(lambda: resolution_faults(reader, writer))
 
     def fault(error: Exception, size_bytes: int) -> Exception:
         if isinstance(error, Unresolved):
@@ -178,7 +189,7 @@ def _unreadable(writer: AvroSchema, reader: AvroSchema) -> Callable[[Exception, 
     return fault
 
 
-def _reasons(reader: AvroSchema, writer: AvroSchema) -> str:
+def resolution_faults(reader: AvroSchema, writer: AvroSchema) -> str:
     """Why one schema can't read all data of the other; empty if that is not known."""
     from registry.compat.avro import differences
 

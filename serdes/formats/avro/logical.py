@@ -40,6 +40,7 @@ DAYS: Final = (1 - EPOCH_DAY, datetime.date.max.toordinal() - EPOCH_DAY)
 SECONDS: Final = (DAYS[0] * 86_400, (DAYS[1] + 1) * 86_400 - 1)
 DURATION: Final = struct.Struct("<3I")
 UUID_TEXT: Final = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+UUID_FORMS: Final = re.compile("(urn:)?(uuid:)?[{}]*[0-9a-fA-F-]*[{}]*")
 INSTANTS: Final = {"timestamp-millis": 1000, "timestamp-micros": 10**6, "timestamp-nanos": 10**9}
 """Logical types of points in time → units in a second."""
 LOCALS: Final = {f"local-{name}": units for name, units in INSTANTS.items()}
@@ -265,9 +266,11 @@ def presenting(avro: AvroType) -> Convert | None:
 
 def _as_uuid(value: str) -> uuid.UUID:
     try:
-        return uuid.UUID(value)
-    except ValueError:
-        raise Misfit("a text that is not a UUID") from None
+        if UUID_FORMS.fullmatch(value):  # Python alone would take spaces, signs and underlines too
+            return uuid.UUID(value)
+    except ValueError as error:
+        raise Misfit("a text that is not a UUID") from error
+    raise Misfit("a text that is not a UUID")
 
 
 def _as_date(value: int) -> datetime.date:

@@ -123,13 +123,26 @@ if MAX_DEPTH != DEPTH:
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 cdef uint64_t[20] TENS
 cdef uint32_t[77][9] WIDE_TENS
-cdef int _at
-TENS[0] = 1
-for _at in range(1, 20):
-    TENS[_at] = TENS[_at - 1] * 10
-for _at in range(77):
-    for _limb, _value in enumerate(10**_at >> 32 * _place & 0xFFFFFFFF for _place in range(9)):
-        WIDE_TENS[_at][<int>_limb] = _value
+
+
+cdef void fill_tens() noexcept nogil:
+    """The powers of ten, as one number and as nine of 32 bits, the lowest first."""
+    cdef int at, limb
+    cdef uint64_t carry
+    TENS[0] = 1
+    memset(WIDE_TENS, 0, sizeof(WIDE_TENS))
+    WIDE_TENS[0][0] = 1
+    for at in range(1, 20):
+        TENS[at] = TENS[at - 1] * 10
+    for at in range(1, 77):
+        carry = 0
+        for limb in range(9):
+            carry += <uint64_t>WIDE_TENS[at - 1][limb] * 10
+            WIDE_TENS[at][limb] = <uint32_t>carry
+            carry >>= 32
+
+
+fill_tens()
 
 
 def codes():

@@ -201,8 +201,7 @@ cdef void truncate(Column* column, int64_t length) noexcept nogil:
             child = column + 1
             for _ in range((<int8_t*>column.values)[at]):
                 child += child.span
-            if child.length > (<int32_t*>column.data)[at]:
-                truncate(child, (<int32_t*>column.data)[at])
+            truncate(child, (<int32_t*>column.data)[at])  # also if it has no cell yet: what is beneath it may
             at += 1
         column.length = length if length < gone else gone
         return

@@ -151,6 +151,20 @@ def test_a_half_built_list_is_taken_back() -> None:
     assert made.to_pylist() == [{"l": [{"t": "a", "u": 1}]}, {"l": []}, {"l": [{"t": "c", "u": []}]}]
 
 
+def test_a_list_that_is_begun_in_a_union_is_taken_back() -> None:
+    kind = pa.struct([("u", UNION)])
+    layout = layout_of(kind)
+    builders = columns.Builders(layout.shapes())
+    union = layout.children[0]
+    builders.append(union.place, 1)
+    builders.append(union.children[1].children[0].place, b"the list does not end")
+    builders.truncate(0)
+    put(builders, layout, {"u": (1, [b"x"])})
+    made = array_of(builders, kind)
+    made.validate(full=True)
+    assert made.to_pylist() == [{"u": ["x"]}]
+
+
 @pytest.mark.parametrize(
     "facts",
     [
