@@ -24,6 +24,7 @@ from serdes.clients.messages import (
     FieldDeserializers,
     FieldSerializers,
     TypedMessage,
+    last_of_each,
     settle,
     settle_async,
     take_functions,
@@ -32,6 +33,7 @@ from serdes.clients.messages import (
 from serdes.clients.poison import DELIVERY_S, Letter, Policy
 from serdes.context import Headers
 from serdes.errors import FieldError
+from serdes.kernels.fields import ProduceCall
 
 if TYPE_CHECKING:
     import pyarrow
@@ -63,6 +65,9 @@ class SerializingProducer(Producer, Generic[K, V]):
         rest, key, value = take_functions(conf, SERIALIZERS)
         self._serializers = FieldSerializers(key, value)
         super().__init__(rest)
+        # As in `Producer`: no Python frame per record, unless a subclass has its own way or the call may wait.
+        if not self._max_block_s and type(self).produce is SerializingProducer.produce:
+            self.__dict__["produce"] = ProduceCall(self._serializers.writer, self._accumulator.produce)
 
     def produce(  # type: ignore[override]  # the reference API has the key before the value here
         self,
@@ -215,7 +220,10 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
+        self._reader = self._deserializers.reader
+        self._read = self._reader.read
         super().__init__({**rest, AUTO_STORE: False})
+        self._store = self._core.positions.store_behind
 
     def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
         """The next message with its key and value deserialized, None if there was none in time.
@@ -225,7 +233,8 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             ConsumeError: the client has something to tell, e.g. the end of a partition.
             StateError: closed, or used in a forked child.
         """
-        deadline = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        waits = timeout is not None and timeout >= 0 and self._policy.skips  # else the first message is the last, too
+        deadline = time.monotonic() + timeout if waits and timeout is not None else None
         while True:
             if self._held:
                 raise self._held.popleft()
@@ -235,9 +244,9 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             failed = None
             try:
                 if message.error() is None:
-                    self._deserializers.read(message)
-                    if self._stores:
-                        self._store_behind(message)
+                    self._read(message)
+                    if self._stores and not self._store(message):
+                        log.debug("offset not stored: %s is not assigned any more", message)
                     found: TypedMessage[K, V] = message
                     return found
             except FieldError as error:
@@ -264,23 +273,18 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         if self._held:
             raise self._held.popleft()
         raw: list[Any] = super().consume(num_messages, timeout)
-        failed, good, whole = None, 0, False
         try:
-            for message in raw:
-                if message.error() is not None:
-                    break
-                self._deserializers.read(message)
-                good += 1
-            whole = good == len(raw)
-            if whole and self._stores:
-                for last in {(message.topic(), message.partition()): message for message in raw}.values():
-                    self._store_behind(last)
-        except FieldError as error:
-            failed = error
+            good, failed = self._reader.read_many(raw)
+            if good == len(raw):
+                if self._stores:
+                    for last in last_of_each(raw):
+                        if not self._store(last):
+                            log.debug("offset not stored: %s is not assigned any more", last)
+                return raw
         except BaseException:
             self.hand_back(raw)
             raise
-        return raw if whole else self._take(raw, good, failed)
+        return self._take(raw, good, failed)
 
     def consume_arrow(self, num_messages: int = 1, timeout: float = -1) -> pyarrow.RecordBatch:
         """As `Consumer.consume_arrow`: raw bytes in columns, nothing is deserialized."""
@@ -299,13 +303,6 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             message = self.poll(1.0)
             if message is not None:
                 yield message
-
-    def _store_behind(self, message: Message) -> None:
-        """Stores the offset behind a message, unless its partition was revoked meanwhile."""
-        try:
-            self.store_offsets(message)
-        except StateError as gone:
-            log.debug("offset not stored: %s", gone)
 
     def _take(self, raw: list[Message], good: int, failed: FieldError | None) -> list[TypedMessage[K, V]]:
         """The long way, for messages among which one can't be read or is an error of the client; see `taking`."""
@@ -382,7 +379,9 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
         self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
+        self._reader = self._deserializers.reader
         super().__init__({**rest, AUTO_STORE: False})
+        self._store = self._core.positions.store_behind
 
     async def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
         """See `DeserializingConsumer.poll`."""
@@ -428,7 +427,15 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
 
     async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
         try:
-            batch, raised = await settle_async(taking(raw, self._deserializers, self._policy, self, self._stores))
+            good = self._reader.read_many_now(raw)
+            if good == len(raw):  # nothing has to be awaited
+                if self._stores:
+                    for last in last_of_each(raw):
+                        if not self._store(last):
+                            log.debug("offset not stored: %s is not assigned any more", last)
+                return cast("list[TypedMessage[K, V]]", raw)
+            took = taking(raw, self._deserializers, self._policy, self, self._stores, good)
+            batch, raised = await settle_async(took)
         except BaseException:  # cancelled, above all: the next call gives them again
             self.hand_back(raw)
             raise

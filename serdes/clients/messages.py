@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
+from serdes import simple
 from serdes.clients.poison import Letter, Policy
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import (
@@ -23,12 +24,14 @@ from serdes.errors import (
     ValueDeserializationError,
     ValueSerializationError,
 )
+from serdes.kernels.fields import ANY, KNOWN, NONE, PLAIN, FieldReader, FieldWriter, last_of_each
 
 __all__ = [
     "Batch",
     "FieldDeserializers",
     "FieldSerializers",
     "TypedMessage",
+    "last_of_each",
     "settle",
     "settle_async",
     "take_functions",
@@ -39,6 +42,7 @@ K = TypeVar("K", covariant=True)
 V = TypeVar("V", covariant=True)
 T = TypeVar("T")
 Function = Callable[[Any, SerializationContext], Any]
+FIELDS = (MessageField.KEY, MessageField.VALUE)
 
 
 class TypedMessage(Protocol[K, V]):
@@ -133,47 +137,46 @@ async def settle_async(steps: Steps[T]) -> T:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+def _way(function: Any) -> int:
+    """How a function may be called: one of the constants of `serdes.kernels.fields`."""
+    if function is None:
+        return NONE
+    owner = next(kind for kind in type(function).__mro__ if "__call__" in vars(kind))
+    if vars(owner).get("short_way") is True:
+        return KNOWN
+    return PLAIN if owner.__module__ == simple.__name__ else ANY
+
+
 class FieldSerializers:
-    """Serializes keys and values; None is a function that passes bytes on."""
+    """Serializes keys and values; None is a function that passes bytes on.
 
-    key: Function | None
-    value: Function | None
+    Attributes:
+        writer: does it without waiting.
+    """
 
-    def write(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
-        """Key, value and headers as they are produced; functions may have added headers, never to the caller's.
-
-        Raises:
-            KeySerializationError, ValueSerializationError: whatever the functions raised is behind them.
-        """
-        own, given = _copied(headers), key
-        if self.key is not None:
-            try:
-                key = self.key(key, SerializationContext(topic, MessageField.KEY, own))
-            except Exception as error:
-                raise KeySerializationError(error, topic) from error
-        if self.value is not None:
-            try:
-                value = self.value(value, SerializationContext(topic, MessageField.VALUE, own, given))
-            except Exception as error:
-                raise ValueSerializationError(error, topic) from error
-        return key, value, own or None
+    def __init__(self, key: Function | None, value: Function | None) -> None:
+        self._key = key
+        self._value = value
+        errors = (KeySerializationError, ValueSerializationError)
+        self.writer = FieldWriter((key, value), (_way(key), _way(value)), SerializationContext, FIELDS, errors)
+        self.write = self.writer.write
 
     async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
         """As `write`; functions may be coroutine functions."""
-        return await settle_async(self._steps(topic, key, value, headers))
+        written = self.writer.write_now(topic, key, value, headers)
+        return await settle_async(self._steps(topic, key, value, headers)) if written is None else written
 
     def _steps(self, topic: str, key: Any, value: Any, headers: Any) -> Steps[tuple[Any, Any, Any]]:
         """What `write` does, for functions that may be coroutine functions."""
         own, given = _copied(headers), key
-        if self.key is not None:
+        if self._key is not None:
             try:
-                key = yield self.key(key, SerializationContext(topic, MessageField.KEY, own))
+                key = yield self._key(key, SerializationContext(topic, MessageField.KEY, own))
             except Exception as error:
                 raise KeySerializationError(error, topic) from error
-        if self.value is not None:
+        if self._value is not None:
             try:
-                value = yield self.value(value, SerializationContext(topic, MessageField.VALUE, own, given))
+                value = yield self._value(value, SerializationContext(topic, MessageField.VALUE, own, given))
             except Exception as error:
                 raise ValueSerializationError(error, topic) from error
         return key, value, own or None
@@ -185,36 +188,19 @@ def _copied(headers: Any) -> list[Any]:
     return list(headers.items() if isinstance(headers, Mapping) else headers)
 
 
-@dataclass(frozen=True, slots=True)
 class FieldDeserializers:
-    """Deserializes keys and values in their messages; None is a function that leaves bytes."""
+    """Deserializes keys and values in their messages; None is a function that leaves bytes.
 
-    key: Function | None
-    value: Function | None
+    Attributes:
+        reader: does it without waiting.
+    """
 
-    def read(self, message: Message) -> None:
-        """Replaces key and value by what they mean; on an error the message stays as it was.
-
-        Raises:
-            KeyDeserializationError, ValueDeserializationError: they hold the raw message.
-        """
-        topic, headers = message.topic() or "", message.headers()
-        key = value = None
-        if self.key is not None:
-            try:
-                key = self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
-            except Exception as error:
-                raise KeyDeserializationError(error, message) from error
-        if self.value is not None:
-            try:
-                context = SerializationContext(topic, MessageField.VALUE, headers, message.key())
-                value = self.value(message.value(), context)
-            except Exception as error:
-                raise ValueDeserializationError(error, message) from error
-        if self.key is not None:
-            message.set_key(key)
-        if self.value is not None:
-            message.set_value(value)
+    def __init__(self, key: Function | None, value: Function | None) -> None:
+        self._key = key
+        self._value = value
+        errors = (KeyDeserializationError, ValueDeserializationError)
+        self.reader = FieldReader((key, value), (_way(key), _way(value)), SerializationContext, FIELDS, errors)
+        self.read = self.reader.read
 
     async def read_async(self, message: Message) -> None:
         """As `read`; functions may be coroutine functions."""
@@ -224,20 +210,20 @@ class FieldDeserializers:
         """What `read` does, for functions that may be coroutine functions."""
         topic, headers = message.topic() or "", message.headers()
         key = value = None
-        if self.key is not None:
+        if self._key is not None:
             try:
-                key = yield self.key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
+                key = yield self._key(message.key(), SerializationContext(topic, MessageField.KEY, headers))
             except Exception as error:
                 raise KeyDeserializationError(error, message) from error
-        if self.value is not None:
+        if self._value is not None:
             try:
                 context = SerializationContext(topic, MessageField.VALUE, headers, message.key())
-                value = yield self.value(message.value(), context)
+                value = yield self._value(message.value(), context)
             except Exception as error:
                 raise ValueDeserializationError(error, message) from error
-        if self.key is not None:
+        if self._key is not None:
             message.set_key(key)
-        if self.value is not None:
+        if self._value is not None:
             message.set_value(value)
 
 

@@ -23,7 +23,12 @@ class AsyncSerializer(ValueEncoders):
 
     Args:
         engine: does what is not done by an encoder alone.
+
+    Attributes:
+        short_way: see `serdes.kernels.WriteCall`.
     """
+
+    short_way = True
 
     def __init__(self, engine: SerializerEngine) -> None:
         super().__init__(engine.cache.store)
@@ -69,7 +74,12 @@ class AsyncDeserializer(FrameDecoders):
 
     Args:
         engine: does what is not done by a decoder alone.
+
+    Attributes:
+        short_way: see `serdes.kernels.ReadCall`.
     """
+
+    short_way = True
 
     def __init__(self, engine: DeserializerEngine) -> None:
         super().__init__(engine.cache.store, engine.start_bytes)

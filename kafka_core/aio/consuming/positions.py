@@ -7,6 +7,7 @@ Spec: confluent_kafka.Consumer.seek, pause, resume, position, store_offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio.consuming.events import Notice
@@ -32,6 +33,10 @@ class Positions:
         fetch_again: set when something else is to be fetched.
         read_committed: records end at the last stable offset.
         auto_store: offsets are stored by taking records, not by `store_offsets`.
+
+    Attributes:
+        store_behind: stores the offset behind a record for the next commit; False if its partition is not assigned.
+            Any thread.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class Positions:
         read_committed: bool,
         auto_store: bool,
     ) -> None:
+        self.store_behind = partial(offsets.store_behind, assignment)
         self._assignment = assignment
         self._queue = queue
         self._running = running
@@ -91,7 +97,7 @@ class Positions:
         """Stores offsets for the next commit. Any thread."""
         if self._auto_store:
             raise ConfigError("StoreOffsets failed: enable.auto.offset.store must be set to False when using this API")
-        if partitions is None and isinstance(message, Message) and offsets.store_behind(self._assignment, message):
+        if partitions is None and isinstance(message, Message) and self.store_behind(message):
             return
         offsets.store(self._assignment, chosen(message, partitions, "store") or [])
 

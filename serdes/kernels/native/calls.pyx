@@ -12,8 +12,6 @@ from libc.string cimport memcmp, memcpy
 cdef class PlanStore:
     """The plans of one serializer or deserializer. Threads share it."""
 
-    cdef public dict plans
-
     def __init__(self):
         self.plans = {}
 
@@ -24,9 +22,6 @@ cdef class PlanStore:
 
 cdef class ValueEncoders:
     """Finds the encoder of a topic and field."""
-
-    cdef PlanStore store
-    cdef tuple last  # topic, field, encoder, the dictionary it is from
 
     def __cinit__(self, *args, **kwargs):
         self.store = PlanStore()  # never null, whatever a subclass does
@@ -55,6 +50,8 @@ cdef class ValueEncoders:
 cdef class WriteCall(ValueEncoders):
     """Serializes with the encoder known for topic and field."""
 
+    short_way = True
+
     def __call__(self, obj, ctx=None):
         """Serializes one value; None stays None.
 
@@ -73,18 +70,8 @@ cdef class WriteCall(ValueEncoders):
             raise
 
 
-cdef inline encoded(encode, obj):
-    if type(encode) is MessageEncoder:
-        return (<MessageEncoder>encode).run(obj)
-    return encode(obj)
-
-
 cdef class FrameDecoders:
     """Finds the decoder of a frame by its first bytes."""
-
-    cdef PlanStore store
-    cdef Py_ssize_t size
-    cdef tuple last  # the start of a frame, decoder, the dictionary it is from
 
     def __cinit__(self, *args, **kwargs):
         self.store = PlanStore()  # never null, whatever a subclass does
@@ -122,6 +109,8 @@ cdef class FrameDecoders:
 cdef class ReadCall(FrameDecoders):
     """Deserializes with the decoder known for the start of a frame, if no header may say otherwise."""
 
+    short_way = True
+
     def __call__(self, value, ctx=None):
         """Deserializes one frame; None stays None.
 
@@ -140,18 +129,8 @@ cdef class ReadCall(FrameDecoders):
             raise
 
 
-cdef inline decoded(decode, bytes frame):
-    if type(decode) is MessageDecoder:
-        return (<MessageDecoder>decode).run(frame)
-    return decode(frame)
-
-
 cdef class MessageEncoder:
     """Encodes Protobuf messages of exactly one class, behind a prefix."""
-
-    cdef object message
-    cdef bytes prefix
-    cdef object otherwise
 
     def __init__(self, message, bytes prefix not None, otherwise):
         self.message = message
@@ -184,10 +163,6 @@ cdef class MessageEncoder:
 
 cdef class MessageDecoder:
     """Decodes Protobuf messages of one class."""
-
-    cdef object parse
-    cdef Py_ssize_t skip
-    cdef object otherwise
 
     def __init__(self, parse, Py_ssize_t skip, otherwise):
         if skip < 0:

@@ -63,7 +63,14 @@ class ValueEncoders:
 
 
 class WriteCall(ValueEncoders):
-    """Serializes with the encoder known for topic and field."""
+    """Serializes with the encoder known for topic and field.
+
+    Attributes:
+        short_way: a call does no more than the encoder that `encoder_of` finds, if it finds one. Who sees it in the
+            class that has the `__call__` may use the encoder itself.
+    """
+
+    short_way = True
 
     @abstractmethod
     def _long_way(self, obj: Any, ctx: Any) -> bytes | None:
@@ -113,7 +120,13 @@ class FrameDecoders:
 
 
 class ReadCall(FrameDecoders):
-    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise."""
+    """Deserializes with the decoder known for the start of a frame, if no header may say otherwise.
+
+    Attributes:
+        short_way: as for `WriteCall`.
+    """
+
+    short_way = True
 
     @abstractmethod
     def _long_way(self, value: Any, ctx: Any) -> Any:

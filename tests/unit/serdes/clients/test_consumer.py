@@ -24,6 +24,7 @@ class Scripted(DeserializingConsumer[str, str]):
         self.seeks: list[TopicPartition] = []
         self.stored: list[TopicPartition] = []
         self.revoked = False
+        self._store: Any = self.store_behind
         monkeypatch.setattr(Consumer, "poll", lambda consumer, timeout: messages.pop(0) if messages else None)
         monkeypatch.setattr(
             Consumer, "consume", lambda consumer, count, timeout: [messages.pop(0) for _ in messages[:count]]
@@ -34,11 +35,14 @@ class Scripted(DeserializingConsumer[str, str]):
             raise StateError("not assigned")
         self.seeks.append(partition)
 
+    def store_behind(self, message: Message) -> bool:
+        if not self.revoked:
+            self.stored.append(TopicPartition(message.topic(), message.partition(), message.offset() + 1))
+        return not self.revoked
+
     def store_offsets(self, message: Any = None, offsets: Any = None) -> None:
         if self.revoked:
             raise StateError("not assigned")
-        if message is not None:
-            offsets = [TopicPartition(message.topic(), message.partition(), message.offset() + 1)]
         self.stored += offsets
 
 

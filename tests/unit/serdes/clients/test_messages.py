@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
-from serdes import MessageField, SerializationContext, SerializationError
+from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
+from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer
+from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.clients.messages import Batch, FieldDeserializers, FieldSerializers, settle, take_functions, taking
 from serdes.clients.poison import Letter, Policy
 from serdes.errors import (
@@ -18,6 +21,12 @@ from serdes.errors import (
     ValueDeserializationError,
     ValueSerializationError,
 )
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": f"mock://{request.node.nodeid}"}) as made:
+        yield made
 
 
 def message(offset: int = 0, partition: int = 0, value: Any = b"v", key: Any = b"k", error: Any = None) -> Message:
@@ -294,3 +303,52 @@ def test_what_could_be_read_later_is_raised_whatever_the_policy() -> None:
     batch, raised = settle(taking(raw, FieldDeserializers(None, away), Policy(True), consumer, True))
     assert (batch.messages, consumer.done) == ([], [("back", 0)])
     assert isinstance(raised, ValueDeserializationError)
+
+
+class Louder(StringDeserializer):
+    """A deserializer of the user's, built on one that is known."""
+
+    def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> str | None:
+        assert ctx is not None
+        return f"{ctx.topic} {super().__call__(value, ctx)}"
+
+
+class Quiet(StringDeserializer):
+    """One that changes nothing of the call."""
+
+
+def test_a_class_built_on_a_known_one_has_its_own_call(client: SchemaRegistryClient) -> None:
+    class Order(AvroDeserializer):
+        def __call__(self, value: bytes | None, ctx: Any = None) -> Any:
+            return "mine", super().__call__(value, ctx)
+
+    ctx = SerializationContext("t", MessageField.VALUE)
+    frame = AvroSerializer(client, '"int"')(5, ctx)
+    theirs, mine = AvroDeserializer(client), Order(client)
+    for _ in range(2):
+        found = Message(topic="t", partition=0, offset=0, key=b"k", value=frame)
+        FieldDeserializers(Louder(), mine).read(found)
+        assert (found.key(), found.value()) == ("t k", ("mine", 5))
+        found = Message(topic="t", partition=0, offset=0, key=b"k", value=frame)
+        FieldDeserializers(Quiet(), theirs).read(found)
+        assert (found.key(), found.value()) == ("k", 5)
+    assert not FieldDeserializers(Quiet(), mine).reader.read_now(found)
+
+
+def test_asyncio_deserializers_that_need_not_wait_are_not_awaited(request: pytest.FixtureRequest) -> None:
+    async def scene() -> None:
+        async with AsyncSchemaRegistryClient({"url": f"mock://{request.node.nodeid}"}) as client:
+            write, read = AsyncAvroSerializer(client, '"int"'), AsyncAvroDeserializer(client)
+            serializers, deserializers = FieldSerializers(None, write), FieldDeserializers(StringDeserializer(), read)
+            found = Message(topic="t", partition=0, offset=0, key=b"k", value=b"\x00\x00\x00\x00\x01\x0a")
+            assert serializers.writer.write_now("t", None, 5, None) is None
+            assert not deserializers.reader.read_now(found)
+            frame = (await serializers.write_async("t", b"k", 5, None))[1]
+            await deserializers.read_async(found)
+            assert found.value() == 5
+            assert serializers.writer.write_now("t", None, 5, None) == (None, frame, None)
+            found = Message(topic="t", partition=0, offset=0, key=b"k", value=frame)
+            assert deserializers.reader.read_now(found)
+            assert (found.key(), found.value()) == ("k", 5)
+
+    asyncio.run(asyncio.wait_for(scene(), 60))

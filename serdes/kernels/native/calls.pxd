@@ -1,0 +1,55 @@
+# The layout of the calls, for the kernel that (de)serializes whole messages.
+
+cdef class PlanStore:
+    cdef public dict plans
+
+
+cdef class ValueEncoders:
+    cdef PlanStore store
+    cdef tuple last  # topic, field, encoder, the dictionary it is from
+
+    cdef find(self, topic, field)
+
+
+cdef class WriteCall(ValueEncoders):
+    pass
+
+
+cdef class FrameDecoders:
+    cdef PlanStore store
+    cdef Py_ssize_t size
+    cdef tuple last  # the start of a frame, decoder, the dictionary it is from
+
+    cdef find(self, value)
+
+
+cdef class ReadCall(FrameDecoders):
+    pass
+
+
+cdef class MessageEncoder:
+    cdef object message
+    cdef bytes prefix
+    cdef object otherwise
+
+    cdef run(self, value)
+
+
+cdef class MessageDecoder:
+    cdef object parse
+    cdef Py_ssize_t skip
+    cdef object otherwise
+
+    cdef run(self, bytes frame)
+
+
+cdef inline encoded(encode, obj):
+    if type(encode) is MessageEncoder:
+        return (<MessageEncoder>encode).run(obj)
+    return encode(obj)
+
+
+cdef inline decoded(decode, bytes frame):
+    if type(decode) is MessageDecoder:
+        return (<MessageDecoder>decode).run(frame)
+    return decode(frame)

@@ -1,0 +1,3 @@
+from serdes.kernels.pure.fields import ANY, KNOWN, NONE, PLAIN, FieldReader, FieldWriter, ProduceCall, last_of_each
+
+__all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
