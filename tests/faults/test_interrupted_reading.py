@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from kafka_core import Consumer, Producer, TopicPartition
+from kafka_core.aio import AIOConsumer
+from kafka_core.aio.consuming.positions import Positions
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import KafkaException
 from serdes import AIODeserializingConsumer, DeserializingConsumer
@@ -205,3 +207,27 @@ def test_ctrl_c_at_any_moment_of_a_rebalance_loses_no_callback(servers: str) -> 
                 break
             interrupted += 1
     assert interrupted > 5
+
+
+@pytest.mark.parametrize("call", ["consume", "consume_arrow"])
+@on_loop
+async def test_a_cancelled_call_during_which_a_seek_went_back_loses_nothing(
+    call: str, servers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by the simulator: the first record that it held was of the old position, behind the new one."""
+    if call == "consume_arrow":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(Positions, "more_expected", lambda _: True)  # the call waits for the rest, as with busy brokers
+    consumer = AIOConsumer(conf(servers))
+    await consumer.assign([TopicPartition("t", 0, 3)])
+    task = asyncio.ensure_future(getattr(consumer, call)(len(RECORDS) + 5, 60))
+    await until(lambda: consumer._core.assignment.require(("t", 0), "test").position == len(RECORDS))
+    await consumer.seek(TopicPartition("t", 0, 0))
+    await until(lambda: consumer._core.assignment.require(("t", 0), "test").position == len(RECORDS))
+    task.cancel()
+    await asyncio.wait((task,))
+    found: list[bytes | None] = []
+    while len(found) < len(RECORDS):
+        found += [message.value() for message in await consumer.consume(1, 60)]
+    await consumer.close()
+    assert found == RECORDS

@@ -88,6 +88,7 @@ class Round:
         cluster.create(self.topic, fault.replicas(self.victim))
         self._start(slot, slots)
         wait_until(self._is_ready, f"{fault.name}: all clients imported")
+        time.sleep(SETTLE_S)  # all brokers know the topic by now; a group that finds none looks for it minutes later
         for worker in self._workers():
             worker.tell("begin")
         wait_until(self._is_steady, f"{fault.name}: all clients at work")

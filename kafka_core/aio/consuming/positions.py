@@ -118,7 +118,8 @@ class Positions:
         for message in taken:
             partition, offset = message.partition(), message.offset()
             if message.error() is None and partition is not None and offset is not None:
-                first.setdefault((message.topic() or "", partition), offset)
+                key = (message.topic() or "", partition)
+                first[key] = min(offset, first.get(key, offset))  # a seek may have gone back meanwhile
         self.hand_back_from(first, unstore=unstore)
         for message in reversed(taken):
             if message.error() is not None and (message.topic(), message.partition()) not in first:

@@ -250,12 +250,12 @@ class FetchQueue:
         """The same into columns, but it stops before an event, which `next` hands out.
 
         Args:
-            first: gets where each partition stood before its first record here, for `hand_back`.
+            first: gets the lowest offset of each partition here (a seek may go back meanwhile), for `hand_back`.
         """
 
         def fill(cursor: Cursor, count: int) -> None:
             state = self._ring[0]
-            first.setdefault(state.key, state.position)
+            first[state.key] = min(state.position, first.get(state.key, state.position))
             cursor.take_columns(sink, count)
 
         return self._drain(limit, fill, lambda: int(sink.rows), None)
