@@ -12,9 +12,7 @@ from serdes.kernels import IMPL
 __all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
 
 if TYPE_CHECKING or IMPL == "pure":
-    from serdes.kernels.pure.fields import ANY, KNOWN, NONE, PLAIN, FieldReader, FieldWriter, ProduceCall, last_of_each
-else:
-    from serdes.kernels.native.fields import (
+    from serdes.kernels.pure.fields import (
         ANY,
         KNOWN,
         NONE,
@@ -24,3 +22,7 @@ else:
         ProduceCall,
         last_of_each,
     )
+else:
+    from serdes.kernels.native import fields as _native
+
+    globals().update({_name: getattr(_native, _name) for _name in __all__})
