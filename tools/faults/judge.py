@@ -130,7 +130,7 @@ class GroupVerdict:
     unknown: deliveries of what the log does not have (not counted where a topic was deleted).
     silence_s: the longest time within the window in which a partition brought no new record.
     lag_s: the longest time from the acknowledgement of a record, handed over since the fault began, to its delivery.
-    commit_silence_s: the longest time within the window in which no commit was confirmed.
+    commit_silence_s: the longest time within the window in which no commit of the log's records was confirmed.
     """
 
     delivered: int
@@ -265,9 +265,22 @@ def judge_group(
         silence_s=longest_silence(fresh, {entry.partition for entry in log}, window.start_s, window.end_s),
         lag_s=lag_s,
         commit_silence_s=longest_gap(
-            (commit.time_s for member in members for commit in member.commits), window.start_s, window.end_s
+            (commit.time_s for member in members for commit in member.commits if _is_of(commit, deliveries, window)),
+            window.start_s,
+            window.end_s,
         ),
     )
+
+
+def _is_of(commit: Commit, deliveries: Sequence[tuple[float, int, Entry]], window: Window) -> bool:
+    """Whether a commit is of what the log holds; where a topic was deleted, those of that one may be confirmed, too."""
+    if window.valid_from_s == float("-inf"):
+        return True
+    ends: dict[int, int] = {}
+    for time_s, _, entry in deliveries:
+        if time_s <= commit.time_s:
+            ends[entry.partition] = max(ends.get(entry.partition, 0), entry.offset + 1)
+    return all(offset <= ends.get(partition, 0) for partition, offset in commit.offsets.items())
 
 
 class _Committed:

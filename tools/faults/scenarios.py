@@ -227,7 +227,7 @@ FAULTS = (
     Fault(
         "recreate",
         "the topic is deleted and created again",
-        "two seconds apart; judged is the new one: all that was handed to produce() since it exists.",
+        "two seconds apart; judged is the new one: all that was handed to produce() since it exists, and its commits.",
         create_again,
         limit_s=90.0,
     ),

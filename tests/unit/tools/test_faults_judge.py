@@ -215,6 +215,15 @@ def test_silence_is_the_longest_of_any_partition_and_goes_from_the_fault_to_the_
     assert (group.silence_s, group.commit_silence_s) == (pytest.approx(20.0 - 11.7), 10.0)
 
 
+def test_a_commit_of_the_deleted_topic_ends_no_silence() -> None:
+    log = whole_log()
+    reader = member(log)
+    reader.commits = [Commit(12.0, {0: 1000}), Commit(18.0, {0: 1})]
+    anew = Window(WINDOW.start_s, WINDOW.end_s, WINDOW.start_s + 1.0)
+    assert judge_group([reader], log, WINDOW).commit_silence_s == pytest.approx(6.0)
+    assert judge_group([reader], log, anew).commit_silence_s == pytest.approx(18.0 - WINDOW.start_s)
+
+
 def test_waits_and_lags_count_from_the_fault_on() -> None:
     log = whole_log()
     history, reader = producer(log), member(log)
