@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_core.broker.codes import Code
-from kafka_core.broker.handlers.p03_metadata import GROUP_OPERATIONS, NOT_ASKED
+from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -25,7 +25,7 @@ from kafka_core.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.unit.kafka_core.broker.harness import Bench
+from tests.unit.kafka_core.broker.harness import ALL_GROUP_OPERATIONS, Bench
 
 SUBSCRIPTION = b"\0\1" + encode_bytes(ConsumerProtocolSubscription(topics=["t"]), 1)
 
@@ -151,7 +151,7 @@ def test_groups_are_described(stable: tuple[Bench, str], version: int) -> None:
     with_operations = version >= 3
     (group, missing) = bench.ask(DescribeGroupsRequest(["g", "nobody"], with_operations), version).groups
     assert (group.group_state, group.protocol_type, group.protocol_data) == ("Stable", "consumer", "range")
-    assert group.authorized_operations == (GROUP_OPERATIONS if with_operations else NOT_ASKED)
+    assert group.authorized_operations == (ALL_GROUP_OPERATIONS if with_operations else NOT_ASKED)
     (member,) = group.members
     assert (member.member_id, member.client_id, member.client_host) == (member_id, "tester", "/10.0.0.1")
     assert (bytes(member.member_metadata), bytes(member.member_assignment)) == (SUBSCRIPTION, b"A")
