@@ -85,11 +85,11 @@ class AclBinding:
         permission_type: ALLOW or DENY. A denial wins.
 
     Raises:
-        ValueError: an unknown word or number, one that only filters may have (ANY, MATCH, UNKNOWN), or None as a text.
+        ValueError: an unknown word or number, one that only filters may have (ANY, MATCH), or None as a text.
         TypeError: something else than text where text belongs.
     """
 
-    _NO_VALUES: ClassVar[frozenset[str]] = frozenset({"UNKNOWN", "ANY", "MATCH"})
+    _NO_VALUES: ClassVar[frozenset[str]] = frozenset({"ANY", "MATCH"})
     _MAY_BE_NONE: ClassVar[bool] = False
 
     def __init__(
@@ -149,10 +149,12 @@ class AclBinding:
                 known = ", ".join(kind.__members__).lower()
                 raise ValueError(f"unknown {what} {value!r}: {kind.__name__} knows {known}")
             found = kind[value.upper()]
-        elif isinstance(value, kind | int) and not isinstance(value, bool):
-            found = kind(value)
         else:
-            raise TypeError(f"{what} must be a {kind.__name__}, its name or its number, not {type(value).__name__}")
+            try:
+                found = kind(value)
+            except ValueError:
+                text = f"{what} must be a {kind.__name__}, its name or its number, not {value!r}"
+                raise ValueError(text) from None
         if found.name in self._NO_VALUES:
             raise ValueError(f"{what} can't be {found.name} in an {type(self).__name__}")
         return found

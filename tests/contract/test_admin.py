@@ -27,6 +27,7 @@ from kafka_core.admin import (
     NewTopic,
     OffsetSpec,
 )
+from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import LIMIT_S, Cluster, consumer, fill, poll_until, producer, take, unique, wait_for
 
 E = KafkaError
@@ -327,6 +328,27 @@ def test_a_leader_that_is_there_need_not_be_elected(modern_cluster: Cluster) -> 
         codes = {item: error.error.code() for item, error in found.items() if error is not None}
         assert codes == {**dict.fromkeys(known, E.ELECTION_NOT_NEEDED), unknown: E.UNKNOWN_TOPIC_OR_PART}
         assert modern_cluster.admin.elect_leaders(election_type).result(LIMIT_S) == {}
+
+
+def test_the_preferred_replica_leads_again_after_an_election() -> None:
+    topic = unique("moved")
+    with EmbeddedCluster(brokers=3) as cluster, AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        admin.create_topics([NewTopic(topic, replica_assignment=[[2, 3], [3, 1]])])[topic].result(LIMIT_S)
+
+        def leaders() -> list[int]:
+            return [part.leader.id for part in admin.describe_topics([topic])[topic].result(LIMIT_S).partitions]
+
+        cluster.move_leader(topic, 0, 3)
+        assert leaders() == [3, 3]
+        moved, still = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        assert admin.elect_leaders(ElectionType.PREFERRED).result(LIMIT_S) == {moved: None}
+        assert leaders() == [2, 3]
+        found = admin.elect_leaders(ElectionType.PREFERRED, [moved, still]).result(LIMIT_S)
+        assert {error.error.code() for error in found.values() if error} == {E.ELECTION_NOT_NEEDED}
+        cluster.stop_broker(2)
+        found = admin.elect_leaders(ElectionType.PREFERRED, [moved]).result(LIMIT_S)
+        assert found[moved] is not None
+        assert found[moved].error.code() == E.PREFERRED_LEADER_NOT_AVAILABLE
 
 
 # ---- groups
