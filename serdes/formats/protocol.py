@@ -14,7 +14,7 @@ from serdes.asks import Flow
 from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
-__all__ = ["Contracts", "Decode", "Encode", "Format", "ReadHooks", "Referenced", "WriteHooks"]
+__all__ = ["Contracts", "Decode", "Encode", "ReadHooks", "Referenced", "SchemaFormat", "WriteHooks"]
 
 Encode: TypeAlias = Callable[[Any], bytes]
 """Value → what was asked to be put in front, and the payload."""
@@ -24,7 +24,7 @@ Referenced: TypeAlias = Sequence[tuple[SchemaReference, Schema]]
 """All schemas that a schema uses, each after those it uses itself."""
 
 
-class Format(Protocol):
+class SchemaFormat(Protocol):
     """A schema format, as one serializer uses it. `parsed` is whatever its `parse` gives.
 
     Attributes:
