@@ -75,7 +75,10 @@ def rules_refused(names: Sequence[str]) -> str:
     )
 
 
-FORMATS: Final = {"AVRO": ("serdes.columnar.avro.format", "AvroColumns")}
+FORMATS: Final = {
+    "AVRO": ("serdes.columnar.avro.format", "AvroColumns"),
+    "PROTOBUF": ("serdes.columnar.protobuf.format", "ProtobufColumns"),
+}
 """Type of the reader schema → where its format is; loaded when it is needed."""
 
 
