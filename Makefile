@@ -134,6 +134,7 @@ bench: kernels bench-serdes ## rates as ratios to the peers: serializers, regist
 
 bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
+	@$(BIN)/python -m benchmarks.avro_objects
 	@$(BIN)/python -m benchmarks.serdes_clients
 	@$(BIN)/python -m benchmarks.registry_client
 	@$(BIN)/python -m benchmarks.compat

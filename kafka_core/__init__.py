@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         TopicPartitionInfo,
         Uuid,
     )
-    from kafka_core.partitioners import consistent, fnv1a, murmur2
     from kafka_core.sync.consumer import Consumer
     from kafka_core.sync.producer import Producer
 
@@ -100,10 +99,7 @@ __all__ = [
     "UnknownCodecError",
     "UnsupportedVersionError",
     "Uuid",
-    "consistent",
-    "fnv1a",
     "libversion",
-    "murmur2",
     "version",
 ]
 
@@ -144,7 +140,6 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "TopicPartitionInfo",
         "Uuid",
     ),
-    "kafka_core.partitioners": ("consistent", "fnv1a", "murmur2"),
     "kafka_core.sync.consumer": ("Consumer",),
     "kafka_core.sync.producer": ("Producer",),
 }

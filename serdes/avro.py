@@ -7,7 +7,7 @@ values encoded in `serdes.formats.avro.codec`; `serdes.engine.serializer` and `s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
@@ -16,11 +16,10 @@ from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
 from serdes.engine.serializer import SerializerEngine
-from serdes.errors import foreign
 from serdes.formats.avro.format import AvroFormat
-from serdes.models.objects import avro_builder, avro_dumper, names_needed
+from serdes.models.avro import Model
 from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
-from serdes.typed import avro_schema, checked_avro_schema
+from serdes.typed import Value, avro_schema, checked_avro_schema
 
 if TYPE_CHECKING:
     from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
@@ -45,11 +44,18 @@ def _serializing(
     schema_str: str | Schema | RegisteredSchema | None,
     to_dict: Callable[[Any, SerializationContext], Any] | None,
     conf: Mapping[str, Any] | None,
-    *rules: Any,
+    rules: tuple[Mapping[str, Any] | None, RuleRegistry | None],
+    model: Any,
 ) -> SerializerEngine:
+    objects = None
+    if model is not None:
+        if to_dict is not None:
+            raise ValueError("model and to_dict both say what objects are written as: give one of them")
+        objects = Model(model, schema_str is None)
+        schema_str = checked_avro_schema(model, schema_str)
     schema = _schema(schema_str)
     options = WriteOptions.parse(conf, schema is not None, AVRO_WRITE)
-    form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"])
+    form = AvroFormat(options.own["validate.strict"], options.own["validate.strict.allow.default"], model=objects)
     return SerializerEngine(client, form, schema, options, to_dict, *rules)
 
 
@@ -59,16 +65,25 @@ def _deserializing(
     from_dict: Callable[[Any, SerializationContext], Any] | None,
     return_record_name: bool,
     conf: Mapping[str, Any] | None,
-    *rules: Any,
+    rules: tuple[Mapping[str, Any] | None, RuleRegistry | None],
+    model: Any,
 ) -> DeserializerEngine:
     if not isinstance(return_record_name, bool):
         raise ValueError("return_record_name must be a boolean value")
+    objects = None
+    if model is not None:
+        if from_dict is not None or return_record_name:
+            raise ValueError("model says what values come as: from_dict and return_record_name have no place beside it")
+        objects, own = Model(model), avro_schema(model)
+        schema_str = own if schema_str is None else schema_str
     options = ReadOptions.parse(conf, AVRO_READ)
-    form = AvroFormat(return_record_name=return_record_name, max_empty_items=options.own["avro.max.empty.items"])
+    form = AvroFormat(
+        return_record_name=return_record_name, max_empty_items=options.own["avro.max.empty.items"], model=objects
+    )
     return DeserializerEngine(client, form, _schema(schema_str), options, from_dict, *rules)
 
 
-class AvroSerializer(BlockingSerializer):
+class AvroSerializer(BlockingSerializer, Generic[Value]):
     """Values → framed Avro. Threads may share one.
 
     Args:
@@ -82,10 +97,14 @@ class AvroSerializer(BlockingSerializer):
             `schema.id.serializer`, `validate.strict`, `validate.strict.allow.default`.
         rule_conf: configuration of rule executors.
         rule_registry: rule executors and actions of one's own.
+        model: the class of the values: a dataclass, attrs class, msgspec.Struct, named tuple, pydantic model or
+            TypedDict. Its attributes are written without a dict between; without `schema_str`, its own schema is used
+            (`serdes.typed.avro_schema`).
 
     Raises:
         ValueError: unknown or contradicting properties, or no schema.
-        SerializationError: the schema is not valid Avro.
+        TypeError: a field of the model has no Avro type.
+        SerializationError: the schema is not valid Avro, or can't hold the model.
     """
 
     def __init__(
@@ -96,8 +115,15 @@ class AvroSerializer(BlockingSerializer):
         conf: Mapping[str, Any] | None = None,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
-        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rule_conf, rule_registry))
+        rules = rule_conf, rule_registry
+        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rules, model))
+
+    if TYPE_CHECKING:
+
+        def __call__(self, obj: Value | None, ctx: SerializationContext | None = None) -> bytes | None: ...
 
     @classmethod
     def for_type(
@@ -107,7 +133,7 @@ class AvroSerializer(BlockingSerializer):
         schema_str: str | Schema | RegisteredSchema | None = None,
         conf: Mapping[str, Any] | None = None,
     ) -> Serializer[T]:
-        """A serializer of one class: a dataclass, attrs class, pydantic model or TypedDict.
+        """A serializer of one class: the constructor with `model=kind`.
 
         Args:
             kind: the class; without a schema, `serdes.typed.avro_schema` derives one.
@@ -119,10 +145,12 @@ class AvroSerializer(BlockingSerializer):
             TypeError: a field has no Avro type.
             SerializationError: the given schema can't hold the class.
         """
-        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
+        make: Any = cls
+        made: Serializer[T] = make(schema_registry_client, schema_str, conf=conf, model=kind)
+        return made
 
 
-class AsyncAvroSerializer(AsyncSerializer):
+class AsyncAvroSerializer(AsyncSerializer, Generic[Value]):
     """Values → framed Avro, for tasks of one event loop; see `AvroSerializer`."""
 
     def __init__(
@@ -133,8 +161,15 @@ class AsyncAvroSerializer(AsyncSerializer):
         conf: Mapping[str, Any] | None = None,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
-        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rule_conf, rule_registry))
+        rules = rule_conf, rule_registry
+        super().__init__(_serializing(schema_registry_client, schema_str, to_dict, conf, rules, model))
+
+    if TYPE_CHECKING:
+
+        async def __call__(self, obj: Value | None, ctx: SerializationContext | None = None) -> bytes | None: ...
 
     @classmethod
     def for_type(
@@ -145,10 +180,14 @@ class AsyncAvroSerializer(AsyncSerializer):
         conf: Mapping[str, Any] | None = None,
     ) -> Callable[[T | None, SerializationContext | None], Awaitable[bytes | None]]:
         """See `AvroSerializer.for_type`."""
-        return cls(schema_registry_client, checked_avro_schema(kind, schema_str), _dumped(kind, schema_str), conf)
+        make: Any = cls
+        made: Callable[[T | None, SerializationContext | None], Awaitable[bytes | None]] = make(
+            schema_registry_client, schema_str, conf=conf, model=kind
+        )
+        return made
 
 
-class AvroDeserializer(BlockingDeserializer):
+class AvroDeserializer(BlockingDeserializer, Generic[Value]):
     """Framed Avro → values. Threads may share one.
 
     Args:
@@ -161,9 +200,12 @@ class AvroDeserializer(BlockingDeserializer):
             `schema.id.deserializer`, `avro.max.empty.items` (array items of a message that take no bytes, 10,000).
         rule_conf: configuration of rule executors.
         rule_registry: rule executors and actions of one's own.
+        model: the class to make of each value: as for `AvroSerializer`, and without a dict between. Without
+            `schema_str`, values are resolved to its own schema.
 
     Raises:
-        ValueError: unknown properties.
+        ValueError: unknown or contradicting properties.
+        TypeError: a field of the model has no Avro type.
         SerializationError: the schema is not valid Avro.
     """
 
@@ -176,9 +218,15 @@ class AvroDeserializer(BlockingDeserializer):
         conf: Mapping[str, Any] | None = None,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
-        given = schema_str, from_dict, return_record_name, conf, rule_conf, rule_registry
-        super().__init__(_deserializing(schema_registry_client, *given))
+        given = schema_str, from_dict, return_record_name, conf, (rule_conf, rule_registry)
+        super().__init__(_deserializing(schema_registry_client, *given, model))
+
+    if TYPE_CHECKING:
+
+        def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Value | None: ...
 
     @classmethod
     def for_type(
@@ -188,7 +236,7 @@ class AvroDeserializer(BlockingDeserializer):
         schema_str: str | Schema | RegisteredSchema | None = None,
         conf: Mapping[str, Any] | None = None,
     ) -> Deserializer[T]:
-        """A deserializer to one class: a dataclass, attrs class, pydantic model or TypedDict.
+        """A deserializer to one class: the constructor with `model=kind`.
 
         Args:
             kind: the class; without a schema, its own (`serdes.typed.avro_schema`) is what values are resolved to.
@@ -199,10 +247,12 @@ class AvroDeserializer(BlockingDeserializer):
         Raises:
             TypeError: a field has no Avro type.
         """
-        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), names_needed(kind), conf)
+        make: Any = cls
+        made: Deserializer[T] = make(schema_registry_client, schema_str, conf=conf, model=kind)
+        return made
 
 
-class AsyncAvroDeserializer(AsyncDeserializer):
+class AsyncAvroDeserializer(AsyncDeserializer, Generic[Value]):
     """Framed Avro → values, for tasks of one event loop; see `AvroDeserializer`."""
 
     def __init__(
@@ -214,9 +264,15 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         conf: Mapping[str, Any] | None = None,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
-        given = schema_str, from_dict, return_record_name, conf, rule_conf, rule_registry
-        super().__init__(_deserializing(schema_registry_client, *given))
+        given = schema_str, from_dict, return_record_name, conf, (rule_conf, rule_registry)
+        super().__init__(_deserializing(schema_registry_client, *given, model))
+
+    if TYPE_CHECKING:
+
+        async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Value | None: ...
 
     @classmethod
     def for_type(
@@ -227,25 +283,8 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         conf: Mapping[str, Any] | None = None,
     ) -> Callable[[bytes | None, SerializationContext | None], Awaitable[T | None]]:
         """See `AvroDeserializer.for_type`."""
-        return cls(schema_registry_client, schema_str or avro_schema(kind), _built(kind), names_needed(kind), conf)
-
-
-def _built(kind: Any) -> Callable[[Any, SerializationContext], Any]:
-    build = avro_builder(kind)
-
-    def from_dict(value: Any, ctx: SerializationContext) -> Any:
-        try:
-            return build(value)
-        except (TypeError, ValueError, KeyError) as error:  # its text may quote the value
-            raise foreign(f"no {kind.__name__} can be made of the value", error) from error
-
-    return from_dict
-
-
-def _dumped(kind: Any, schema_str: Any) -> Callable[[Any, SerializationContext], Any]:
-    dump = avro_dumper(kind, schema_str is None)  # in a schema that is given, records may have other names
-
-    def to_dict(value: Any, ctx: SerializationContext) -> Any:
-        return dump(value)
-
-    return to_dict
+        make: Any = cls
+        made: Callable[[bytes | None, SerializationContext | None], Awaitable[T | None]] = make(
+            schema_registry_client, schema_str, conf=conf, model=kind
+        )
+        return made

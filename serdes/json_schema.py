@@ -8,7 +8,7 @@ Names and arguments are those of `confluent_kafka.schema_registry.json_schema`. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from registry import RegisteredSchema, Schema
 from serdes.context import Deserializer, SerializationContext, Serializer
@@ -19,7 +19,7 @@ from serdes.engine.plan import as_schema
 from serdes.engine.serializer import SerializerEngine
 from serdes.formats.json.format import JsonFormat
 from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
-from serdes.typed import json_adapter
+from serdes.typed import Value, json_adapter
 
 if TYPE_CHECKING:
     from registry import SchemaRegistryClient
@@ -38,8 +38,14 @@ def _serializing(
     rule_conf: Mapping[str, Any] | None,
     rule_registry: RuleRegistry | None,
     json_encode: Callable[[Any], str | bytes] | None,
+    model: Any,
 ) -> SerializerEngine:
     check_callable(json_encode, "json_encode")
+    if model is not None:
+        if to_dict is not None:
+            raise ValueError("model and to_dict both say what objects are written as: give one of them")
+        text, to_dict, _ = json_adapter(model)
+        schema_str = text if schema_str is None else schema_str
     schema = as_schema(schema_str, "JSON")
     options = WriteOptions.parse(conf, schema is not None, JSON)
     form = JsonFormat(options.own["validate"], encode_json=json_encode)
@@ -54,8 +60,13 @@ def _deserializing(
     rule_conf: Mapping[str, Any] | None,
     rule_registry: RuleRegistry | None,
     json_decode: Callable[[bytes], Any] | None,
+    model: Any,
 ) -> DeserializerEngine:
     check_callable(json_decode, "json_decode")
+    if model is not None:
+        if from_dict is not None:
+            raise ValueError("model says what values come as: from_dict has no place beside it")
+        from_dict = json_adapter(model)[2]
     schema = as_schema(schema_str, "JSON")
     if client is None and (schema is None or schema.references):
         what = "no schema is given" if schema is None else "the schema has references"
@@ -65,7 +76,7 @@ def _deserializing(
     return DeserializerEngine(client, form, schema, options, from_dict, rule_conf, rule_registry)
 
 
-class JSONSerializer(BlockingSerializer):
+class JSONSerializer(BlockingSerializer, Generic[Value]):
     """Values → framed JSON, checked against their schema. Threads may share one.
 
     Args:
@@ -80,9 +91,12 @@ class JSONSerializer(BlockingSerializer):
         rule_conf: configuration of rule executors.
         rule_registry: rule executors and actions of one's own.
         json_encode: makes text or bytes of a value, instead of orjson or json.
+        model: the type of the values, one that pydantic knows: a model, dataclass, TypedDict. Without `schema_str`, its
+            JSON Schema is pydantic's.
 
     Raises:
         ValueError: unknown or contradicting properties, or no schema.
+        TypeError: pydantic is missing, or knows no schema for the model.
         SerializationError: the schema is not a valid JSON Schema.
     """
 
@@ -95,9 +109,15 @@ class JSONSerializer(BlockingSerializer):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
         json_encode: Callable[[Any], str | bytes] | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
         given = schema_str, schema_registry_client, to_dict, conf, rule_conf, rule_registry, json_encode
-        super().__init__(_serializing(*given))
+        super().__init__(_serializing(*given, model))
+
+    if TYPE_CHECKING:
+
+        def __call__(self, obj: Value | None, ctx: SerializationContext | None = None) -> bytes | None: ...
 
     @classmethod
     def for_type(
@@ -107,7 +127,7 @@ class JSONSerializer(BlockingSerializer):
         schema_str: str | Schema | RegisteredSchema | None = None,
         conf: Mapping[str, Any] | None = None,
     ) -> Serializer[T]:
-        """A serializer of one type that pydantic knows: a model, dataclass or TypedDict.
+        """A serializer of one type: the constructor with `model=kind`.
 
         Args:
             kind: the type; its JSON Schema is pydantic's.
@@ -118,11 +138,12 @@ class JSONSerializer(BlockingSerializer):
         Raises:
             TypeError: pydantic is missing, or knows no schema for the type.
         """
-        text, to_value, _ = json_adapter(kind)
-        return cls(schema_str or text, schema_registry_client, to_value, conf)
+        make: Any = cls
+        made: Serializer[T] = make(schema_str, schema_registry_client, conf=conf, model=kind)
+        return made
 
 
-class AsyncJSONSerializer(AsyncSerializer):
+class AsyncJSONSerializer(AsyncSerializer, Generic[Value]):
     """Values → framed JSON, checked against their schema, for tasks of one event loop; see `JSONSerializer`."""
 
     def __init__(
@@ -134,12 +155,18 @@ class AsyncJSONSerializer(AsyncSerializer):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
         json_encode: Callable[[Any], str | bytes] | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
         given = schema_str, schema_registry_client, to_dict, conf, rule_conf, rule_registry, json_encode
-        super().__init__(_serializing(*given))
+        super().__init__(_serializing(*given, model))
+
+    if TYPE_CHECKING:
+
+        async def __call__(self, obj: Value | None, ctx: SerializationContext | None = None) -> bytes | None: ...
 
 
-class JSONDeserializer(BlockingDeserializer):
+class JSONDeserializer(BlockingDeserializer, Generic[Value]):
     """Framed JSON → values, checked against a schema. Threads may share one.
 
     Args:
@@ -152,9 +179,11 @@ class JSONDeserializer(BlockingDeserializer):
         rule_conf: configuration of rule executors.
         rule_registry: rule executors and actions of one's own.
         json_decode: makes a value of bytes, instead of orjson or json.
+        model: the type to make of each value, by pydantic.
 
     Raises:
-        ValueError: unknown properties, or no client where one is needed.
+        ValueError: unknown or contradicting properties, or no client where one is needed.
+        TypeError: pydantic is missing, or knows no schema for the model.
         SerializationError: the schema is not a valid JSON Schema.
     """
 
@@ -167,9 +196,15 @@ class JSONDeserializer(BlockingDeserializer):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
         json_decode: Callable[[bytes], Any] | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
         given = schema_str, from_dict, schema_registry_client, conf, rule_conf, rule_registry, json_decode
-        super().__init__(_deserializing(*given))
+        super().__init__(_deserializing(*given, model))
+
+    if TYPE_CHECKING:
+
+        def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Value | None: ...
 
     @classmethod
     def for_type(
@@ -178,15 +213,17 @@ class JSONDeserializer(BlockingDeserializer):
         schema_registry_client: SchemaRegistryClient,
         conf: Mapping[str, Any] | None = None,
     ) -> Deserializer[T]:
-        """A deserializer to one type that pydantic knows; values are checked by the writer's schema and by pydantic.
+        """A deserializer to one type: the constructor with `model=kind`.
 
         Raises:
             TypeError: pydantic is missing, or knows no schema for the type.
         """
-        return cls(None, json_adapter(kind)[2], schema_registry_client, conf)
+        make: Any = cls
+        made: Deserializer[T] = make(schema_registry_client=schema_registry_client, conf=conf, model=kind)
+        return made
 
 
-class AsyncJSONDeserializer(AsyncDeserializer):
+class AsyncJSONDeserializer(AsyncDeserializer, Generic[Value]):
     """Framed JSON → values, checked against a schema, for tasks of one event loop; see `JSONDeserializer`."""
 
     def __init__(
@@ -198,6 +235,12 @@ class AsyncJSONDeserializer(AsyncDeserializer):
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
         json_decode: Callable[[bytes], Any] | None = None,
+        *,
+        model: type[Value] | None = None,
     ) -> None:
         given = schema_str, from_dict, schema_registry_client, conf, rule_conf, rule_registry, json_decode
-        super().__init__(_deserializing(*given))
+        super().__init__(_deserializing(*given, model))
+
+    if TYPE_CHECKING:
+
+        async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Value | None: ...

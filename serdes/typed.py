@@ -14,19 +14,39 @@ import re
 import typing
 import uuid
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
 from serdes.engine.plan import as_schema
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
 from serdes.models.json_types import json_adapter
-from serdes.models.members import MISSING, Member, full_name, is_typed_dict, members, name_of, union_parts, unwrapped
+from serdes.models.members import (
+    MISSING,
+    Member,
+    full_name,
+    is_qualifier,
+    is_typed_dict,
+    members,
+    name_of,
+    union_parts,
+    unwrapped,
+)
 from serdes.models.objects import ARRAYS, MAPS, avro_builder, avro_dumper, length_of, symbols
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Value = TypeVar("Value", default=Any)  # so that a serializer without a model is one of anything
+else:
+    Value = typing.TypeVar("Value")
+
 __all__ = [
+    "Aliases",
     "AvroType",
+    "Doc",
     "Precision",
+    "Value",
     "avro_builder",
     "avro_dumper",
     "avro_schema",
@@ -54,6 +74,19 @@ class AvroType(NamedTuple):
     """In `Annotated`: the Avro type of a field, e.g. `Annotated[int, AvroType("int")]`."""
 
     schema: Any
+
+
+class Doc(NamedTuple):
+    """In `Annotated`: what a field means, for whoever reads the schema."""
+
+    text: str
+
+
+class Aliases:
+    """In `Annotated`: what a field was called before, e.g. `Annotated[str, Aliases("full_name")]`."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
 
 class Precision(NamedTuple):
@@ -118,7 +151,7 @@ class _Deriving:
         found = members(kind)
         if found is None:
             raise TypeError(f"{where}: {kind!r} has no Avro type; Annotated[…, AvroType(…)] can say which")
-        record = self._once(kind, {"type": "record", "name": name_of(kind)})
+        record = self._once(kind, {"type": "record", "name": name_of(kind), **_described_class(kind)})
         if isinstance(record, dict):
             record["fields"] = [self._field(member, f"{where}.{member.name}") for member in found]
         return record
@@ -158,6 +191,9 @@ class _Deriving:
         return branches
 
     def _field(self, member: Member, where: str) -> dict[str, Any]:
+        return {**self._bare_field(member, where), **_described(member.kind)}
+
+    def _bare_field(self, member: Member, where: str) -> dict[str, Any]:
         schema = self.of(member.kind, where)
         nullable = isinstance(schema, list) and "null" in schema
         if member.optional and nullable:
@@ -178,6 +214,29 @@ class _Deriving:
         elif not _is_default(schema, default):
             return {"name": member.name, "type": schema}
         return {"name": member.name, "type": schema, "default": default}
+
+
+def _described(kind: Any) -> dict[str, Any]:
+    """What an annotation says of a field beside its type."""
+    found: dict[str, Any] = {}
+    while typing.get_origin(kind) is not None and (is_qualifier(kind) or typing.get_origin(kind) is typing.Annotated):
+        for extra in getattr(kind, "__metadata__", ()):
+            if isinstance(extra, Doc):
+                found["doc"] = extra.text
+            if isinstance(extra, Aliases):
+                found["aliases"] = list(extra.names)
+        kind = typing.get_args(kind)[0]
+    return found
+
+
+def _described_class(kind: Any) -> dict[str, Any]:
+    """What a class itself says of its record."""
+    found: dict[str, Any] = {}
+    if "__avro_doc__" in vars(kind):
+        found["doc"] = str(kind.__avro_doc__)
+    if "__avro_aliases__" in vars(kind):
+        found["aliases"] = list(kind.__avro_aliases__)
+    return found
 
 
 def _shown(kind: Any) -> str:

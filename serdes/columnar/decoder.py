@@ -75,10 +75,7 @@ def rules_refused(names: Sequence[str]) -> str:
     )
 
 
-FORMATS: Final = {
-    "AVRO": ("serdes.columnar.avro.format", "AvroColumns"),
-    "PROTOBUF": ("serdes.columnar.protobuf.format", "ProtobufColumns"),
-}
+FORMATS: Final = {"AVRO": ("serdes.columnar.avro.format", "AvroColumns")}
 """Type of the reader schema → where its format is; loaded when it is needed."""
 
 

@@ -53,7 +53,6 @@ class ColumnarEncoder:
             in a header.
         resolve_reference: gives the schema behind a reference; needed where the schema has references.
         max_row_bytes: a longer frame is an error of its row.
-        message_type: the name of Protobuf's message type; empty for the first one of the schema.
 
     Raises:
         SerializationError: the schema is not valid, or its format can't be written from columns.
@@ -67,7 +66,6 @@ class ColumnarEncoder:
         resolve_reference: Resolver | None = None,
         *,
         max_row_bytes: int = MAX_ROW_BYTES,
-        message_type: str = "",
     ) -> None:
         names = writing_rules(schema)
         if names:
@@ -84,9 +82,7 @@ class ColumnarEncoder:
         self.schema = schema
         self._prefix = b"" if schema_id is None else frame_prefix(schema_id)
         self._max_row_bytes = max_row_bytes
-        if message_type and schema.schema_type != "PROTOBUF":
-            raise ValueError(f"message_type={message_type!r}: only Protobuf schemas have message types")
-        self._make = made(schema, resolve_reference, message_type)
+        self._make = made(schema, resolve_reference)
         self._encoders: dict[pa.DataType, FrameEncoder] = {}
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> EncodeResult:
@@ -132,7 +128,7 @@ def _rows(batch: pa.RecordBatch) -> pa.StructArray:
     return batch.to_struct_array()
 
 
-def _avro(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
+def _avro(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
     from serdes.columnar.avro.encode import AvroFrames
     from serdes.columnar.avro.writing import plan_of
 
@@ -140,15 +136,4 @@ def _avro(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
     return lambda kind, prefix, longest: AvroFrames(plan_of(kind, model), prefix, longest)
 
 
-def _protobuf(schema: Schema, resolve: Resolver | None, message_type: str) -> MakeEncoder:
-    from serdes.columnar.protobuf.encode import ProtobufFrames
-    from serdes.columnar.protobuf.format import load_resolved
-
-    parsed = load_resolved(schema, resolve)
-    return lambda kind, prefix, longest: ProtobufFrames(parsed, kind, prefix, longest, message_type)
-
-
-FORMATS: Final[dict[str, Callable[[Schema, Resolver | None, str], MakeEncoder]]] = {
-    "AVRO": _avro,
-    "PROTOBUF": _protobuf,
-}
+FORMATS: Final[dict[str, Callable[[Schema, Resolver | None], MakeEncoder]]] = {"AVRO": _avro}

@@ -1,6 +1,6 @@
 """Which schema a serializer writes or reads with, found out once: flows that ask the registry.
 
-Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`SchemaFormat`).
+Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`Format`).
 What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
 """
 
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaReference, SchemaRegistryError
 from registry.schemas.references import closure
 from serdes.asks import Flow, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats.protocol import Contracts, Decode, Encode, ReadHooks, Referenced, SchemaFormat, WriteHooks
+from serdes.formats.protocol import Contracts, Decode, Encode, Format, Objects, ReadHooks, Referenced, WriteHooks
 from serdes.frames.schema_id import SchemaId, header_schema_id_serializer, prefix_schema_id_serializer
 from serdes.options import ReadOptions, WriteOptions
 from serdes.subject import (
@@ -123,7 +123,7 @@ def default_strategy(client: Any) -> Strategy:
 class Schemas:
     """Parsed schemas of one serializer, each parsed once."""
 
-    def __init__(self, form: SchemaFormat) -> None:
+    def __init__(self, form: Format) -> None:
         self._form = form
         self._parsed: dict[Schema, tuple[Any, Referenced]] = {}
 
@@ -192,7 +192,7 @@ class WritePlanner:
 
     def __init__(
         self,
-        form: SchemaFormat,
+        form: Format,
         schema: Schema | None,
         options: WriteOptions,
         strategy: Strategy,
@@ -242,15 +242,17 @@ class WritePlanner:
         form, seal = self._form, self._options.seal
         zigzag = not self._options.own.get("use.deprecated.format", False)
         schema_id = SchemaId(form.schema_type, chosen.schema_id, chosen.guid, form.indexes(parsed), zigzag)
+        before = _on_plain_values(form.model, hooks.value)
         if seal is prefix_schema_id_serializer and hooks.payload is None:
-            encode = form.encoder(parsed, schema_id.id_to_bytes())
-            return WritePlan(chosen.schema_id, encode, stale_at_s, hooks.value, None, hooks.blocking)
+            encode = form.encoder(parsed, schema_id.id_to_bytes(), hooks)
+            return WritePlan(chosen.schema_id, encode, stale_at_s, before, None, hooks.blocking)
         rewrite = hooks.payload
 
         def finish(payload: bytes, ctx: SerializationContext | None) -> bytes:
             return seal(payload if rewrite is None else rewrite(payload, ctx), ctx, schema_id)
 
-        return WritePlan(chosen.schema_id, form.encoder(parsed, b""), stale_at_s, hooks.value, finish, hooks.blocking)
+        encode = form.encoder(parsed, b"", hooks)
+        return WritePlan(chosen.schema_id, encode, stale_at_s, before, finish, hooks.blocking)
 
     def _choose(self, subject: str, ctx: SerializationContext | None, given: Any) -> Flow[tuple[RegisteredSchema, Any]]:
         """The schema to write with, as it is registered."""
@@ -298,6 +300,28 @@ class WritePlanner:
             raise SerializationError(f"the registered schema can't read what the given one writes: {reasons}")
 
 
+Rules: TypeAlias = Callable[[Any, SerializationContext | None], Any]
+
+
+def _on_plain_values(model: Objects | None, rules: Rules | None) -> Rules | None:
+    """Rules for what is written: they know no user's class."""
+    if model is None or rules is None:
+        return rules
+    return lambda value, ctx: rules(model.plain(value), ctx)
+
+
+def _then_objects(model: Objects | None, hooks: ReadHooks | None) -> ReadHooks | None:
+    """Rules for what is read: where they change values, objects are made after that."""
+    if model is None or hooks is None or (hooks.value is None and hooks.migrate is None):
+        return hooks
+    rules = hooks.value
+
+    def value(made: Any, ctx: SerializationContext | None, frame: bytes) -> Any:
+        return model.objects(made if rules is None else rules(made, ctx, frame))
+
+    return replace(hooks, value=value)
+
+
 class ReadPlanner:
     """Makes the decoders of one deserializer.
 
@@ -319,7 +343,7 @@ class ReadPlanner:
 
     def __init__(
         self,
-        form: SchemaFormat,
+        form: Format,
         schema: Schema | None,
         options: ReadOptions,
         strategy: Strategy,
@@ -373,6 +397,7 @@ class ReadPlanner:
             migrated = hooks is not None and hooks.migrate is not None
             bare = 0 if hooks is not None and hooks.payload is not None else skip
             decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes, hooks)
+            hooks = _then_objects(form.model, hooks)
         except SchemaRegistryError as error:
             made = _registry_error("the schema is not available", error)
             made.registry_away = not (error.not_found or isinstance(error, InvalidSchemaError))

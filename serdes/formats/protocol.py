@@ -14,7 +14,7 @@ from serdes.asks import Flow
 from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
-__all__ = ["Contracts", "Decode", "Encode", "ReadHooks", "Referenced", "SchemaFormat", "WriteHooks"]
+__all__ = ["Contracts", "Decode", "Encode", "Format", "Objects", "ReadHooks", "Referenced", "WriteHooks"]
 
 Encode: TypeAlias = Callable[[Any], bytes]
 """Value → what was asked to be put in front, and the payload."""
@@ -24,7 +24,27 @@ Referenced: TypeAlias = Sequence[tuple[SchemaReference, Schema]]
 """All schemas that a schema uses, each after those it uses itself."""
 
 
-class SchemaFormat(Protocol):
+class Objects(Protocol):
+    """Objects of a user's class as plain values, for the rules of data contracts."""
+
+    def plain(self, value: Any) -> Any:
+        """An object as a plain value.
+
+        Raises:
+            SerializationError: it is none of the class.
+        """
+        ...
+
+    def objects(self, value: Any) -> Any:
+        """A plain value as an object.
+
+        Raises:
+            SerializationError: the class refuses it.
+        """
+        ...
+
+
+class Format(Protocol):
     """A schema format, as one serializer uses it. `parsed` is whatever its `parse` gives.
 
     Attributes:
@@ -34,6 +54,14 @@ class SchemaFormat(Protocol):
 
     schema_type: str
     needs_writer: bool
+
+    @property
+    def model(self) -> Objects | None:
+        """The class that encoders take and decoders make objects of; None for plain values.
+
+        Where a data contract changes values, encoders take and decoders make plain ones.
+        """
+        ...
 
     def parse(self, schema: Schema, referenced: Referenced) -> Any:
         """Parses a schema.
@@ -55,8 +83,8 @@ class SchemaFormat(Protocol):
         """The schema to register, with its references; what it refers to is registered before."""
         ...
 
-    def encoder(self, parsed: Any, prefix: bytes) -> Encode:
-        """A function that encodes values, with `prefix` in front of each."""
+    def encoder(self, parsed: Any, prefix: bytes, hooks: WriteHooks | None = None) -> Encode:
+        """A function that encodes values, with `prefix` in front of each; `hooks` are what a data contract does."""
         ...
 
     def decoder(

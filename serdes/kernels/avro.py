@@ -26,6 +26,7 @@ __all__ = [
     "ReadInt",
     "ReadMap",
     "ReadNull",
+    "ReadObject",
     "ReadRecord",
     "ReadRefused",
     "ReadString",
@@ -36,6 +37,7 @@ __all__ = [
     "Reader",
     "WriteArray",
     "WriteBoolean",
+    "WriteByClass",
     "WriteBytes",
     "WriteDate",
     "WriteDecimal",
@@ -46,7 +48,9 @@ __all__ = [
     "WriteInstant",
     "WriteInt",
     "WriteMap",
+    "WriteMember",
     "WriteNull",
+    "WriteObject",
     "WritePrepared",
     "WriteRecord",
     "WriteString",
@@ -105,15 +109,11 @@ if TYPE_CHECKING or IMPL == "pure":
         WriteTimeOfDay,
         WriteUUID,
     )
+    from serdes.kernels.pure.avro_objects import ReadObject, WriteByClass, WriteMember, WriteObject
 else:
     from serdes.kernels.native import avro as _nodes
     from serdes.kernels.native import avro_logical as _logical
+    from serdes.kernels.native import avro_objects as _objects
 
-    globals().update(
-        {
-            _name: getattr(_module, _name)
-            for _module in (_nodes, _logical)
-            for _name in __all__
-            if hasattr(_module, _name)
-        }
-    )
+    for _module in (_nodes, _logical, _objects):
+        globals().update({_name: getattr(_module, _name) for _name in __all__ if hasattr(_module, _name)})

@@ -183,7 +183,7 @@ def record_of(value: Any, what: str) -> dict[Any, Any]:
 
 
 def as_dict(value: Any) -> dict[str, Any] | None:
-    """The fields of a dataclass, attrs or pydantic object (not of objects in it); None for anything else."""
+    """The fields of a dataclass, attrs, pydantic or msgspec object (not of objects in it); None for anything else."""
     if isinstance(value, type):
         return None
     if dataclasses.is_dataclass(value):
@@ -192,4 +192,6 @@ def as_dict(value: Any) -> dict[str, Any] | None:
         return {field.name: getattr(value, field.name) for field in value.__attrs_attrs__}
     if hasattr(type(value), "model_fields"):
         return {name: getattr(value, name) for name in type(value).model_fields}
+    if hasattr(type(value), "__struct_fields__"):
+        return {name: getattr(value, name) for name in value.__struct_fields__}
     return None

@@ -1,4 +1,4 @@
-"""The fields of users' classes: dataclasses, attrs classes, pydantic models, named tuples and TypedDicts, all alike.
+"""The fields of users' classes: dataclasses, attrs, pydantic, msgspec, named tuples and TypedDicts, all alike.
 
 Must not know of schemas. No default factory of a user is called: its value belongs to one object, not to the class.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from serdes.errors import SerializationError
@@ -18,6 +18,7 @@ __all__ = [
     "Member",
     "fields_of",
     "full_name",
+    "is_qualifier",
     "is_typed_dict",
     "maker_of",
     "members",
@@ -85,6 +86,9 @@ def members(kind: Any) -> list[Member] | None:
         return [
             Member(one.name, hints[one.name], _attrs_default(one), one.alias or one.name.lstrip("_")) for one in found
         ]
+    if hasattr(kind, "__struct_fields__"):
+        hints = _hints(kind)
+        return [Member(name, hints[name], default, name) for name, default in _struct_defaults(kind)]
     if _is_named_tuple(kind):
         hints, defaults = _hints(kind), kind._field_defaults  # type: ignore[attr-defined]
         names = kind._fields  # type: ignore[attr-defined]
@@ -97,7 +101,7 @@ def members(kind: Any) -> list[Member] | None:
 def _key(kind: Any, name: str, hint: Any) -> Member:
     """A key of a TypedDict; where annotations are text, the class itself does not know which may be missing."""
     inner, missing = hint, name in kind.__optional_keys__
-    while (origin := typing.get_origin(inner)) is not None and (origin is typing.Annotated or _is_qualifier(origin)):
+    while (origin := typing.get_origin(inner)) is not None and (origin is typing.Annotated or is_qualifier(inner)):
         missing = True if origin is typing.NotRequired else False if origin is typing.Required else missing
         inner = typing.get_args(inner)[0]
     return Member(name, hint, None if missing else MISSING, name, missing)
@@ -146,10 +150,22 @@ def _attrs_default(found: Any) -> Any:
     return MISSING if repr(found.default) == "NOTHING" else found.default
 
 
+def _struct_defaults(kind: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a msgspec.Struct with their defaults."""
+    from msgspec import NODEFAULT
+    from msgspec.structs import fields
+
+    for item in fields(kind):
+        if item.default is not NODEFAULT:
+            yield item.name, item.default
+        else:
+            yield item.name, MISSING if item.default_factory is NODEFAULT else _made(item.default_factory)
+
+
 def unwrapped(kind: Any) -> Any:
     """A type without `Annotated`, `Required`, `NotRequired`, `ReadOnly` and `NewType` around it."""
     while True:
-        if typing.get_origin(kind) is typing.Annotated or _is_qualifier(typing.get_origin(kind)):
+        if typing.get_origin(kind) is typing.Annotated or is_qualifier(kind):
             kind = typing.get_args(kind)[0]
         elif isinstance(kind, typing.NewType):
             kind = kind.__supertype__
@@ -159,7 +175,9 @@ def unwrapped(kind: Any) -> Any:
             return kind
 
 
-def _is_qualifier(origin: Any) -> bool:
+def is_qualifier(kind: Any) -> bool:
+    """Whether an annotation says of a key whether it is required, or may be changed, and no more."""
+    origin = typing.get_origin(kind)
     return origin in (typing.Required, typing.NotRequired) or getattr(origin, "_name", None) == "ReadOnly"
 
 

@@ -18,7 +18,18 @@ from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
 from serdes.models.members import fields_of, full_name, maker_of, members, name_of, union_parts, unwrapped
 
-__all__ = ["ARRAYS", "MAPS", "avro_builder", "avro_dumper", "class_guard", "length_of", "names_needed", "symbols"]
+__all__ = [
+    "ARRAYS",
+    "MAPS",
+    "avro_builder",
+    "avro_dumper",
+    "builder_of",
+    "class_guard",
+    "dumper_of",
+    "length_of",
+    "names_needed",
+    "symbols",
+]
 
 Convert = Callable[[Any], Any]
 ARRAYS: Final = (list, tuple, set, frozenset, collections.abc.Sequence)
@@ -48,6 +59,11 @@ def avro_dumper(kind: Any, plain: bool = True) -> Convert:
 def class_guard(kind: Any) -> Convert | None:
     """A function that refuses what holds objects of other classes than the annotations say; None if there are none."""
     return _Dumping(False).of(kind, getattr(kind, "__name__", ""))
+
+
+def dumper_of(kind: Any, plain: bool = True) -> Convert | None:
+    """As `avro_dumper`, for any annotation; None if values are what they should be. Paths begin at the value."""
+    return _Dumping(plain).of(kind, "")
 
 
 def _same(value: Any) -> Any:
@@ -176,6 +192,7 @@ class _Dumping:
 
 
 def _has_own_schema(kind: Any) -> bool:
+    """Whether an annotation says its Avro type itself."""
     return any(type(extra).__name__ == "AvroType" for extra in kind.__metadata__)
 
 
@@ -223,6 +240,11 @@ def fits(kind: Any, value: Any) -> bool:
 def avro_builder(kind: Any) -> Convert:
     """A function that makes an object of a decoded value; records in unions come with their names."""
     return _Building().of(kind) or _same
+
+
+def builder_of(kind: Any) -> Convert | None:
+    """As `avro_builder`, for any annotation; None if values are what they should be."""
+    return _Building().of(kind)
 
 
 def names_needed(kind: Any) -> bool:

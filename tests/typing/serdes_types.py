@@ -28,9 +28,22 @@ def typed(registry: SchemaRegistryClient) -> None:
     JSONSerializer.for_type(Order, registry)(5)  # type: ignore[arg-type]
 
 
+def models(registry: SchemaRegistryClient, anything: AvroDeserializer) -> Any:
+    deserialize = AvroDeserializer(registry, model=Order)
+    assert_type(deserialize(b""), Order | None)
+    assert_type(JSONDeserializer(schema_registry_client=registry, model=Order)(b""), Order | None)
+    serialize = AvroSerializer(registry, model=Order)
+    assert_type(serialize(Order("1", 2.5)), bytes | None)
+    serialize(5)  # type: ignore[arg-type]
+    JSONSerializer(None, registry, model=Order)(5)  # type: ignore[arg-type]
+    AvroSerializer(registry, "{}")({"any": "thing"})
+    return anything(b"")
+
+
 async def awaited(registry: AsyncSchemaRegistryClient) -> None:
     deserialize = AsyncAvroDeserializer.for_type(Order, registry)
     assert_type(await deserialize(b"", None), Order | None)
+    assert_type(await AsyncAvroDeserializer(registry, model=Order)(b""), Order | None)
 
 
 def simple() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from registry import InvalidSchemaError, Schema
 from registry.schemas.avro.model import AvroType, Kind, NamedType, parse
@@ -18,13 +18,15 @@ from serdes.errors import SerializationError, UnfitError
 from serdes.formats.avro.logical import logical_of, preparing
 from serdes.formats.avro.reading import Tags, reader_of
 from serdes.formats.avro.writing import writer_of
-from serdes.formats.protocol import Decode, Encode
-from serdes.kernels.avro import Decoder, Encoder, WriteBytes
+from serdes.formats.protocol import Decode, Encode, Objects
+from serdes.kernels.avro import Decoder, Encoder, Reader, WriteBytes, Writer
 from serdes.kernels.misfit import Misfit, Unresolved, octets_of
+from serdes.kernels.shape import Unmade
 from serdes.options import MAX_EMPTY_ITEMS
 
 __all__ = [
     "MAX_EMPTY_ITEMS",
+    "AvroModel",
     "AvroSchema",
     "Decode",
     "Encode",
@@ -84,7 +86,32 @@ def load_texts(text: str, referenced: Iterable[str] = ()) -> AvroSchema:
         raise SerializationError(f"the Avro schema is not valid: {error.error_message}") from error
 
 
-def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, allow_default: bool = False) -> Encode:
+class AvroModel(Objects, Protocol):
+    """A user's class, whose objects are written and read without plain values between.
+
+    Attributes:
+        named: whether records in unions must come with their names, so that objects can be made of plain values.
+    """
+
+    named: bool
+
+    def writer(self, avro: AvroType, strict: bool, allow_default: bool) -> Writer:
+        """The node that writes objects with a type; see `serdes.formats.avro.writing.writer_of`."""
+        ...
+
+    def reader(self, writer: AvroType, reader: AvroType) -> Reader:
+        """The node that reads what was written with one type, as another, into objects."""
+        ...
+
+
+def encoder(
+    schema: AvroSchema,
+    prefix: bytes = b"",
+    *,
+    strict: bool = False,
+    allow_default: bool = False,
+    values: AvroModel | None = None,
+) -> Encode:
     """A function that encodes values of a schema.
 
     Values of a top-level `bytes` schema are written without a length, whatever its logical type, as Confluent's
@@ -95,6 +122,7 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
         prefix: put in front of every result.
         strict: a record must have exactly the schema's fields.
         allow_default: as `strict`, but fields with a default may be missing.
+        values: the class that values are of; None for plain ones.
 
     The function raises:
         UnfitError: the value does not fit; `path` names the place.
@@ -103,7 +131,8 @@ def encoder(schema: AvroSchema, prefix: bytes = b"", *, strict: bool = False, al
     if model.kind is Kind.BYTES:
         return _raw_encoder(model, prefix)
     root = model.short_name if isinstance(model, NamedType) else ""
-    return Encoder(_node(writer_of, model, strict or allow_default, allow_default), prefix, _unfit(root))
+    make = writer_of if values is None else values.writer
+    return Encoder(_node(make, model, strict or allow_default, allow_default), prefix, _unfit(root))
 
 
 def _node(make: Callable[..., Any], *arguments: Any) -> Any:
@@ -143,6 +172,7 @@ def decoder(
     skip: int = 0,
     tags: Tags = Tags.NOTHING,
     max_empty_items: int = MAX_EMPTY_ITEMS,
+    values: AvroModel | None = None,
 ) -> Decode:
     """A function that decodes payloads written with one schema into values of another.
 
@@ -152,13 +182,17 @@ def decoder(
         skip: bytes in front of every payload.
         tags: what values of unions come with, as tuples `(tag, value)`.
         max_empty_items: array items of one payload that take no bytes; as many as it has bytes are always allowed.
+        values: the class that values are to be of; None for plain ones.
 
     The function raises:
         SerializationError: truncated, trailing bytes, not data of this schema, or the schemas can't be resolved.
     """
     target = (reader or writer).model
     fault = _unreadable(writer, reader or writer)
-    node = _node(reader_of, writer.model, target, tags)
+    if values is None:
+        node = _node(reader_of, writer.model, target, tags)
+    else:
+        node = _node(values.reader, writer.model, target)
     if writer.model.kind is not Kind.BYTES:
         return Decoder(node, skip, max_empty_items, fault)
     decode = Decoder(node, 0, max_empty_items, fault)
@@ -179,6 +213,8 @@ def _unreadable(writer: AvroSchema, reader: AvroSchema) -> Callable[[Exception, 
             why = reasons() or error.reason
             reason = f"the payload's schema can't be resolved to the reader's: {why}"
             return SerializationError(reason, path=error.path(root))
+        if isinstance(error, Unmade):
+            return SerializationError(error.reason, path=error.path(root) if error.parts else None)
         if isinstance(error, Misfit):
             reason = f"the payload of {size_bytes} bytes can't be decoded with its schema: {error.reason}"
             return SerializationError(reason, path=error.path(root))

@@ -8,21 +8,22 @@ from __future__ import annotations
 from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext
-from serdes.formats.avro.codec import MAX_EMPTY_ITEMS, AvroSchema, Tags, decoder, encoder, load_texts
-from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced
+from serdes.formats.avro.codec import MAX_EMPTY_ITEMS, AvroModel, AvroSchema, Tags, decoder, encoder, load_texts
+from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import WriteOptions
 
 __all__ = ["AvroFormat"]
 
 
 class AvroFormat:
-    """Avro; see `serdes.formats.protocol.SchemaFormat`.
+    """Avro; see `serdes.formats.protocol.Format`.
 
     Args:
         strict: a record must have exactly the schema's fields.
         allow_default: as `strict`, but fields with a default may be missing.
         return_record_name: records in unions come as `(name, record)`.
         max_empty_items: array items of one payload that take no bytes.
+        model: the class that values are of; None for plain ones.
     """
 
     schema_type = "AVRO"
@@ -34,7 +35,9 @@ class AvroFormat:
         allow_default: bool = False,
         return_record_name: bool = False,
         max_empty_items: int = MAX_EMPTY_ITEMS,
+        model: AvroModel | None = None,
     ) -> None:
+        self.model = model
         self._strict = strict
         self._allow_default = allow_default
         self._return_record_name = return_record_name
@@ -56,9 +59,10 @@ class AvroFormat:
         yield from ()
         return schema
 
-    def encoder(self, parsed: AvroSchema, prefix: bytes) -> Encode:
-        """See `serdes.formats.avro.codec.encoder`."""
-        return encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default)
+    def encoder(self, parsed: AvroSchema, prefix: bytes, hooks: WriteHooks | None = None) -> Encode:
+        """See `serdes.formats.avro.codec.encoder`; what a contract makes of values is plain."""
+        values = None if hooks is not None and hooks.value is not None else self.model
+        return encoder(parsed, prefix, strict=self._strict, allow_default=self._allow_default, values=values)
 
     def accept(self, written: Schema, indexes: list[int] | None) -> None:
         """Whatever the schema says is read; what doesn't fit shows in the values."""
@@ -74,6 +78,13 @@ class AvroFormat:
         indexes: list[int] | None,
         hooks: ReadHooks | None = None,
     ) -> Decode:
-        """See `serdes.formats.avro.codec.decoder`."""
-        tags = Tags.NAMES if self._return_record_name else Tags.NOTHING
-        return decoder(writer, reader, skip=skip, tags=tags, max_empty_items=self._max_empty_items)
+        """See `serdes.formats.avro.codec.decoder`; a contract that changes values gets plain ones."""
+        changed = hooks is not None and (hooks.migrate is not None or hooks.value is not None)
+        named = self._return_record_name or (self.model is not None and self.model.named)
+        return decoder(
+            *(writer, reader),
+            skip=skip,
+            tags=Tags.NAMES if named else Tags.NOTHING,
+            max_empty_items=self._max_empty_items,
+            values=None if changed else self.model,
+        )

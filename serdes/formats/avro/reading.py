@@ -8,10 +8,14 @@ specification 1.12, "Schema Resolution", "Logical Types".
 
 from __future__ import annotations
 
+import datetime
 import enum
 import struct
+import uuid
 from collections.abc import Callable
-from typing import Any, Final
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from registry.schemas.avro.model import (
     ArrayType,
@@ -25,7 +29,7 @@ from registry.schemas.avro.model import (
     UnionType,
 )
 from serdes.formats.avro.decimal import decimal_reader, decimal_rescaler
-from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, Convert, logical_of, presenting
+from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, Convert, Duration, logical_of, presenting
 from serdes.formats.avro.resolution import Resolution, units_of
 from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.avro import (
@@ -55,7 +59,9 @@ from serdes.kernels.avro import (
 )
 from serdes.kernels.misfit import Misfit, Unresolved
 
-__all__ = ["Tags", "reader_of"]
+__all__ = ["Readers", "Tags", "enum_reader", "is_free", "reader_of"]
+
+Default: TypeAlias = tuple[bytes, Reader, Any]
 
 
 class Tags(enum.Enum):
@@ -68,10 +74,10 @@ class Tags(enum.Enum):
 
 def reader_of(writer: AvroType, reader: AvroType | None = None, tags: Tags = Tags.NOTHING) -> Reader:
     """The node that reads what was written with one type as another (None: the same)."""
-    return _Readers(reader or writer, tags, raw=False).of(writer, reader or writer)
+    return Readers(reader or writer, tags, raw=False).of(writer, reader or writer)
 
 
-class _Readers:
+class Readers:
     """Makes a node per pair of types; records that hold themselves hold the node of their pair.
 
     Args:
@@ -81,14 +87,15 @@ class _Readers:
     """
 
     def __init__(self, reader: AvroType, tags: Tags, raw: bool) -> None:
-        self._resolution = Resolution(reader)
+        self.resolution = Resolution(reader)
         self._reader = reader
         self._tags = tags
         self._raw = raw
         self._nodes: dict[tuple[int, int], Reader] = {}
-        self._skipping: _Readers | None = None
+        self._skipping: Readers | None = None
 
     def of(self, writer: AvroType, reader: AvroType) -> Reader:
+        """The node that reads one type as another."""
         key = (id(writer), id(reader))
         if key not in self._nodes:
             self._nodes[key] = self._made(writer, reader, key)
@@ -102,7 +109,7 @@ class _Readers:
             else:
                 union.fill([self.of(branch, reader) for branch in writer.branches])
             return union
-        fault = None if self._raw else self._resolution.fault(writer, reader)
+        fault = None if self._raw else self.resolution.fault(writer, reader)
         if fault is not None and not (isinstance(writer, RecordType) and isinstance(reader, RecordType)):
             return ReadRefused(lambda: Unresolved(fault))
         if isinstance(reader, UnionType):
@@ -110,7 +117,7 @@ class _Readers:
         if isinstance(writer, RecordType) and isinstance(reader, RecordType):
             return self._record(writer, reader, key)
         if isinstance(writer, ArrayType) and isinstance(reader, ArrayType):
-            array = self._nodes[key] = ReadArray(_is_free(writer.items, frozenset()))
+            array = self._nodes[key] = ReadArray(is_free(writer.items, frozenset()))
             array.fill(self.of(writer.items, reader.items))
             return array
         if isinstance(writer, MapType) and isinstance(reader, MapType):
@@ -118,13 +125,13 @@ class _Readers:
             made.fill(self.of(writer.values, reader.values))
             return made
         if isinstance(writer, EnumType) and isinstance(reader, EnumType):
-            return _enum(writer, reader)
+            return enum_reader(writer, reader)
         if self._raw:
             return _raw(writer)
         return _converted(writer, reader)
 
     def _into_union(self, writer: AvroType, reader: UnionType) -> Reader:
-        place = self._resolution.branch(writer, reader)
+        place = self.resolution.branch(writer, reader)
         assert place is not None
         branch = reader.branches[place]
         inner = self.of(writer, branch)
@@ -140,72 +147,108 @@ class _Readers:
         if self._raw:
             record.fill([(field.name, False, self.of(field.type, field.type)) for field in writer.fields], {}, [])
             return record
-        found = self._resolution.fields(writer, reader)
+        refused = self.refused(writer, reader)
+        if refused is not None:
+            self._nodes[key] = refused
+            return refused
+        record.fill(*self.fields(writer, reader, lambda field, taker: self.of(field.type, taker.type), self.default))
+        return record
+
+    def refused(self, writer: RecordType, reader: RecordType) -> Reader | None:
+        """What says why one record can't be read as another; None if it can."""
+        found = self.resolution.fields(writer, reader)
         taken = [field.name for field in found.values()]
         missing = [field for field in reader.fields if field.name not in taken]
-        if len(set(taken)) < len(taken) or not all(field.has_default for field in missing):
-            fault = self._resolution.fault(writer, reader) or ""
-            self._nodes[key] = refused = ReadRefused(lambda: Unresolved(fault))
-            return refused
-        steps = []
+        if len(set(taken)) == len(taken) and all(field.has_default for field in missing):
+            return None
+        fault = self.resolution.fault(writer, reader) or ""
+        return ReadRefused(lambda: Unresolved(fault))
+
+    def fields(
+        self,
+        writer: RecordType,
+        reader: RecordType,
+        of: Callable[[Field, Field], Reader],
+        default_of: Callable[[Field], Default],
+    ) -> tuple[list[tuple[str, bool, Reader]], dict[str, Any], list[tuple[str, bytes, Reader]]]:
+        """What a record's node is filled with.
+
+        Args:
+            writer: what was written.
+            reader: what it becomes.
+            of: makes the node for a written field that the reader has.
+            default_of: decodes the default of one that was not written.
+        """
+        found = self.resolution.fields(writer, reader)
+        steps: list[tuple[str, bool, Reader]] = []
         for field in writer.fields:
             taker = found.get(field.name)
             if taker is None:
                 steps.append((field.name, False, self._skip(field.type)))
             else:
-                steps.append((taker.name, True, self.of(field.type, taker.type)))
+                steps.append((taker.name, True, of(field, taker)))
+        taken = {field.name for field in found.values()}
         constants: dict[str, Any] = {}
         fresh: list[tuple[str, bytes, Reader]] = []
-        for field in missing:
-            self._default(field, constants, fresh, steps)
-        record.fill(steps, constants, fresh)
-        return record
+        for field in reader.fields:
+            if field.name in taken:
+                continue
+            try:
+                data, node, value = default_of(field)
+            except Misfit as error:
+                reason = f"field {field.name!r} was not written, and its default can't be used: {error.reason}"
+                steps.append((field.name, False, ReadRefused(partial(Unresolved, reason))))
+                continue
+            if _is_constant(value):
+                constants[field.name] = value
+            else:
+                fresh.append((field.name, data, node))
+        return steps, constants, fresh
 
-    def _default(
-        self,
-        field: Field,
-        constants: dict[str, Any],
-        fresh: list[tuple[str, bytes, Reader]],
-        steps: list[tuple[str, bool, Reader]],
-    ) -> None:
-        """A default that nobody can change is made once, others anew each time."""
-        try:
-            data = default_bytes(field)
-            node = _Readers(self._reader, self._tags, raw=False).of(field.type, field.type)
-            value = Decoder(node, 0, len(data), lambda error, size: error)(data)
-        except Misfit as error:
-            reason = f"field {field.name!r} was not written, and its default can't be used: {error.reason}"
-            steps.append((field.name, False, ReadRefused(lambda: Unresolved(reason))))
-            return
-        if _is_constant(value):
-            constants[field.name] = value
-        else:
-            fresh.append((field.name, data, node))
+    def default(self, field: Field) -> Default:
+        """A default: its bytes, what reads them, and what comes out.
+
+        Raises:
+            Misfit: it is not one of its type.
+        """
+        data = default_bytes(field)
+        node = Readers(self._reader, self._tags, raw=False).of(field.type, field.type)
+        return data, node, Decoder(node, 0, len(data), lambda error, size: error)(data)
 
     def _skip(self, avro: AvroType) -> Reader:
         if self._skipping is None:
-            self._skipping = _Readers(avro, Tags.NOTHING, raw=True)
+            self._skipping = Readers(avro, Tags.NOTHING, raw=True)
         return self._skipping.of(avro, avro)
 
 
 def _is_constant(value: Any) -> bool:
-    if isinstance(value, tuple):
+    """Whether nobody can change a value, so that all records may share it."""
+    if type(value) in (tuple, Duration):
         return all(map(_is_constant, value))
-    return not isinstance(value, (list, dict))
+    return value is None or type(value) in CONSTANTS or isinstance(value, enum.Enum)
 
 
-def _is_free(avro: AvroType, inside: frozenset[int]) -> bool:
+def is_free(avro: AvroType, inside: frozenset[int]) -> bool:
     """Whether a value of this type takes no bytes. A record that needs itself has no finite value."""
     if isinstance(avro, RecordType):
         if id(avro) in inside:
             return True
-        return all(_is_free(field.type, inside | {id(avro)}) for field in avro.fields)
+        return all(is_free(field.type, inside | {id(avro)}) for field in avro.fields)
     return avro.kind is Kind.NULL or (isinstance(avro, FixedType) and avro.size == 0)
 
 
-def _enum(writer: EnumType, reader: EnumType) -> Reader:
+def enum_reader(writer: EnumType, reader: EnumType, convert: Callable[[str], Any] | None = None) -> Reader:
+    """The node that reads one enum as another.
+
+    Args:
+        writer: what was written.
+        reader: what it becomes.
+        convert: makes of the reader's symbols what is wanted, once.
+    """
     known = set(reader.symbols)
-    symbols = [symbol if symbol in known else reader.default for symbol in writer.symbols]
+    symbols: list[Any] = [symbol if symbol in known else reader.default for symbol in writer.symbols]
+    if convert is not None:
+        symbols = [None if symbol is None else convert(symbol) for symbol in symbols]
     reason = f"enum {reader.name} lacks a written symbol and has no default"
     return ReadEnum(symbols, lambda: Unresolved(reason))
 
@@ -218,6 +261,10 @@ def _raw(avro: AvroType) -> Reader:
     return ReadBytes() if avro.kind is Kind.STRING else _leaf(avro)
 
 
+CONSTANTS: Final = (
+    *(bool, int, float, str, bytes, Decimal, uuid.UUID),
+    *(datetime.date, datetime.time, datetime.datetime),
+)
 LEAVES: Final[dict[Kind, Callable[[], Reader]]] = {
     Kind.NULL: ReadNull,
     Kind.BOOLEAN: ReadBoolean,

@@ -48,7 +48,7 @@ from serdes.kernels.avro import (
 )
 from serdes.kernels.misfit import Misfit
 
-__all__ = ["default_bytes", "writer_of"]
+__all__ = ["Writers", "default_bytes", "encoded_default", "leaf_writer", "logical_writer", "writer_of"]
 
 MAX_DEFAULT_DEPTH: Final = 100
 MAX_DEFAULT_PARTS: Final = 10_000
@@ -63,13 +63,13 @@ def writer_of(avro: AvroType, strict: bool = False, allow_default: bool = False)
         strict: records must have exactly the schema's fields.
         allow_default: as `strict`, but fields with a default may be missing.
     """
-    made = _Writers(strict, allow_default)
+    made = Writers(strict, allow_default)
     node = made.of(avro)
     made.finish()
     return node
 
 
-class _Writers:
+class Writers:
     """Makes a node per type; records that hold themselves hold the node of their record."""
 
     def __init__(self, strict: bool, allow_default: bool) -> None:
@@ -78,6 +78,7 @@ class _Writers:
         self._records: list[tuple[RecordType, WriteRecord]] = []
 
     def of(self, avro: AvroType) -> Writer:
+        """The node that writes a type; it is ready after `finish`."""
         found = self._nodes.get(id(avro))
         if found is not None:
             return found
@@ -96,8 +97,8 @@ class _Writers:
         if isinstance(avro, UnionType):
             return WriteUnion(quick_branches(avro), Chooser(avro))
         prepare = preparing(avro)
-        leaf = _leaf(avro)
-        return leaf if prepare is None else _logical(avro, prepare, leaf)
+        leaf = leaf_writer(avro)
+        return leaf if prepare is None else logical_writer(avro, prepare, leaf)
 
     def _fill(self, avro: AvroType, made: Writer) -> None:
         if isinstance(made, WriteUnion) and isinstance(avro, UnionType):
@@ -111,11 +112,14 @@ class _Writers:
         """Fills the records, with the defaults of their fields."""
         for avro, record in self._records:
             record.fill(
-                [(field.name, self.of(field.type), _encoded(field), takes_null(field.type)) for field in avro.fields]
+                [
+                    (field.name, self.of(field.type), encoded_default(field), takes_null(field.type))
+                    for field in avro.fields
+                ]
             )
 
 
-def _encoded(field: Field) -> bytes | str | None:
+def encoded_default(field: Field) -> bytes | str | None:
     """A default as bytes; why there are none, if it is not valid."""
     if not field.has_default:
         return None
@@ -125,7 +129,7 @@ def _encoded(field: Field) -> bytes | str | None:
         return f"the field is missing, and its default can't be used: {error.reason}"
 
 
-def _leaf(avro: AvroType) -> Writer:
+def leaf_writer(avro: AvroType) -> Writer:
     what = described(avro)
     if isinstance(avro, FixedType):
         return WriteFixed(avro.size, what)
@@ -137,7 +141,14 @@ def _leaf(avro: AvroType) -> Writer:
     return LEAVES[avro.kind](what)
 
 
-def _logical(avro: AvroType, prepare: Convert, leaf: Writer) -> Writer:
+def logical_writer(avro: AvroType, prepare: Convert, leaf: Writer) -> Writer:
+    """The node of a logical type.
+
+    Args:
+        avro: the type.
+        prepare: makes of a value what the type beneath holds.
+        leaf: writes that.
+    """
     logical = logical_of(avro)
     if logical in INSTANTS or logical in LOCALS:
         utc = logical in INSTANTS
@@ -191,7 +202,7 @@ def _plain_writer(avro: AvroType) -> Writer:
     return node
 
 
-class _Complete(_Writers):
+class _Complete(Writers):
     """Writers of records that need no defaults, since `_value` has put them in."""
 
     def __init__(self) -> None:

@@ -12,14 +12,14 @@ from registry import Schema
 from serdes.asks import Flow
 from serdes.context import SerializationContext
 from serdes.formats.json.codec import JsonSchema, decoder, encoder, load
-from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced
+from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import WriteOptions
 
 __all__ = ["JsonFormat"]
 
 
 class JsonFormat:
-    """JSON; see `serdes.formats.protocol.SchemaFormat`.
+    """JSON; see `serdes.formats.protocol.Format`.
 
     Args:
         validate: whether values are checked against their schema.
@@ -29,6 +29,7 @@ class JsonFormat:
 
     schema_type = "JSON"
     needs_writer = True
+    model = None
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class JsonFormat:
         yield from ()
         return schema
 
-    def encoder(self, parsed: JsonSchema, prefix: bytes) -> Encode:
+    def encoder(self, parsed: JsonSchema, prefix: bytes, hooks: WriteHooks | None = None) -> Encode:
         """See `serdes.formats.json.codec.encoder`."""
         return encoder(parsed, prefix, self._validate, self._encode_json)
 

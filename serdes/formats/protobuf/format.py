@@ -25,14 +25,14 @@ from serdes.formats.protobuf.codec import (
     of_class,
     types_at,
 )
-from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced
+from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import ANY_TYPE, WriteOptions
 
 __all__ = ["ProtobufFormat"]
 
 
 class ProtobufFormat:
-    """Protobuf; see `serdes.formats.protocol.SchemaFormat`.
+    """Protobuf; see `serdes.formats.protocol.Format`.
 
     Args:
         message: the generated class, None if the schema or the frame say what messages are.
@@ -42,6 +42,7 @@ class ProtobufFormat:
     """
 
     schema_type = "PROTOBUF"
+    model = None
 
     def __init__(self, message: type[Message] | None = None, type_name: str = "", any_type: bool = False) -> None:
         self._message = message
@@ -81,7 +82,7 @@ class ProtobufFormat:
         """The class of the messages that are written with a schema."""
         return self._message or self._chosen(parsed)
 
-    def encoder(self, parsed: ProtobufSchema, prefix: bytes) -> Encode:
+    def encoder(self, parsed: ProtobufSchema, prefix: bytes, hooks: WriteHooks | None = None) -> Encode:
         """See `serdes.formats.protobuf.codec.encoder`."""
         return encoder(self.message_class(parsed), prefix)
 

@@ -63,6 +63,10 @@ cdef class Writer:
     cdef int write(self, Out* out, object value) except -1
 
 
+cdef class WriteNull(Writer):
+    pass
+
+
 cdef class WriteInt(Writer):
     cdef int64_t low, high
     cdef object what

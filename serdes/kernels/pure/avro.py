@@ -548,10 +548,11 @@ class ReadEnum(Reader):
     """One of some symbols.
 
     Args:
-        symbols: what each of the writer's becomes; None for one the reader does not know.
+        symbols: what each of the writer's becomes, a text or a member of a Python enum; None for one that the
+            reader does not know.
     """
 
-    def __init__(self, symbols: Sequence[str | None], unknown: Callable[[], Exception]) -> None:
+    def __init__(self, symbols: Sequence[Any], unknown: Callable[[], Exception]) -> None:
         self._symbols, self._unknown = list(symbols), unknown
 
     def read(self, source: Source) -> Any:

@@ -13,10 +13,12 @@ import attrs
 import pydantic
 import pytest
 
+from registry import Rule, RuleKind, RuleMode, RuleSet, Schema
 from serdes import Duration, MessageField, SerializationContext, SerializationError
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.json_schema import JSONDeserializer, JSONSerializer
-from serdes.typed import AvroType, Precision, avro_schema
+from serdes.rules import RuleContext, RuleExecutor, RuleRegistry
+from serdes.typed import Aliases, AvroType, Doc, Precision, avro_schema
 from tests.unit.serdes.fake import AsyncFakeRegistry, FakeRegistry
 
 VALUE = SerializationContext("orders", MessageField.VALUE)
@@ -137,6 +139,36 @@ def test_the_schema_of_a_class() -> None:
     assert fields["lines"]["type"]["items"] == "Card"
 
 
+def test_docs_and_aliases_of_a_class() -> None:
+    @dataclass
+    class Customer:
+        __avro_doc__ = "Who buys."
+        __avro_aliases__ = ("Client",)
+        name: Annotated[str, Doc("As on the invoice."), Aliases("full_name", "n")] = "x"
+
+    made = json.loads(avro_schema(Customer))
+    assert (made["doc"], made["aliases"]) == ("Who buys.", ["Client"])
+    field = {
+        "name": "name",
+        "type": "string",
+        "default": "x",
+        "doc": "As on the invoice.",
+        "aliases": ["full_name", "n"],
+    }
+    assert made["fields"] == [field]
+
+
+def test_an_alias_reads_older_values() -> None:
+    @dataclass
+    class Customer:
+        name: Annotated[str, Aliases("full_name")]
+
+    registry: Any = FakeRegistry()
+    old = '{"type":"record","name":"Customer","fields":[{"name":"full_name","type":"string"}]}'
+    frame = AvroSerializer(registry, old)({"full_name": "Ada"}, VALUE)
+    assert AvroDeserializer(registry, model=Customer)(frame, VALUE) == Customer("Ada")
+
+
 def test_types_without_a_schema() -> None:
     @dataclass
     class Odd:
@@ -182,6 +214,60 @@ def test_json_out_and_back(value: Any) -> None:
     unchecked = JSONDeserializer.for_type(kind, registry, {"validate": False})
     with pytest.raises(SerializationError, match="the value is no"):
         unchecked(b'\x00\x00\x00\x00\x01{"a": "x"}', VALUE)
+
+
+def test_a_model_says_all() -> None:
+    registry: Any = FakeRegistry()
+    frame = AvroSerializer(registry, model=Point)(Point(1), VALUE)
+    assert AvroDeserializer(registry, model=Point)(frame, VALUE) == Point(1)
+    frame = JSONSerializer(None, registry, model=Card)(Card("1"), VALUE)
+    assert JSONDeserializer(schema_registry_client=registry, model=Card)(frame, VALUE) == Card("1")
+
+
+def test_a_model_and_a_function_contradict_each_other() -> None:
+    registry: Any = FakeRegistry()
+
+    def same(value: Any, ctx: Any) -> Any:
+        return value
+
+    for make in (
+        lambda: AvroSerializer(registry, to_dict=same, model=Point),
+        lambda: AvroDeserializer(registry, from_dict=same, model=Point),
+        lambda: AvroDeserializer(registry, return_record_name=True, model=Point),
+        lambda: JSONSerializer(None, registry, same, model=Card),
+        lambda: JSONDeserializer(None, same, registry, model=Card),
+    ):
+        with pytest.raises(ValueError, match="model"):
+            make()
+
+
+class Noting(RuleExecutor):
+    """Keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def type(self) -> str:
+        return "NOTE"
+
+    def transform(self, ctx: RuleContext, message: Any) -> Any:
+        self.seen.append(message)
+        return message
+
+
+def test_rules_see_plain_values_of_models() -> None:
+    registry: Any = FakeRegistry()
+    noting, rules = Noting(), RuleRegistry()
+    rules.register_executor(noting)
+    rule = Rule("note", None, RuleKind.TRANSFORM, RuleMode.WRITEREAD, "NOTE")
+    ruled = Schema(avro_schema(Order), "AVRO", rule_set=RuleSet(None, [rule]))
+    registry.register_schema("orders-value", ruled)
+    conf = {"use.latest.version": True, "auto.register.schemas": False}
+    frame = AvroSerializer(registry, conf=conf, rule_registry=rules, model=Order)(ORDER, VALUE)
+    assert AvroDeserializer(registry, ruled, rule_registry=rules, model=Order)(frame, VALUE) == ORDER
+    assert AvroSerializer(registry, model=Order)(ORDER, VALUE)[5:] == frame[5:]
+    assert [type(item) for item in noting.seen] == [dict, dict]
+    assert noting.seen[0]["status"] == "PAID"
 
 
 def test_json_needs_a_type_that_pydantic_knows() -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import gc
-import importlib
-import json
 import random
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -16,13 +12,10 @@ from typing import Any
 
 import pytest
 
-from registry.schemas.avro.model import parse
-from serdes.formats.avro import reading as avro_reading
-from serdes.formats.avro import writing as avro_writing
 from serdes.formats.avro.logical import INSTANTS, LOCALS
 from serdes.kernels.misfit import MAX_DEPTH, Misfit
+from tests.unit.serdes.kernels.nodes import NODES, Built, grown, nodes_of, outcome
 
-NODES: list[str] = importlib.import_module("serdes.kernels.avro").__all__
 ALL = {
     "type": "record",
     "name": "R",
@@ -59,50 +52,6 @@ VALUE: dict[str, Any] = {
 }
 
 
-class Built:
-    """Writer and reader of a schema with one implementation."""
-
-    def __init__(self, kernel: SimpleNamespace, node: Any, monkeypatch: pytest.MonkeyPatch, reader: Any = None) -> None:
-        for name in NODES:
-            for module in (avro_reading, avro_writing):
-                if hasattr(module, name) and hasattr(kernel, name):
-                    monkeypatch.setattr(module, name, getattr(kernel, name))
-        monkeypatch.setattr(avro_writing, "LEAVES", dict(LEAVES(kernel)))
-        monkeypatch.setattr(avro_reading, "LEAVES", dict(READ_LEAVES(kernel)))
-        model = parse(json.dumps(node))
-        target = model if reader is None else parse(json.dumps(reader))
-        self.encode = kernel.Encoder(avro_writing.writer_of(model), b"!", lambda error: error)
-        self.decode = kernel.Decoder(avro_reading.reader_of(model, target), 1, 10, lambda error, size: error)
-
-
-def LEAVES(kernel: SimpleNamespace) -> Iterator[tuple[Any, Any]]:
-    for kind, make in avro_writing.LEAVES.items():
-        name = f"Write{kind.value.capitalize()}"
-        made = getattr(kernel, name)
-        plain = name in ("WriteNull", "WriteBoolean", "WriteFloat", "WriteDouble")
-        yield kind, (lambda what, made=made: made()) if plain else made
-        assert make is not None
-
-
-def READ_LEAVES(kernel: SimpleNamespace) -> Iterator[tuple[Any, Any]]:
-    for kind in avro_reading.LEAVES:
-        bits = {"int": 32, "long": 64}.get(kind.value)
-        name = "ReadInt" if bits else f"Read{kind.value.capitalize()}"
-        made = getattr(kernel, name)
-        yield kind, made if bits is None else (lambda made=made, bits=bits: made(bits))
-
-
-def nodes_of(implementation: str) -> SimpleNamespace:
-    """The nodes of one implementation, from all its modules."""
-    found: dict[str, Any] = {}
-    try:
-        for module in ("avro", "avro_logical"):
-            found.update(vars(importlib.import_module(f"serdes.kernels.{implementation}.{module}")))
-    except ImportError as error:
-        pytest.skip(f"the native kernels are not built (make kernels): {error}")
-    return SimpleNamespace(**found)
-
-
 @pytest.fixture(params=["pure", "native"])
 def kernel(request: pytest.FixtureRequest) -> SimpleNamespace:
     return nodes_of(request.param)
@@ -115,13 +64,6 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Built, Built]]:
         one = Built(pure, ALL, patch)
     with monkeypatch.context() as patch:
         yield one, Built(native, ALL, patch)
-
-
-def outcome(function: Any, argument: Any) -> Any:
-    try:
-        return repr(function(argument))
-    except Misfit as error:
-        return (type(error), error.reason, error.path("R"))
 
 
 def test_both_have_the_same_nodes() -> None:
@@ -292,18 +234,6 @@ def test_nothing_leaks(patched: Any) -> None:
         outcome(native.encode, {**VALUE, "s": "x" * 5000})
 
     assert grown(once) < 64
-
-
-def grown(once: Callable[[], None]) -> int:
-    """Blocks of memory that many calls leave behind, beyond those that the first ones do."""
-    for _ in range(300):
-        once()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(300):
-        once()
-    gc.collect()
-    return sys.getallocatedblocks() - before
 
 
 BAD = [
