@@ -19,18 +19,25 @@ TWINS = {
     "kafka_core/aio/consuming/consumer_calls.py": "kafka_core/sync/consumer_calls.py",
     "registry/client/aio_operations.py": "registry/client/operations.py",
     "registry/client/aio_dek.py": "registry/client/dek.py",
+    "registry/client/aio_shell.py": "registry/client/shell.py",
 }
 """Source → twin."""
 NAMES = {
     "AIOConsumerCalls": "ConsumerCalls",
+    "AsyncBaseTransport": "BaseTransport",
+    "AsyncClient": "Client",
     "AsyncDekRegistryClient": "DekRegistryClient",
     "AsyncOperations": "Operations",
     "AsyncSchemaRegistryClient": "SchemaRegistryClient",
+    "AsyncShell": "Shell",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "aclosing": "closing",
+    "aiter_bytes": "iter_bytes",
     "asyncio": "blocking",
     "registry.client.aio": "registry.client.blocking",
+    "registry.client.aio_operations": "registry.client.operations",
 }
 WORDS = re.compile(r"(?<![\w.])(" + "|".join(map(re.escape, sorted(NAMES, key=len, reverse=True))) + r")(?!\w)")
 

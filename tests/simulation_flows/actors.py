@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-import registry.client.aio
+import registry.client.aio_shell
 import registry.client.blocking
+import registry.client.shell
 import registry.waiting
 import serdes.engine.cache
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
@@ -136,13 +137,13 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
     clock = types.SimpleNamespace(monotonic=_monotonic, time=_monotonic, sleep=blocking.pop("sleep", None))
     chance = types.SimpleNamespace(Random=_random)
     with (
-        patch.object(registry.client.blocking, "time", clock),
+        patch.object(registry.client.shell, "time", clock),
         patch.object(registry.waiting, "time", clock),
         patch.object(registry.waiting, "SLICE_S", math.inf),
-        patch.object(registry.client.aio, "time", clock),
+        patch.object(registry.client.aio_shell, "time", clock),
         patch.object(serdes.engine.cache, "time", clock),
-        patch.object(registry.client.blocking, "random", chance),
-        patch.object(registry.client.aio, "random", chance),
+        patch.object(registry.client.shell, "random", chance),
+        patch.object(registry.client.aio_shell, "random", chance),
         patch.multiple(registry.client.blocking, **(blocking or {"Future": registry.client.blocking.Future})),
     ):
         yield
