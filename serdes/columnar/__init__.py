@@ -14,6 +14,7 @@ from serdes.columnar.decoder import (
     rules_refused,
 )
 from serdes.columnar.encoder import ColumnarEncoder, writing_rules
+from serdes.columnar.json.schema_of import json_schema_of
 
 __all__ = [
     "MAX_UNKNOWN_IDS",
@@ -25,6 +26,7 @@ __all__ = [
     "SchemaResolver",
     "UnappliedRulesError",
     "avro_schema_of",
+    "json_schema_of",
     "reading_rules",
     "rules_refused",
     "writing_rules",

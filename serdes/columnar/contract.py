@@ -67,6 +67,7 @@ class ColumnOptions:
             refuses recursive reader schemas.
         max_row_bytes: what the items of a row's arrays and maps may take in the columns; a row of more is an error.
         max_empty_items: array items of one payload that take no bytes; as many as it has bytes are always allowed.
+        validate: whether documents of JSON are checked against the reader's schema first, one by one as objects.
     """
 
     columns: tuple[str, ...] | None = None
@@ -76,6 +77,7 @@ class ColumnOptions:
     recursive_max_depth: int = 0
     max_row_bytes: int = MAX_ROW_BYTES
     max_empty_items: int = 10_000
+    validate: bool = False
 
     def __post_init__(self) -> None:
         if self.unions not in ("struct", "dense"):

@@ -136,4 +136,12 @@ def _avro(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
     return lambda kind, prefix, longest: AvroFrames(plan_of(kind, model), prefix, longest)
 
 
-FORMATS: Final[dict[str, Callable[[Schema, Resolver | None], MakeEncoder]]] = {"AVRO": _avro}
+def _json(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
+    from serdes.columnar.json.format import JsonColumns
+    from serdes.columnar.json.writing import JsonFrames
+
+    parsed = JsonColumns().load(schema, resolve)
+    return lambda kind, prefix, longest: JsonFrames(kind, parsed, prefix, longest)
+
+
+FORMATS: Final[dict[str, Callable[[Schema, Resolver | None], MakeEncoder]]] = {"AVRO": _avro, "JSON": _json}

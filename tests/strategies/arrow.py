@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import functools
 from typing import Any
 
 import pyarrow as pa
@@ -39,6 +40,7 @@ def field_of(name: str, kind: pa.DataType, nullable: bool) -> pa.Field:
     return pa.field(name, kind, nullable or pa.types.is_null(kind))
 
 
+@functools.cache
 def types(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
     """Any type but unions, run-end encoded and extension types of others."""
     leaves = st.sampled_from(LEAVES)
@@ -61,6 +63,7 @@ def types(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
     )
 
 
+@functools.cache
 def structs(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
     """Struct types with one to four fields."""
     return st.lists(
@@ -68,11 +71,13 @@ def structs(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
     ).map(lambda fields: pa.struct([field_of(*field) for field in fields]))
 
 
+@functools.cache
 def values(kind: pa.DataType) -> st.SearchStrategy[Any]:
     """Values of a type, null among them."""
     return st.one_of(st.none(), *[_values(kind)] * 4)
 
 
+@functools.cache
 def _values(kind: pa.DataType) -> st.SearchStrategy[Any]:
     is_one = pa.types
     if kind in INTS:

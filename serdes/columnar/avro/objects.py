@@ -9,12 +9,12 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Final
 
 import pyarrow as pa
 
 from serdes.columnar.avro.writing import UTF8_TEXT, UUID_TEXT, Step, WritePlan, place_of, reason_of
+from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.formats.avro.codec import AvroSchema, encoder
 from serdes.formats.avro.logical import UUID_TEXT as UUID_FORM
 from serdes.formats.avro.logical import Duration
@@ -141,11 +141,11 @@ class _Values:
 
     def items(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         items = self.of(step.kids[0], _entries(array) if pa.types.is_map(array.type) else array.values)
-        return [_items(items[start:end]) for start, end in _ranges(step, array)]
+        return [_items(items[start:end]) for start, end in ranges_of(array)]
 
     def entries(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         keys, values = self.of(step.kids[0], array.keys), self.of(step.kids[1], array.items)
-        return [self._entries(step, keys[start:end], values[start:end]) for start, end in _ranges(step, array)]
+        return [self._entries(step, keys[start:end], values[start:end]) for start, end in ranges_of(array)]
 
     def _entries(self, step: Step, keys: list[Any], values: list[Any]) -> Any:
         twice = _twice(keys)
@@ -225,17 +225,6 @@ def _entries(array: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays([array.keys, array.items], names)
 
 
-def _ranges(step: Step, array: pa.Array) -> list[tuple[int, int]]:
-    """Where the items of each list are, among all items."""
-    if step.source is Source.WIDTH:
-        return [((array.offset + at) * step.width, (array.offset + at + 1) * step.width) for at in range(len(array))]
-    starts = array.offsets.to_pylist()
-    if step.source in (Source.VIEWS_32, Source.VIEWS_64):
-        sizes = array.sizes.to_pylist()
-        return [(start, start + size) for start, size in zip(starts, sizes, strict=True)]
-    return list(pairwise(starts))
-
-
 # --- values without parts
 
 
@@ -246,13 +235,7 @@ def _plain(step: Step, array: pa.Array) -> list[Any]:
         array = array.view(pa.int32() if step.source is Source.I32 else pa.int64())
     elif types.is_float16(kind):
         array = array.cast(pa.float32())
-    elif types.is_string(kind):
-        array = array.view(pa.binary())
-    elif types.is_large_string(kind):
-        array = array.view(pa.large_binary())
-    elif kind == pa.string_view():
-        array = array.view(pa.binary_view())
-    made: list[Any] = array.to_pylist()
+    made: list[Any] = octets_of(array).to_pylist()
     return made
 
 

@@ -14,6 +14,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from serdes.kernels.avro_frames import Fault, Op, Source
+from serdes.kernels.native.octets cimport hashed, is_dash_place, is_utf8, uuid_of
 
 cdef extern from *:
     """
@@ -284,86 +285,6 @@ cdef inline int octets_at(const Column* column, int source, int64_t width, int64
     return FINE
 
 
-cdef bint is_utf8_beyond(const uint8_t* data, int64_t at, int64_t size) noexcept nogil:
-    cdef uint8_t byte
-    while at < size:
-        byte = data[at]
-        if byte < 0x80:
-            at += 1
-        elif byte < 0xC2:
-            return False
-        elif byte < 0xE0:
-            if size - at < 2 or data[at + 1] & 0xC0 != 0x80:
-                return False
-            at += 2
-        elif byte < 0xF0:
-            if size - at < 3 or data[at + 1] & 0xC0 != 0x80 or data[at + 2] & 0xC0 != 0x80:
-                return False
-            if (byte == 0xE0 and data[at + 1] < 0xA0) or (byte == 0xED and data[at + 1] >= 0xA0):
-                return False
-            at += 3
-        elif byte < 0xF5:
-            if (size - at < 4 or data[at + 1] & 0xC0 != 0x80 or data[at + 2] & 0xC0 != 0x80
-                    or data[at + 3] & 0xC0 != 0x80):
-                return False
-            if (byte == 0xF0 and data[at + 1] < 0x90) or (byte == 0xF4 and data[at + 1] >= 0x90):
-                return False
-            at += 4
-        else:
-            return False
-    return True
-
-
-cdef inline bint is_utf8(const uint8_t* data, int64_t size) noexcept nogil:
-    cdef int64_t at = 0
-    cdef uint64_t eight
-    while size - at >= 8:
-        memcpy(&eight, data + at, 8)
-        if eight & 0x8080808080808080ULL:
-            return is_utf8_beyond(data, at, size)
-        at += 8
-    while at < size:
-        if data[at] & 0x80:
-            return is_utf8_beyond(data, at, size)
-        at += 1
-    return True
-
-
-cdef inline int hex_value(uint8_t byte) noexcept nogil:
-    if 48 <= byte <= 57:
-        return byte - 48
-    byte |= 0x20
-    if 97 <= byte <= 102:
-        return byte - 87
-    return -1
-
-
-cdef bint is_dash_place(int64_t at) noexcept nogil:
-    return at == 8 or at == 13 or at == 18 or at == 23
-
-
-cdef bint uuid_of(const uint8_t* text, int64_t size, uint8_t* out) noexcept nogil:
-    """The 16 bytes of a UUID's text."""
-    cdef int64_t at = 0
-    cdef int made = 0, high, low
-    if size != 36:
-        return False
-    while at < 36:
-        if is_dash_place(at):
-            if text[at] != 45:
-                return False
-            at += 1
-            continue
-        high = hex_value(text[at])
-        low = hex_value(text[at + 1])
-        if high < 0 or low < 0:
-            return False
-        out[made] = <uint8_t>(high << 4 | low)
-        made += 1
-        at += 2
-    return True
-
-
 cdef void uuid_text(const uint8_t* data, uint8_t* out) noexcept nogil:
     cdef int at = 0, made = 0
     for at in range(16):
@@ -373,15 +294,6 @@ cdef void uuid_text(const uint8_t* data, uint8_t* out) noexcept nogil:
         out[made] = <uint8_t>HEX_DIGITS[data[at] >> 4]
         out[made + 1] = <uint8_t>HEX_DIGITS[data[at] & 15]
         made += 2
-
-
-cdef inline uint32_t hashed(const uint8_t* data, int64_t size) noexcept nogil:
-    """FNV-1a."""
-    cdef uint32_t found = 2166136261u
-    cdef int64_t at
-    for at in range(size):
-        found = (found ^ data[at]) * 16777619u
-    return found
 
 
 cdef inline int symbol_place(const Step* step, const uint8_t* data, int64_t size) noexcept nogil:

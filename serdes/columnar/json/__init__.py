@@ -1,0 +1,1 @@
+"""JSON as columns: Arrow types, plans, and the two ways to run them."""

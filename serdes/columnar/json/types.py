@@ -1,0 +1,249 @@
+"""The columns of a JSON Schema: a tree of what is expected where, and the Arrow type of each part.
+
+Must not know of payloads or frames. Whatever has no type of its own in Arrow is kept as JSON text, exactly as it was
+written. The table is in docs/guide/columns.md. Source: JSON Schema draft 4 to 2020-12.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+import referencing.exceptions
+
+from serdes.errors import SerializationError
+from serdes.formats.json.codec import JsonSchema, resolver_of
+from serdes.kernels.json_columns import Expected
+
+__all__ = ["Part", "parts_of"]
+
+MAX_LEVELS: Final = 100
+MAX_PARTS: Final = 10_000
+MAX_DIGITS: Final = 76
+FORMATS: Final = {
+    "date": (Expected.DATE, pa.date32()),
+    "date-time": (Expected.INSTANT, pa.timestamp("us", "UTC")),
+    "date-time-local": (Expected.LOCAL_TIMESTAMP, pa.timestamp("us")),
+    "time": (Expected.TIME, pa.time64("us")),
+    "time-local": (Expected.LOCAL_TIME, pa.time64("us")),
+    "uuid": (Expected.UUID, pa.string()),
+}
+DECIMAL: Final = re.compile(r"decimal\((\d{1,2}), (\d{1,2})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One column.
+
+    Attributes:
+        expected: what stands there, or null.
+        type: of the column.
+        members: of an object, by name; of an array or a map its one kind of item, with an empty name.
+        digits: of a decimal.
+        scale: of a decimal.
+    """
+
+    expected: Expected
+    type: pa.DataType
+    members: tuple[tuple[str, Part], ...] = ()
+    digits: int = 0
+    scale: int = 0
+
+    def every(self) -> Iterator[Part]:
+        """This part and all in it, parents first."""
+        yield self
+        for _, part in self.members:
+            yield from part.every()
+
+
+ANY: Final = Part(Expected.ANY, pa.string())
+BOOLEAN: Final = Part(Expected.BOOLEAN, pa.bool_())
+INTEGER: Final = Part(Expected.INTEGER, pa.int64())
+NUMBER: Final = Part(Expected.NUMBER, pa.float64())
+TEXT: Final = Part(Expected.TEXT, pa.string())
+PLAIN: Final = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER}
+
+
+def parts_of(schema: JsonSchema, columns: Sequence[str] | None = None) -> Part:
+    """The columns of a schema.
+
+    Args:
+        schema: of objects with named properties.
+        columns: dotted paths of those that are wanted; None for all.
+
+    Raises:
+        SerializationError: it is no schema of objects with properties, a reference leads nowhere, or a column is not
+            in it.
+    """
+    root = _Types().of(schema.document, resolver_of(schema), ())
+    if root.expected is not Expected.OBJECT:
+        raise SerializationError("columns need a schema of objects with properties")
+    return root if columns is None else _narrowed(root, [path.split(".") for path in columns], columns)
+
+
+def _narrowed(part: Part, paths: Sequence[list[str]], given: Sequence[str]) -> Part:
+    """The part with those members alone that a path leads to; arrays and maps are passed through."""
+    if part.expected in (Expected.ARRAY, Expected.MAP):
+        inner = _narrowed(part.members[0][1], paths, given)
+        return replace(part, members=(("", inner),), type=_around(part.expected, inner.type))
+    wanted: dict[str, list[list[str]]] = {}
+    for path in paths:
+        wanted.setdefault(path[0], []).append(path[1:])
+    known = dict(part.members)
+    for name in wanted:
+        if name not in known:
+            raise SerializationError(f"no column {name!r} is in the schema: columns={list(given)}")
+    kept = []
+    for name, member in part.members:
+        if name in wanted:
+            inside = wanted[name]
+            kept.append((name, member if [] in inside else _narrowed(member, inside, given)))
+    return replace(part, members=tuple(kept), type=_struct(kept))
+
+
+def _struct(members: Sequence[tuple[str, Part]]) -> pa.DataType:
+    return pa.struct([pa.field(name, part.type) for name, part in members])
+
+
+def _around(expected: Expected, kind: pa.DataType) -> pa.DataType:
+    return pa.list_(kind) if expected is Expected.ARRAY else pa.map_(pa.string(), kind)
+
+
+class _Types:
+    def __init__(self) -> None:
+        self._left = MAX_PARTS
+
+    def of(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part:
+        """What a schema's values are; JSON text where that is more than one thing, or holds itself."""
+        self._left -= 1
+        if self._left < 0:
+            raise SerializationError(f"the JSON Schema has more than {MAX_PARTS} parts")
+        if not isinstance(schema, dict) or id(schema) in inside or len(inside) > MAX_LEVELS:
+            return ANY
+        inside = (*inside, id(schema))
+        if isinstance(schema.get("$ref"), str):
+            found = _resolved(schema["$ref"], resolver)
+            return self.of(found.contents, found.resolver, inside)
+        kinds = _kinds(schema)
+        if kinds:
+            return self._typed(kinds, schema, resolver, inside)
+        if isinstance(schema.get("allOf"), list):
+            return self._all_of(schema, resolver, inside)
+        for rule in ("oneOf", "anyOf"):
+            if isinstance(schema.get(rule), list):
+                return self._one_of(schema[rule], resolver, inside)
+        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+        return ANY if not isinstance(values, list) else _values(values)
+
+    def _typed(self, kinds: list[str], schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
+        if set(kinds) == {"integer", "number"}:
+            return NUMBER
+        if len(kinds) != 1:
+            return ANY
+        if kinds[0] in PLAIN:
+            return PLAIN[kinds[0]]
+        if kinds[0] == "string":
+            return _text(schema)
+        if kinds[0] == "array":
+            return self._array(schema, resolver, inside)
+        if isinstance(schema.get("allOf"), list):
+            return self._all_of(schema, resolver, inside)
+        return self._object(schema, resolver, inside)
+
+    def _array(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
+        items = schema.get("items", True)
+        if isinstance(items, list) or "prefixItems" in schema:
+            return ANY
+        part = self.of(items, resolver, inside)
+        return Part(Expected.ARRAY, pa.list_(part.type), (("", part),))
+
+    def _object(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
+        named = schema.get("properties")
+        if isinstance(named, dict) and named:
+            members = [(name, self.of(part, resolver, inside)) for name, part in named.items()]
+            return Part(Expected.OBJECT, _struct(members), tuple(members))
+        more = schema.get("additionalProperties")
+        if not isinstance(more, dict) or not more or "patternProperties" in schema:
+            return ANY
+        part = self.of(more, resolver, inside)
+        return Part(Expected.MAP, pa.map_(pa.string(), part.type), (("", part),))
+
+    def _all_of(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
+        """The one alternative, or the members of all objects together."""
+        own = {key: part for key, part in schema.items() if key != "allOf"}
+        parts = [self.of(one, resolver, inside) for one in schema["allOf"]]
+        if _kinds(own):
+            parts.insert(0, self._object(own, resolver, inside) if _kinds(own) == ["object"] else ANY)
+        parts = [part for part in parts if part is not ANY]
+        if len(parts) == 1:
+            return parts[0]
+        if not parts or any(part.expected is not Expected.OBJECT for part in parts):
+            return ANY
+        members: dict[str, Part] = {}
+        for part in parts:
+            for name, member in part.members:
+                members[name] = member if members.get(name, member) == member else ANY
+        return Part(Expected.OBJECT, _struct([*members.items()]), tuple(members.items()))
+
+    def _one_of(self, branches: list[Any], resolver: Any, inside: tuple[int, ...]) -> Part:
+        """The one alternative beside null; one column for alternatives that have the same."""
+        parts = [self.of(one, resolver, inside) for one in branches if not _is_null(one)]
+        if parts and all(part == parts[0] for part in parts):
+            return parts[0]
+        return NUMBER if parts and all(part in (INTEGER, NUMBER) for part in parts) else ANY
+
+
+def _resolved(reference: str, resolver: Any) -> Any:
+    try:
+        return resolver.lookup(reference)
+    except (referencing.exceptions.Unresolvable, ValueError) as error:
+        raise SerializationError(f"the JSON Schema refers to {reference!r}, which is not there") from error
+
+
+def _kinds(schema: dict[str, Any]) -> list[str]:
+    """The types that a schema names beside null, or that its keywords are about."""
+    named = schema.get("type")
+    if isinstance(named, str):
+        return [named] if named != "null" else []
+    if isinstance(named, list):
+        return [name for name in named if name != "null"]
+    if isinstance(schema.get("properties"), dict) or isinstance(schema.get("additionalProperties"), dict):
+        return ["object"]
+    return ["array"] if "items" in schema else []
+
+
+def _is_null(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return (
+        schema.get("type") == "null" or schema.get("enum") == [None] or ("const" in schema and schema["const"] is None)
+    )
+
+
+def _values(values: list[Any]) -> Part:
+    """What the values of an enum are, if they are alike."""
+    found = {type(value) for value in values if value is not None}
+    if found == {int}:
+        return INTEGER
+    if found == {str}:
+        return TEXT
+    if found == {bool}:
+        return BOOLEAN
+    return NUMBER if found and found <= {int, float} else ANY
+
+
+def _text(schema: dict[str, Any]) -> Part:
+    if schema.get("contentEncoding") == "base64":
+        return Part(Expected.BASE64, pa.binary())
+    named = schema.get("format")
+    decimal = DECIMAL.fullmatch(str(schema.get("arrowType"))) if named == "decimal" else None
+    if decimal is not None:
+        digits, scale = int(decimal[1]), int(decimal[2])
+        if 0 < digits <= MAX_DIGITS and scale <= digits:
+            kind = pa.decimal128(digits, scale) if digits <= 38 else pa.decimal256(digits, scale)
+            return Part(Expected.DECIMAL, kind, (), digits, scale)
+    expected, kind = FORMATS.get(str(named), (Expected.TEXT, pa.string()))
+    return Part(expected, kind)

@@ -1,0 +1,312 @@
+"""Arrow columns written as JSON documents, by way of Python objects: encoded by `orjson`, judged by the schema.
+
+Must not know of ids or registries. How a column is written follows from its Arrow type (docs/guide/columns.md); whether
+that fits is the schema's verdict, row by row.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import math
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import orjson
+import pyarrow as pa
+
+from serdes.columnar.assemble import errors_of
+from serdes.columnar.contract import EncodeResult
+from serdes.columnar.json.schema_of import json_schema_of
+from serdes.columnar.ranges import octets_of, ranges_of
+from serdes.errors import SerializationError
+from serdes.formats.json.codec import JsonSchema, resolver_of
+
+__all__ = ["JsonFrames"]
+
+DAY_SECONDS: Final = 86_400
+EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A value that has no form in JSON.
+
+    Attributes:
+        reason: why.
+        path: where, from the column on.
+    """
+
+    reason: str
+    path: str = ""
+
+    def inside(self, part: str) -> Bad:
+        """The same, seen from what it is in."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return replace(self, path=f"{part}{joint}{self.path}")
+
+
+class JsonFrames:
+    """Writes arrays of one Arrow type as documents of one schema.
+
+    Args:
+        kind: the type, a struct.
+        schema: what the documents have to be.
+        prefix: in front of each.
+        max_row_bytes: a longer frame is an error.
+
+    Raises:
+        SerializationError: JSON has no form for a column's type.
+    """
+
+    def __init__(self, kind: pa.DataType, schema: JsonSchema, prefix: bytes, max_row_bytes: int) -> None:
+        json_schema_of(kind)  # raises for types that have none
+        self._schema, self._prefix, self._max_row_bytes = schema, prefix, max_row_bytes
+        self._left_out = _Members(schema).left_out(kind)
+
+    def encode(self, struct: pa.StructArray | pa.ChunkedArray) -> EncodeResult:
+        """Frames of all rows.
+
+        Args:
+            struct: of the encoder's type.
+        """
+        frames: list[bytes | None] = []
+        errors: dict[int, str] = {}
+        for chunk in struct.chunks if isinstance(struct, pa.ChunkedArray) else [struct]:
+            for value in _values(chunk, self._left_out):
+                frame = None if value is None else self._frame(value)
+                if isinstance(frame, str):
+                    errors[len(frames)] = frame
+                frames.append(frame if isinstance(frame, bytes) else None)
+        small = sum(map(len, filter(None, frames))) <= 2**31 - 1
+        return EncodeResult(
+            pa.array(frames, pa.binary() if small else pa.large_binary()), errors_of(len(frames), errors)
+        )
+
+    def _frame(self, value: Any) -> bytes | str:
+        """The frame of a row, or what is wrong with it."""
+        if isinstance(value, Bad):
+            return f"at {value.path}: {value.reason}"
+        try:
+            self._schema.check(value)
+        except SerializationError as error:
+            return str(error)
+        frame = self._prefix + orjson.dumps(value)
+        if len(frame) > self._max_row_bytes:
+            return f"the frame is longer than {self._max_row_bytes} bytes"
+        return frame
+
+
+Names = dict[str, Any]
+"""Of a struct: members that are left out where they are null (True), or what is so inside of them."""
+
+
+class _Members:
+    """Finds the members that must be missing rather than null."""
+
+    def __init__(self, schema: JsonSchema) -> None:
+        self._schema = schema
+
+    def left_out(self, kind: pa.DataType) -> Any:
+        return self._of(kind, self._schema.document, resolver_of(self._schema))
+
+    def _of(self, kind: pa.DataType, schema: Any, resolver: Any) -> Any:
+        """For a struct its members, each with whether null leaves it out; for a list or map what is so in its items."""
+        while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            found = resolver.lookup(schema["$ref"])
+            schema, resolver = found.contents, found.resolver
+        if not isinstance(schema, dict):
+            schema = {}
+        if pa.types.is_struct(kind):
+            named, needed = schema.get("properties", {}), schema.get("required", ())
+            fields = [kind.field(at) for at in range(kind.num_fields)]
+            return {
+                one.name: (
+                    one.name in named and one.name not in needed and not _takes_null(named[one.name]),
+                    self._of(one.type, named.get(one.name), resolver),
+                )
+                for one in fields
+            }
+        if pa.types.is_map(kind):
+            return self._of(kind.item_type, schema.get("additionalProperties"), resolver)
+        return self._of(kind.value_type, schema.get("items"), resolver) if hasattr(kind, "value_field") else None
+
+
+def _takes_null(schema: Any) -> bool:
+    """Whether a schema says that null is among its values, or says nothing of types."""
+    if not isinstance(schema, dict):
+        return True
+    named = schema.get("type")
+    if named is not None:
+        return "null" in named if isinstance(named, list) else bool(named == "null")
+    for rule in ("oneOf", "anyOf"):
+        if isinstance(schema.get(rule), list):
+            return any(_takes_null(one) for one in schema[rule])
+    if isinstance(schema.get("enum"), list):
+        return None in schema["enum"]
+    return "$ref" not in schema and "allOf" not in schema
+
+
+# --- values
+
+
+def _values(array: pa.Array, left_out: Any) -> list[Any]:
+    """The values of a column as JSON has them; `Bad` for those that have no form."""
+    kind, types = array.type, pa.types
+    if isinstance(array, pa.ExtensionArray):
+        if kind.extension_name == "arrow.uuid":
+            return [None if value is None else str(uuid.UUID(bytes=value)) for value in array.storage.to_pylist()]
+        return _values(array.storage, left_out)
+    if types.is_dictionary(kind):
+        known = _values(array.dictionary, left_out)
+        return [None if at is None else known[at] for at in array.indices.to_pylist()]
+    if types.is_struct(kind):
+        made = _structs(array, left_out or {})
+    elif types.is_map(kind):
+        made = _maps(array, left_out)
+    elif hasattr(kind, "value_field"):
+        items = _values(array.values, left_out)
+        made = [_items(items[start:end]) for start, end in ranges_of(array)]
+    else:
+        return _leaves(array)
+    return [value if there else None for value, there in zip(made, array.is_valid().to_pylist(), strict=True)]
+
+
+def _structs(array: pa.Array, left_out: Names) -> list[Any]:
+    columns = []
+    for at in range(array.type.num_fields):
+        name = array.type.field(at).name
+        missing, inside = left_out.get(name, (False, None))
+        columns.append((name, missing, _values(array.field(at), inside)))
+    return [_struct(columns, row) for row in range(len(array))]
+
+
+def _struct(columns: Sequence[tuple[str, bool, list[Any]]], row: int) -> Any:
+    made = {}
+    for name, missing, values in columns:
+        value = values[row]
+        if isinstance(value, Bad):
+            return value.inside(name)
+        if value is not None or not missing:
+            made[name] = value
+    return made
+
+
+def _items(items: list[Any]) -> Any:
+    for at, item in enumerate(items):
+        if isinstance(item, Bad):
+            return item.inside(f"[{at}]")
+    return items
+
+
+def _maps(array: pa.Array, left_out: Any) -> list[Any]:
+    """Objects if the keys are texts, else arrays of objects of key and value."""
+    keys, values = _values(array.keys, None), _values(array.items, left_out)
+    texts = array.type.key_type in (pa.string(), pa.large_string(), pa.string_view())
+    make = _object if texts else _entries
+    return [make(keys[start:end], values[start:end]) for start, end in ranges_of(array)]
+
+
+def _object(keys: list[Any], values: list[Any]) -> Any:
+    made = {}
+    for at, (key, value) in enumerate(zip(keys, values, strict=True)):
+        for part in (key, value):
+            if isinstance(part, Bad):
+                return part.inside(f"[entry {at}]")
+        if key is None or key in made:
+            return Bad("the key of a map is null" if key is None else "the map has the same key twice", f"[entry {at}]")
+        made[key] = value
+    return made
+
+
+def _entries(keys: list[Any], values: list[Any]) -> Any:
+    return _items(
+        [
+            _struct([("key", False, [key]), ("value", False, [value])], 0)
+            for key, value in zip(keys, values, strict=True)
+        ]
+    )
+
+
+def _leaves(array: pa.Array) -> list[Any]:
+    """Values without parts."""
+    kind, types = array.type, pa.types
+    make: Callable[[Any], Any] | None = None
+    if types.is_floating(kind):
+        array, make = array.cast(pa.float64()), _number
+    elif types.is_decimal(kind):
+        make = _decimal
+    elif types.is_date64(kind):
+        array, make = array.view(pa.int64()), _date64
+    elif types.is_date32(kind):
+        array, make = array.view(pa.int32()), _date
+    elif types.is_timestamp(kind):
+        array, make = array.view(pa.int64()), _timestamp(UNITS[kind.unit], "" if kind.tz is None else "Z")
+    elif types.is_time(kind):
+        array, make = array.view(pa.int32() if types.is_time32(kind) else pa.int64()), _time(UNITS[kind.unit])
+    elif types.is_duration(kind):
+        array = array.view(pa.int64())
+    elif types.is_fixed_size_binary(kind) or kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        make = _base64
+    elif not types.is_primitive(kind) and not types.is_null(kind):
+        array, make = octets_of(array), _text
+    made: list[Any] = array.to_pylist()
+    return made if make is None else [None if value is None else make(value) for value in made]
+
+
+def _number(value: float) -> Any:
+    return value if math.isfinite(value) else Bad("JSON has no NaN and no infinities")
+
+
+def _decimal(value: Any) -> str:
+    return format(value, "f")
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _text(value: bytes) -> Any:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return Bad("the text is not UTF-8")
+
+
+def _date(days: int) -> Any:
+    if not 1 <= days + EPOCH <= datetime.date.max.toordinal():
+        return Bad("a date outside of the years 1 to 9999")
+    return datetime.date.fromordinal(days + EPOCH).isoformat()
+
+
+def _date64(millis: int) -> Any:
+    days, rest = divmod(millis, DAY_SECONDS * 1000)
+    return Bad("a date with a time of day, which would be lost") if rest else _date(days)
+
+
+def _clock(seconds: int, fraction: int, digits: int) -> str:
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:0{digits}}" if digits and fraction else text
+
+
+def _timestamp(digits: int, zone: str) -> Callable[[int], Any]:
+    def make(value: int) -> Any:
+        seconds, fraction = divmod(value, 10**digits)
+        days, seconds = divmod(seconds, DAY_SECONDS)
+        date = _date(days)
+        return date if isinstance(date, Bad) else f"{date}T{_clock(seconds, fraction, digits)}{zone}"
+
+    return make
+
+
+def _time(digits: int) -> Callable[[int], Any]:
+    def make(value: int) -> Any:
+        seconds, fraction = divmod(value, 10**digits)
+        return (
+            _clock(seconds, fraction, digits) if 0 <= seconds < DAY_SECONDS else Bad("a time that is not within a day")
+        )
+
+    return make
