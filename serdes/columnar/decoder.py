@@ -75,7 +75,10 @@ def rules_refused(names: Sequence[str]) -> str:
     )
 
 
-FORMATS: Final = {"AVRO": ("serdes.columnar.avro.format", "AvroColumns")}
+FORMATS: Final = {
+    "AVRO": ("serdes.columnar.avro.format", "AvroColumns"),
+    "JSON": ("serdes.columnar.json.format", "JsonColumns"),
+}
 """Type of the reader schema → where its format is; loaded when it is needed."""
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from registry import InvalidSchemaError, Schema
 from registry.schemas.references import Resolver, resolve_all
-from serdes.columnar.assemble import array_of, errors_of
+from serdes.columnar.assemble import array_of, errors_of, row_error
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
 from serdes.columnar.json.plan import JsonPlan, fault_of, plan_of
@@ -128,7 +128,7 @@ def _invalid(schema: JsonSchema, frames: Frames, rows: array.array[int]) -> dict
         try:
             schema.check(loads(payload))
         except SerializationError as error:
-            errors[row] = _located(frames, row, error)
+            errors[row] = row_error(frames, row, error)
             rows[row] = -1
     return errors
 
@@ -142,7 +142,7 @@ def _native(target: JsonTarget, frames: Any, rows: bytes, max_row_bytes: int) ->
     except OverflowError as error:
         raise SerializationError(str(error)) from error
     errors = {
-        row: _located(frames, row, fault_of(target.plan, Fault(fault), step, offset, indexes))
+        row: row_error(frames, row, fault_of(target.plan, Fault(fault), step, offset, indexes))
         for row, fault, step, offset, indexes in found
     }
     return array_of(builders, target.plan.type), errors
@@ -161,12 +161,6 @@ def _pure(
                 value = read(plan, payload, max_row_bytes)
             except Bad as error:
                 fault = fault_of(plan, error.fault, error.step or 0, None, tuple(error.indexes))
-                errors[row] = _located(frames, row, fault)
+                errors[row] = row_error(frames, row, fault)
         values.append(value)
     return pa.array(values, plan.type), errors
-
-
-def _located(frames: Frames, row: int, error: SerializationError) -> str:
-    """The error with its row's schema id, where that is a number."""
-    name = frames.name_of(row)
-    return str(error.located(None, None, name if isinstance(name, int) else None))

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.serdes import JSON_ORDER, text_of
 from registry import Schema
-from serdes.columnar import ColumnarEncoder, json_schema_of
+from serdes.columnar import ColumnarDecoder, ColumnarEncoder, json_schema_of
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import frames_of
 from serdes.columnar.json.format import JsonColumns
@@ -181,6 +181,23 @@ def test_no_memory_is_kept() -> None:
         decoded(ORDERS, *[good, bad] * 500)
     gc.collect()
     assert process.memory_info().rss - before < 20 * 2**20  # one batch takes 0.2 MB of columns and 1 MB of frames
+
+
+def test_the_decoder_of_all_formats_reads_json() -> None:
+    schema = Schema(ORDERS, "JSON")
+    decoder = ColumnarDecoder(lambda schema_id: schema, schema, columns=["address.city", "quantity"])
+    struct = pa.array([JSON_ORDER], pa.struct([("id", pa.string()), ("quantity", pa.int64())]))
+    frame = b"\0\0\0\0\7" + json.dumps(JSON_ORDER).encode()
+    found = decoder.decode(pa.array([frame, None, b"\0\0\0\0\7[]", b"x"], pa.binary()))
+    assert found.struct.to_pylist() == [{"address": {"city": "Hamburg"}, "quantity": 3}, None, None, None]
+    assert [error is None for error in found.errors.to_pylist()] == [True, True, False, False]
+    assert (
+        ColumnarDecoder(lambda schema_id: schema, schema)
+        .decode(ColumnarEncoder(Schema(json_schema_of(struct.type), "JSON"), 7).encode(struct).frames)
+        .struct[0]
+        .as_py()["quantity"]
+        == 3
+    )
 
 
 # --- writing
