@@ -123,17 +123,18 @@ def maps(draw: st.DrawFn, depth: int) -> tuple[Any, st.SearchStrategy[str]]:
     return made, st.builds(joined, entries, st.just("{"), st.just("}"), SPACES)
 
 
+def member(name: str, text: str) -> str:
+    return f"{json.dumps(name, ensure_ascii=text != '1')}: {text}"
+
+
 @st.composite
 def objects(draw: st.DrawFn, depth: int) -> tuple[Any, st.SearchStrategy[str]]:
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
     parts = {name: draw(schemas(depth - 1)) for name in names}
     schema = {"type": "object", "properties": {name: part[0] for name, part in parts.items()}}
-    members = [
-        texts.map(lambda text, name=name: f"{json.dumps(name, ensure_ascii=text != '1')}: {text}")
-        for name, (_, texts) in parts.items()
-    ]
+    members = [st.builds(member, st.just(name), texts) for name, (_, texts) in parts.items()]
     more = st.sampled_from(['"unknown": [{"x": [1, "y"]}]', '"unknown": tru', f"{json.dumps(names[0])}: null"])
-    found = st.tuples(*members, *([more] if draw(st.booleans()) else [])).flatmap(lambda all: st.permutations(all))
+    found = st.tuples(*members, *([more] if draw(st.booleans()) else [])).flatmap(st.permutations)
     kept = st.builds(lambda all, drop: list(all)[drop:], found, st.integers(0, 1))
     return schema, st.builds(joined, kept, st.just("{"), st.just("}"), SPACES)
 
