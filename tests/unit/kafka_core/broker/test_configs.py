@@ -81,3 +81,8 @@ def test_a_broker_does_not_start_with_wrong_properties(properties: dict[str, str
 def test_flags() -> None:
     assert BrokerConfig({}).flag("auto.create.topics.enable")
     assert not BrokerConfig({"auto.create.topics.enable": "False"}).flag("auto.create.topics.enable")
+
+
+def test_a_topic_needs_at_least_one_replica_in_sync() -> None:
+    assert topic_config_problem("min.insync.replicas", "1") is None
+    assert topic_config_problem("min.insync.replicas", "0") is not None
