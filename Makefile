@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -67,6 +67,19 @@ test-fast: kernels ## the tests that need neither network nor Java
 
 test-pure: env ## the fast tests on the pure-Python kernels
 	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
+
+# A copy of the sources, whose kernels are built with the sanitizers; leaks are looked for by tests of their own.
+ASAN := build/asan
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ASAN_TESTS ?= tests/unit/serdes/kernels tests/unit/serdes/columnar tests/property/test_columns_parity.py
+
+test-asan: kernels ## the compiled kernels of the serializers under the address and undefined-behaviour sanitizers
+	@rm -rf $(ASAN) && mkdir -p $(ASAN) && git ls-files -z | tar -c --null -T - | tar -x -C $(ASAN)
+	@cd $(ASAN) && KSERDES_REQUIRE_NATIVE=1 CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" \
+		$(abspath $(BIN))/python setup.py -q build_ext --inplace
+	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		$(abspath $(BIN))/python -m pytest -q -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
 
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)
@@ -135,6 +148,7 @@ bench: kernels bench-serdes ## rates as ratios to the peers: serializers, regist
 bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
 	@$(BIN)/python -m benchmarks.avro_objects
+	@$(BIN)/python -m benchmarks.columns
 	@$(BIN)/python -m benchmarks.serdes_clients
 	@$(BIN)/python -m benchmarks.columns_encode
 	@$(BIN)/python -m benchmarks.registry_client

@@ -12,7 +12,7 @@ from registry.cli.shell.commands import LazyGroup
 __all__ = ["COMMANDS", "kserdes"]
 
 COMMANDS = {
-    "schema": ("registry.cli.group:schema", "Schemas: check, compare and lint them, look after a registry."),
+    "schema": ("serdes.cli.schema_group:schema", "Schemas: check, compare and lint them, look after a registry."),
     "registry": ("serdes.cli.registry_group:registry", "Serve a schema registry without a broker."),
     "dev": ("serdes.cli.dev:dev", "Run an embedded Kafka broker and schema registry."),
 }

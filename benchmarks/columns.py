@@ -1,0 +1,187 @@
+"""Avro payloads to Arrow columns: the compiled decoder against the one by way of objects, and against bare fastavro.
+
+`python -m benchmarks.columns [seconds]` prints records per second of CPU time, the best of several alternating rounds,
+with ratios; then what a batch of ten rows takes and what memory a decode needs beside its output. On one core: a batch
+runs on the thread that asks for it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.serdes import ORDER, text_of
+from registry import Schema
+from serdes.columnar import ColumnarDecoder
+from serdes.formats.avro.codec import encoder, load_texts
+from serdes.frames.framing import PREFIX_BYTES, frame_prefix
+
+ROWS = 100_000
+FEW = 2_000
+ROUNDS = 5
+FLIGHT: dict[str, Any] = {
+    "year": 2013, "month": 1, "day": 14, "dep_time": 1517, "sched_dep_time": 1515, "dep_delay": 2, "arr_time": 1830,
+    "sched_arr_time": 1819, "arr_delay": 11, "carrier": "UA", "flight": 1545, "tailnum": "N14228", "origin": "EWR",
+    "dest": "IAH", "air_time": 227, "distance": 1400, "hour": 15, "minute": 15,
+    "time_hour": datetime.datetime(2013, 1, 14, 20, tzinfo=datetime.UTC),
+}  # fmt: skip
+
+
+def nullable(text: str) -> str:
+    """A record with every field nullable."""
+    schema = json.loads(text)
+    for field in schema["fields"]:
+        field["type"] = field["type"] if isinstance(field["type"], list) else ["null", field["type"]]
+        field.pop("default", None)
+    return json.dumps(schema)
+
+
+def evolved(text: str) -> str:
+    """The order as a later reader has it: a field more with a default, one less, int as long, two in another order."""
+    schema = json.loads(text)
+    fields = {field["name"]: field for field in schema["fields"]}
+    fields["quantity"]["type"] = "long"
+    del fields["coupon"]
+    added = {"name": "channel", "type": "string", "default": "web"}
+    swapped = [fields.pop("weight_kg"), *reversed(fields.values()), added]
+    return json.dumps({**schema, "fields": swapped})
+
+
+Case = tuple[str, str, dict[str, Any], tuple[str, ...] | None]
+"""Writer's schema, reader's schema, value, columns."""
+
+
+def cases() -> dict[str, Case]:
+    order, flight = text_of("order.avsc"), nullable(text_of("flight.avsc"))
+    return {
+        "order, 12 fields": (order, order, ORDER, None),
+        "order, other reader": (order, evolved(order), ORDER, None),
+        "order, 2 of 12": (order, order, ORDER, ("id", "total")),
+        "flight, 19 nullable": (flight, flight, FLIGHT, None),
+    }
+
+
+def decoding(case: Case, impl: str) -> ColumnarDecoder:
+    writer, reader, _, columns = case
+    return ColumnarDecoder(lambda _: Schema(writer), Schema(reader), columns=columns, impl=impl)
+
+
+def frames(case: Case, rows: int) -> pa.BinaryArray:
+    return pa.array([encoder(load_texts(case[0]), frame_prefix(1))(case[2])] * rows, pa.binary())
+
+
+def fastavro_objects(case: Case) -> Callable[[], int]:
+    import fastavro
+
+    writer, reader = (fastavro.parse_schema(json.loads(text)) for text in case[:2])
+    payload = frames(case, 1)[0].as_py()[PREFIX_BYTES:]
+    given = None if case[0] == case[1] else reader
+
+    def run() -> int:
+        for _ in range(FEW):
+            fastavro.schemaless_reader(io.BytesIO(payload), writer, given)
+        return FEW
+
+    return run
+
+
+def columns(case: Case, impl: str, rows: int) -> Callable[[], int]:
+    decoder, batch = decoding(case, impl), frames(case, rows)
+
+    def run() -> int:
+        assert decoder.decode(batch).errors.null_count == rows
+        return rows
+
+    return run
+
+
+def rate(run: Callable[[], int], seconds: float) -> float:
+    """Records per second of CPU time."""
+    count, start = 0, time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        count += run()
+    return count / spent
+
+
+def measure(seconds: float) -> dict[str, dict[str, float]]:
+    """Case → contestant → records per second."""
+    made = {
+        name: {
+            "kernel": columns(case, "native", ROWS),
+            "objects": columns(case, "pure", FEW),
+            "fastavro": fastavro_objects(case),
+        }
+        for name, case in cases().items()
+    }
+    best: dict[str, dict[str, float]] = {name: dict.fromkeys(runs, 0.0) for name, runs in made.items()}
+    for _ in range(ROUNDS):
+        for name, runs in made.items():
+            for contestant, run in runs.items():
+                best[name][contestant] = max(best[name][contestant], rate(run, seconds))
+    return best
+
+
+def small_batch() -> float:
+    """Microseconds of CPU time for a batch of ten rows."""
+    case = cases()["order, 12 fields"]
+    decoder, batch = decoding(case, "native"), frames(case, 10)
+    best = float("inf")
+    for _ in range(10):
+        start = time.process_time()
+        for _ in range(1000):
+            decoder.decode(batch)
+        best = min(best, (time.process_time() - start) * 1e3)
+    return best
+
+
+def memory() -> float:
+    """Peak memory of one decode beyond what there was before, in sizes of its output; in a process of its own."""
+    found = subprocess.run([sys.executable, "-m", "benchmarks.columns", "--memory"], capture_output=True, check=True)
+    return float(found.stdout)
+
+
+def _memory() -> None:
+    case = cases()["order, 12 fields"]
+    decoder, batch = decoding(case, "native"), frames(case, 2_000_000)
+    decoder.decode(batch[:10])
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _peak()
+    result = decoder.decode(batch)
+    print((_peak() - before) / result.struct.nbytes)
+
+
+def _peak() -> int:
+    """The most memory this process had, in bytes (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def main() -> None:
+    if "--memory" in sys.argv:
+        _memory()
+        return
+    found = measure(float(sys.argv[1]) if len(sys.argv) > 1 else 0.3)
+    print(
+        f"{'records/s of CPU time':22} {'fastavro':>10} {'objects':>10} {'kernel':>12} {'to objects':>11}"
+        f"{'to order':>9}"
+    )
+    first = found["order, 12 fields"]["kernel"]
+    for name, rates in found.items():
+        numbers = f"{rates['fastavro']:>10,.0f} {rates['objects']:>10,.0f} {rates['kernel']:>12,.0f}"
+        print(f"{name:22} {numbers} {rates['kernel'] / rates['objects']:>11.1f}{rates['kernel'] / first:>9.2f}")
+    print("fastavro decodes to objects alone; objects: the path without kernels, into the same columns")
+    print(f"a batch of 10 orders: {small_batch():.1f} µs of CPU time")
+    print(f"memory of a decode: {memory():.2f} times its output")
+
+
+if __name__ == "__main__":
+    main()
