@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         TopicPartitionInfo,
         Uuid,
     )
+    from kafka_core.partitioners import consistent, fnv1a, murmur2
     from kafka_core.sync.consumer import Consumer
     from kafka_core.sync.producer import Producer
 
@@ -99,7 +100,10 @@ __all__ = [
     "UnknownCodecError",
     "UnsupportedVersionError",
     "Uuid",
+    "consistent",
+    "fnv1a",
     "libversion",
+    "murmur2",
     "version",
 ]
 
@@ -140,6 +144,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "TopicPartitionInfo",
         "Uuid",
     ),
+    "kafka_core.partitioners": ("consistent", "fnv1a", "murmur2"),
     "kafka_core.sync.consumer": ("Consumer",),
     "kafka_core.sync.producer": ("Producer",),
 }

@@ -22,6 +22,7 @@ __all__ = [
     "ConfigSource",
     "ConsumerGroupDescription",
     "ConsumerGroupListing",
+    "DeletedRecords",
     "DescribeClusterResult",
     "ListConsumerGroupsResult",
     "ListOffsetsResultInfo",
@@ -378,6 +379,13 @@ class ListOffsetsResultInfo:
     offset: int
     timestamp: int
     leader_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedRecords:
+    """What is left of a partition after `delete_records`: `low_watermark` is its first offset now."""
+
+    low_watermark: int
 
 
 def checked_list(items: Any, kind: type[T], what: str) -> list[T]:

@@ -158,7 +158,8 @@ class KafkaError(ErrorCodes):
         return hash(self._code)
 
     def __repr__(self) -> Text:
-        return f'KafkaError{{code={self.name()},val={self._code},str="{self.str()}"}}'
+        fatal = "FATAL," if self._fatal else ""
+        return f'KafkaError{{{fatal}code={self.name()},val={self._code},str="{self.str()}"}}'
 
     __str__ = __repr__
 
@@ -177,18 +178,23 @@ def rebuild(cls: type[KafkaException], args: tuple[Any, ...], state: dict[str, A
 class KafkaException(Exception):
     """Root of everything that kafka_core raises; `args[0]` is a `KafkaError`.
 
+    As in confluent_kafka it may be made of anything, or nothing, in code of one's own and in tests.
+
     Args:
-        error: the error, or a bare code.
+        args: the error, or a bare code, which becomes the standard error of that code; more is kept in `args`.
     """
 
-    def __init__(self, error: KafkaError | int, *args: object) -> None:
-        super().__init__(error if isinstance(error, KafkaError) else KafkaError.standard(error), *args)
+    def __init__(self, *args: object) -> None:
+        first = args[0] if args else None
+        if isinstance(first, int) and not isinstance(first, bool):
+            args = (KafkaError.standard(first), *args[1:])
+        super().__init__(*args)
 
     @property
     def error(self) -> KafkaError:
-        """The error as a value."""
-        value: KafkaError = self.args[0]
-        return value
+        """The error as a value; `_FAIL` with the text of an exception that was made without one."""
+        first = self.args[0] if self.args else None
+        return first if isinstance(first, KafkaError) else KafkaError(KafkaError._FAIL, str(self) or None)
 
     @property
     def code(self) -> int:
@@ -222,7 +228,10 @@ class KafkaException(Exception):
         return facts is not None and facts.refresh_metadata
 
     def __str__(self) -> str:
-        return self.error.str()
+        """The sentence of the error; with more arguments, all of them."""
+        if not self.args or not isinstance(self.args[0], KafkaError):
+            return super().__str__()
+        return ", ".join([self.args[0].str(), *map(str, self.args[1:])])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuild, (type(self), self.args, self.__dict__)

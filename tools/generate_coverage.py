@@ -21,7 +21,12 @@ CLIENT = (
     ("Consumer groups, KIP-848 (`group.protocol=consumer`)", "wire only", "refused by the configuration"),
     ("Share groups (KIP-932)", "wire only", "`ShareConsumer` and its names are not there"),
     ("Admin: topics, partitions, configs, groups, group offsets, list offsets, cluster", "yes", ""),
-    ("Admin: ACLs, SCRAM users, quotas, delegation tokens, elections, reassignments, delete records", "wire only", ""),
+    ("Admin: ACLs, SCRAM users, delete records, elections", "yes", ""),
+    (
+        "Admin: quotas, delegation tokens, reassignments, log directories",
+        "wire only",
+        "confluent_kafka has none either",
+    ),
     (
         "Security: TLS, mutual TLS, SASL PLAIN, SCRAM-SHA-256/-512, OAUTHBEARER by callback, re-authentication",
         "yes",

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from kafka_core.broker.acls import Authorizer
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig, TopicConfig, topic_config_problem
 from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
 from kafka_core.broker.faults import Faults
 from kafka_core.broker.parking import Timers
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.sasl import SaslSettings, scram_users
 from kafka_core.broker.sessions import FetchSessions
 from kafka_core.broker.topics import Partition, Topic, spread_replicas, topic_name_problem
 from kafka_core.clock import Clock
@@ -74,6 +75,8 @@ class ClusterState:
         self.rng = rng
         self.config = BrokerConfig(properties or {})
         self.sasl = sasl
+        self.scram = scram_users(sasl, rng)
+        self.authorizer = Authorizer(self.config)
         self.max_versions = dict(max_versions or {})
         self.timers = Timers(clock)
         self.faults = Faults()

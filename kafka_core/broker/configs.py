@@ -131,6 +131,8 @@ _TOPIC_KEYS = (
 )
 
 _BROKER_KEYS = (
+    ConfigKey("allow.everyone.if.no.acl.found", _B, "false", read_only=True),
+    ConfigKey("authorizer.class.name", _S, "", read_only=True),
     ConfigKey("auto.create.topics.enable", _B, "true", read_only=True),
     ConfigKey("connections.max.idle.ms", _L, "600000", read_only=True),
     ConfigKey("connections.max.reauth.ms", _L, "0", read_only=True),
@@ -146,6 +148,7 @@ _BROKER_KEYS = (
     ConfigKey("offset.metadata.max.bytes", _I, "4096", read_only=True),
     ConfigKey("sasl.enabled.mechanisms", _A, "", read_only=True),
     ConfigKey("socket.request.max.bytes", _I, "104857600", minimum=1, read_only=True),
+    ConfigKey("super.users", _S, "", read_only=True),
 )
 
 

@@ -32,6 +32,11 @@ class Connection:
     #: The answer on its way is the last one (failed authentication).
     close_after_reply: bool = False
 
+    @property
+    def client(self) -> tuple[str, str]:
+        """Principal and host as ACLs name them."""
+        return f"User:{self.principal}", self.client_host.removeprefix("/")
+
 
 @dataclass(frozen=True, slots=True)
 class Context:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Final, TypeAlias
 
+from kafka_core.broker import authorizing
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Connection, Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop
@@ -115,7 +116,7 @@ class _Exchange:
 
     def _handle(self, then: Any) -> None:
         try:
-            outcome = self.api.handle(self.cluster, self.context, self.request)
+            outcome = authorizing.handle(self.cluster, self.context, self.api, self.request)
         except Exception as error:
             logger.exception("%s failed", api_name(self.context.api_key))
             self.cluster.failures.append(error)

@@ -16,8 +16,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kafka_core.broker.scram import DIGESTS, ScramUsers
+
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
-_SCRAM_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
 class SaslFailure(Exception):
@@ -53,6 +54,16 @@ class SaslSettings:
             raise ValueError(f"SASL mechanisms must be some of {', '.join(MECHANISMS)}, not {self.mechanisms!r}")
 
 
+def scram_users(settings: SaslSettings | None, rng: random.Random) -> ScramUsers:
+    """The users of the settings, with a credential for each SCRAM mechanism that is offered."""
+    users = ScramUsers(rng)
+    if settings is not None:
+        for mechanism in settings.mechanisms:
+            for user, password in settings.users.items() if mechanism in DIGESTS else ():
+                users.know(user, mechanism, password, settings.scram_iterations)
+    return users
+
+
 class SaslExchange(Protocol):
     """One authentication on the way."""
 
@@ -66,13 +77,15 @@ class SaslExchange(Protocol):
         """Take the client's token and return the answer to it; SaslFailure if it proves nothing."""
 
 
-def begin(mechanism: str, settings: SaslSettings, now_ms: Callable[[], int], rng: random.Random) -> SaslExchange:
+def begin(
+    mechanism: str, settings: SaslSettings, scram: ScramUsers, now_ms: Callable[[], int], rng: random.Random
+) -> SaslExchange:
     """Start an exchange; the mechanism is one of `settings.mechanisms`."""
     if mechanism == "PLAIN":
         return PlainExchange(settings)
     if mechanism == "OAUTHBEARER":
         return OAuthBearerExchange(now_ms)
-    return ScramExchange(settings, _SCRAM_DIGESTS[mechanism], rng)
+    return ScramExchange(scram, mechanism, rng)
 
 
 class PlainExchange:
@@ -104,9 +117,10 @@ class PlainExchange:
 class ScramExchange:
     """RFC 5802: the password is never sent, both sides prove that they know it."""
 
-    def __init__(self, settings: SaslSettings, digest: str, rng: random.Random) -> None:
-        self._settings = settings
-        self._digest = digest
+    def __init__(self, users: ScramUsers, mechanism: str, rng: random.Random) -> None:
+        self._users = users
+        self._mechanism = mechanism
+        self._digest = DIGESTS[mechanism]
         self._rng = rng
         self._signed = ""
         self._nonce = ""
@@ -131,17 +145,15 @@ class ScramExchange:
         self._gs2_header = f"{parts[0]},{parts[1]},"
         fields = _attributes(parts[2])
         user = fields.get("n", "").replace("=2C", ",").replace("=3D", "=")
-        password = self._settings.users.get(user)
-        if password is None or not fields.get("r"):
+        credential = self._users.get(user, self._mechanism)
+        if credential is None or not fields.get("r"):
             raise SaslFailure(
                 "Authentication failed during authentication due to invalid credentials with SASL mechanism"
             )
         self.principal = user
         self._nonce = fields["r"] + f"{self._rng.getrandbits(128):032x}"
-        salt = self._rng.getrandbits(128).to_bytes(16, "big")
-        iterations = self._settings.scram_iterations
-        self._salted = hashlib.pbkdf2_hmac(self._digest, password.encode(), salt, iterations)
-        answer = f"r={self._nonce},s={base64.b64encode(salt).decode()},i={iterations}"
+        self._salted = credential.salted_password
+        answer = f"r={self._nonce},s={base64.b64encode(credential.salt).decode()},i={credential.iterations}"
         self._signed = f"{parts[2]},{answer}"
         return answer.encode()
 

@@ -86,7 +86,7 @@ def open_batches(
         except (CorruptRecordError, UnknownCodecError) as error:
             kind: type[KafkaException] = type(error)
             text = f"{topic}[{partition}]: the batch with base offset {header.base_offset}: {error}"
-            raise kind(text) from error  # type: ignore[arg-type]
+            raise kind(text) from error
     return opened
 
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, 
 from concurrent.futures import Future
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast, overload
 
 from kafka_core.admin_model import (
     ConfigEntry,
     ConfigResource,
     ConsumerGroupDescription,
+    DeletedRecords,
     DescribeClusterResult,
     ListConsumerGroupsResult,
     ListOffsetsResultInfo,
@@ -23,6 +24,17 @@ from kafka_core.admin_model import (
     OffsetSpec,
     Outcome,
     TopicDescription,
+)
+from kafka_core.admin_security import (
+    AclBinding,
+    AclBindingFilter,
+    UserScramCredentialAlteration,
+    UserScramCredentialsDescription,
+    check_alterations,
+    check_binding_filters,
+    check_bindings,
+    check_filter,
+    check_users,
 )
 from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.tasks.handover import weakly
@@ -37,12 +49,14 @@ from kafka_core.engine.administering.checks import (
     check_offset_specs,
     checked_timeout,
 )
-from kafka_core.errors import StateError
+from kafka_core.engine.administering.partitions import check_deletions, check_election
+from kafka_core.errors import KafkaException, StateError
 from kafka_core.model import (
     ClusterMetadata,
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
+    ElectionType,
     GroupMetadata,
     IsolationLevel,
     TopicCollection,
@@ -214,6 +228,92 @@ class AdminClient:
         )
         return self._futures(keys, call)
 
+    # ---- partitions
+
+    def delete_records(
+        self,
+        topic_partition_offsets: Sequence[TopicPartition],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> dict[TopicPartition, Future[DeletedRecords]]:
+        """Deletes the records before each partition's `offset` (OFFSET_END: all of them); a future per partition."""
+        keys = list(check_deletions(topic_partition_offsets))
+        call = self._core.delete_records(
+            topic_partition_offsets,
+            operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._futures(keys, call)
+
+    def elect_leaders(
+        self,
+        election_type: ElectionType,
+        partitions: Sequence[TopicPartition] | None = None,
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> Future[dict[TopicPartition, KafkaException | None]]:
+        """Elects leaders of partitions (None: of all in the cluster); None where it was done, else why not."""
+        check_election(election_type, partitions)
+        call = self._core.elect_leaders(
+            election_type,
+            partitions,
+            operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._future(call)
+
+    # ---- ACLs and users
+
+    def create_acls(
+        self, acls: Sequence[AclBinding], *, request_timeout: float | None = None
+    ) -> dict[AclBinding, Future[None]]:
+        """Creates ACL bindings (one that is there already is no error); a future per binding."""
+        keys = check_bindings(acls)
+        return self._futures(keys, self._core.create_acls(keys, request_timeout=self._seconds(request_timeout)))
+
+    def describe_acls(
+        self, acl_binding_filter: AclBindingFilter, *, request_timeout: float | None = None
+    ) -> Future[list[AclBinding]]:
+        """The ACL bindings that a filter stands for."""
+        check_filter(acl_binding_filter)
+        call = self._core.describe_acls(acl_binding_filter, request_timeout=self._seconds(request_timeout))
+        return self._future(call)
+
+    def delete_acls(
+        self, acl_binding_filters: Sequence[AclBindingFilter], *, request_timeout: float | None = None
+    ) -> dict[AclBindingFilter, Future[list[AclBinding]]]:
+        """Deletes the ACL bindings that filters stand for; a future per filter, with what it removed."""
+        keys = check_binding_filters(acl_binding_filters)
+        return self._futures(keys, self._core.delete_acls(keys, request_timeout=self._seconds(request_timeout)))
+
+    @overload
+    def describe_user_scram_credentials(
+        self, users: None = None, *, request_timeout: float | None = None
+    ) -> Future[dict[str, UserScramCredentialsDescription]]: ...
+
+    @overload
+    def describe_user_scram_credentials(
+        self, users: Sequence[str], *, request_timeout: float | None = None
+    ) -> dict[str, Future[UserScramCredentialsDescription]]: ...
+
+    def describe_user_scram_credentials(
+        self, users: Sequence[str] | None = None, *, request_timeout: float | None = None
+    ) -> Future[dict[str, UserScramCredentialsDescription]] | dict[str, Future[UserScramCredentialsDescription]]:
+        """SCRAM credentials: a future per user named, or one future for a dict of all users."""
+        keys = check_users(users)
+        call = self._core.describe_user_scram_credentials(keys, request_timeout=self._seconds(request_timeout))
+        return self._future(every_value(call)) if keys is None else self._futures(keys, call)
+
+    def alter_user_scram_credentials(
+        self, alterations: Sequence[UserScramCredentialAlteration], *, request_timeout: float | None = None
+    ) -> dict[str, Future[None]]:
+        """Sets and removes SCRAM credentials; a future per user. Passwords are hashed here and not sent (KIP-554)."""
+        keys = list(dict.fromkeys(item.user for item in check_alterations(alterations)))
+        call = self._core.alter_user_scram_credentials(alterations, request_timeout=self._seconds(request_timeout))
+        return self._futures(keys, call)
+
     # ---- groups
 
     def list_consumer_groups(
@@ -378,7 +478,7 @@ class AdminClient:
         futures: dict[K, Future[Any]] = {key: Future() for key in keys}
         for future in futures.values():
             future.set_running_or_notify_cancel()  # from now on it can't be cancelled: others depend on the call
-        self._submit(call, partial(settle, futures))
+        self._submit(call, partial(settle, dict(futures)))  # the user may take futures out of the dict that is returned
         return futures
 
     def _submit(self, call: Coroutine[Any, Any, T], settle_with: Callable[[Future[T]], None]) -> None:
@@ -390,6 +490,11 @@ class AdminClient:
             kept.clear()
 
         self._thread.submit(call).add_done_callback(done)
+
+
+async def every_value(call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, T]:
+    """The values of a call that asked for everything there is; the first failure fails the whole."""
+    return {key: cast(T, outcome.result()) for key, outcome in (await call).items()}
 
 
 def settle(futures: Mapping[K, Future[Any]], call: "Future[dict[K, Outcome[Any]]]") -> None:

@@ -30,7 +30,7 @@ from serdes.clients.messages import (
     take_functions,
     taking,
 )
-from serdes.clients.poison import DELIVERY_S, Letter, Policy
+from serdes.clients.poison import DELIVERY_S, Letter, PoisonPolicy
 from serdes.context import Headers
 from serdes.errors import FieldError
 from serdes.kernels.fields import ProduceCall
@@ -215,7 +215,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
-        rest, self._policy = Policy.take(rest)
+        rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
@@ -374,7 +374,7 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
 
     def __init__(self, conf: Mapping[str, object]) -> None:
         rest, key, value = take_functions(conf, DESERIALIZERS)
-        rest, self._policy = Policy.take(rest)
+        rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()

@@ -15,7 +15,7 @@ from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from serdes import simple
-from serdes.clients.poison import Letter, Policy
+from serdes.clients.poison import Letter, PoisonPolicy
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import (
     FieldError,
@@ -105,33 +105,33 @@ def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[
     return rest, functions[0], functions[1]
 
 
-Steps = Generator[Any, Any, T]
+Relay = Generator[Any, Any, T]
 """Yields what functions gave, to be awaited if need be, and is sent the result."""
 
 
-def settle(steps: Steps[T]) -> T:
-    """Runs steps whose functions have given their results."""
+def settle(relay: Relay[T]) -> T:
+    """Runs a relay whose functions have given their results."""
     try:
-        result = next(steps)
+        result = next(relay)
         while True:
-            result = steps.send(result)
+            result = relay.send(result)
     except StopIteration as stop:
         value: T = stop.value
         return value
 
 
-async def settle_async(steps: Steps[T]) -> T:
-    """Runs steps whose functions may be coroutine functions."""
+async def settle_async(relay: Relay[T]) -> T:
+    """Runs a relay whose functions may be coroutine functions."""
     try:
-        result = next(steps)
+        result = next(relay)
         while True:
             if hasattr(result, "__await__"):
                 try:
                     result = await result
                 except Exception as error:
-                    result = steps.throw(error)
+                    result = relay.throw(error)
                     continue
-            result = steps.send(result)
+            result = relay.send(result)
     except StopIteration as stop:
         value: T = stop.value
         return value
@@ -164,9 +164,9 @@ class FieldSerializers:
     async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
         """As `write`; functions may be coroutine functions."""
         written = self.writer.write_now(topic, key, value, headers)
-        return await settle_async(self._steps(topic, key, value, headers)) if written is None else written
+        return await settle_async(self._relay(topic, key, value, headers)) if written is None else written
 
-    def _steps(self, topic: str, key: Any, value: Any, headers: Any) -> Steps[tuple[Any, Any, Any]]:
+    def _relay(self, topic: str, key: Any, value: Any, headers: Any) -> Relay[tuple[Any, Any, Any]]:
         """What `write` does, for functions that may be coroutine functions."""
         own, given = _copied(headers), key
         if self._key is not None:
@@ -204,9 +204,9 @@ class FieldDeserializers:
 
     async def read_async(self, message: Message) -> None:
         """As `read`; functions may be coroutine functions."""
-        await settle_async(self.steps(message))
+        await settle_async(self.relay(message))
 
-    def steps(self, message: Message) -> Steps[None]:
+    def relay(self, message: Message) -> Relay[None]:
         """What `read` does, for functions that may be coroutine functions."""
         topic, headers = message.topic() or "", message.headers()
         key = value = None
@@ -250,12 +250,12 @@ class Client(Protocol):
 def taking(
     raw: Iterable[Message],
     deserializers: FieldDeserializers,
-    policy: Policy,
+    policy: PoisonPolicy,
     client: Client,
     stores: bool,
     good: int = 0,
     failed: FieldError | None = None,
-) -> Steps[tuple[Batch, Exception | None]]:
+) -> Relay[tuple[Batch, Exception | None]]:
     """Reads messages that were polled together, goes back to what can't be read, stores what is handed out.
 
     Args:
@@ -295,16 +295,16 @@ def taking(
     return batch, batch.verdict()[0]
 
 
-def _poison_of(deserializers: FieldDeserializers, message: Message) -> Steps[FieldError | None]:
+def _poison_of(deserializers: FieldDeserializers, message: Message) -> Relay[FieldError | None]:
     """Reads a message; gives why it can't be read, None if it was."""
     try:
-        yield from deserializers.steps(message)
+        yield from deserializers.relay(message)
     except FieldError as poison:
         return poison
     return None
 
 
-def _poison(batch: Batch, message: Message, poison: FieldError, policy: Policy, client: Client) -> Steps[None]:
+def _poison(batch: Batch, message: Message, poison: FieldError, policy: PoisonPolicy, client: Client) -> Relay[None]:
     if not policy.passes(poison):
         batch.poison(message, poison)
         return

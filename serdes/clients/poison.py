@@ -13,7 +13,7 @@ from typing import Any, Final
 from kafka_core.kernels import Message
 from serdes.errors import FieldError
 
-__all__ = ["Letter", "Policy"]
+__all__ = ["Letter", "PoisonPolicy"]
 
 KEYS: Final = ("poison.policy", "on.poison", "dead.letter.topic", "dead.letter.conf")
 CONSUMER_ONLY: Final = ("group.", "auto.", "enable.", "fetch.", "max.poll.", "session.", "heartbeat.", "partition.")
@@ -34,7 +34,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PoisonPolicy:
     """What happens to messages that can't be read.
 
     Attributes:
@@ -50,7 +50,7 @@ class Policy:
     producer_conf: Mapping[str, object] | None = None
 
     @classmethod
-    def take(cls, conf: Mapping[str, object]) -> tuple[dict[str, object], Policy]:
+    def take(cls, conf: Mapping[str, object]) -> tuple[dict[str, object], PoisonPolicy]:
         """Splits a configuration into the consumer's part and the policy.
 
         Args:

@@ -63,6 +63,7 @@ class ColumnOptions:
             Spark; or `dense`, Arrow's own union.
         enums: enums as their `name`, or their `number` in the reader schema.
         time_unit: of Protobuf's Timestamp and Duration: `us` (finer parts are cut off, as in Spark) or `ns`.
+        message_type: the name of Protobuf's message type; empty for the first one of the reader schema.
         recursive_max_depth: how often a record may stand inside of itself; fields that go deeper are left out. 0
             refuses recursive reader schemas.
         max_row_bytes: what the items of a row's arrays and maps may take in the columns; a row of more is an error.
@@ -74,6 +75,7 @@ class ColumnOptions:
     unions: Literal["struct", "dense"] = "struct"
     enums: Literal["name", "number"] = "name"
     time_unit: Literal["us", "ns"] = "us"
+    message_type: str = ""
     recursive_max_depth: int = 0
     max_row_bytes: int = MAX_ROW_BYTES
     max_empty_items: int = 10_000

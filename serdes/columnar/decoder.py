@@ -78,6 +78,7 @@ def rules_refused(names: Sequence[str]) -> str:
 FORMATS: Final = {
     "AVRO": ("serdes.columnar.avro.format", "AvroColumns"),
     "JSON": ("serdes.columnar.json.format", "JsonColumns"),
+    "PROTOBUF": ("serdes.columnar.protobuf.format", "ProtobufColumns"),
 }
 """Type of the reader schema → where its format is; loaded when it is needed."""
 

@@ -53,6 +53,7 @@ class ColumnarEncoder:
             in a header.
         resolve_reference: gives the schema behind a reference; needed where the schema has references.
         max_row_bytes: a longer frame is an error of its row.
+        message_type: the name of Protobuf's message type; empty for the first one of the schema.
 
     Raises:
         SerializationError: the schema is not valid, or its format can't be written from columns.
@@ -66,6 +67,7 @@ class ColumnarEncoder:
         resolve_reference: Resolver | None = None,
         *,
         max_row_bytes: int = MAX_ROW_BYTES,
+        message_type: str = "",
     ) -> None:
         names = writing_rules(schema)
         if names:
@@ -82,7 +84,9 @@ class ColumnarEncoder:
         self.schema = schema
         self._prefix = b"" if schema_id is None else frame_prefix(schema_id)
         self._max_row_bytes = max_row_bytes
-        self._make = made(schema, resolve_reference)
+        if message_type and schema.schema_type != "PROTOBUF":
+            raise ValueError(f"message_type={message_type!r}: only Protobuf schemas have message types")
+        self._make = made(schema, resolve_reference, message_type)
         self._encoders: dict[pa.DataType, FrameEncoder] = {}
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> EncodeResult:
@@ -128,7 +132,7 @@ def _rows(batch: pa.RecordBatch) -> pa.StructArray:
     return batch.to_struct_array()
 
 
-def _avro(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
+def _avro(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
     from serdes.columnar.avro.encode import AvroFrames
     from serdes.columnar.avro.writing import plan_of
 
@@ -136,7 +140,7 @@ def _avro(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
     return lambda kind, prefix, longest: AvroFrames(plan_of(kind, model), prefix, longest)
 
 
-def _json(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
+def _json(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
     from serdes.columnar.json.format import JsonColumns
     from serdes.columnar.json.writing import JsonFrames
 
@@ -144,4 +148,16 @@ def _json(schema: Schema, resolve: Resolver | None) -> MakeEncoder:
     return lambda kind, prefix, longest: JsonFrames(kind, parsed, prefix, longest)
 
 
-FORMATS: Final[dict[str, Callable[[Schema, Resolver | None], MakeEncoder]]] = {"AVRO": _avro, "JSON": _json}
+def _protobuf(schema: Schema, resolve: Resolver | None, message_type: str) -> MakeEncoder:
+    from serdes.columnar.protobuf.encode import ProtobufFrames
+    from serdes.columnar.protobuf.format import load_resolved
+
+    parsed = load_resolved(schema, resolve)
+    return lambda kind, prefix, longest: ProtobufFrames(parsed, kind, prefix, longest, message_type)
+
+
+FORMATS: Final[dict[str, Callable[[Schema, Resolver | None, str], MakeEncoder]]] = {
+    "AVRO": _avro,
+    "JSON": _json,
+    "PROTOBUF": _protobuf,
+}

@@ -17,7 +17,7 @@ from serdes.engine.cache import PlanCache, PlanKey, now_s
 from serdes.engine.errors import blame, converted
 from serdes.engine.plan import ReadPlan, ReadPlanner, default_strategy, latest_ttl_s, latest_until, listen_to
 from serdes.errors import SerializationError
-from serdes.formats.protocol import Format
+from serdes.formats.protocol import SchemaFormat
 from serdes.frames.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.frames.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
 from serdes.options import ReadOptions, check_callable
@@ -55,7 +55,7 @@ class DeserializerEngine:
     def __init__(
         self,
         client: Any,
-        form: Format,
+        form: SchemaFormat,
         schema: Schema | None,
         options: ReadOptions,
         from_dict: Callable[[Any, Any], Any] | None = None,

@@ -1,6 +1,6 @@
 """Which schema a serializer writes or reads with, found out once: flows that ask the registry.
 
-Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`Format`).
+Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`SchemaFormat`).
 What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
 """
 
@@ -16,7 +16,7 @@ from registry.schemas.references import closure
 from serdes.asks import Flow, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats.protocol import Contracts, Decode, Encode, Format, Objects, ReadHooks, Referenced, WriteHooks
+from serdes.formats.protocol import Contracts, Decode, Encode, Objects, ReadHooks, Referenced, SchemaFormat, WriteHooks
 from serdes.frames.schema_id import SchemaId, header_schema_id_serializer, prefix_schema_id_serializer
 from serdes.options import ReadOptions, WriteOptions
 from serdes.subject import (
@@ -123,7 +123,7 @@ def default_strategy(client: Any) -> Strategy:
 class Schemas:
     """Parsed schemas of one serializer, each parsed once."""
 
-    def __init__(self, form: Format) -> None:
+    def __init__(self, form: SchemaFormat) -> None:
         self._form = form
         self._parsed: dict[Schema, tuple[Any, Referenced]] = {}
 
@@ -192,7 +192,7 @@ class WritePlanner:
 
     def __init__(
         self,
-        form: Format,
+        form: SchemaFormat,
         schema: Schema | None,
         options: WriteOptions,
         strategy: Strategy,
@@ -343,7 +343,7 @@ class ReadPlanner:
 
     def __init__(
         self,
-        form: Format,
+        form: SchemaFormat,
         schema: Schema | None,
         options: ReadOptions,
         strategy: Strategy,

@@ -15,7 +15,7 @@ from serdes.context import SerializationContext, place
 from serdes.engine.cache import PlanCache, PlanKey, now_s
 from serdes.engine.errors import blame, converted
 from serdes.engine.plan import WritePlan, WritePlanner, default_strategy, latest_ttl_s, latest_until, listen_to
-from serdes.formats.protocol import Format
+from serdes.formats.protocol import SchemaFormat
 from serdes.options import WriteOptions, check_callable
 from serdes.rules.contracts import RuleContracts
 from serdes.rules.registry import RuleRegistry
@@ -50,7 +50,7 @@ class SerializerEngine:
     def __init__(
         self,
         client: Any,
-        form: Format,
+        form: SchemaFormat,
         schema: Schema | None,
         options: WriteOptions,
         to_dict: Callable[[Any, Any], Any] | None = None,

@@ -1,1 +1,1 @@
-"""The schema formats Avro, JSON Schema and Protobuf, behind one interface (`serdes.formats.protocol.Format`)."""
+"""The schema formats Avro, JSON Schema and Protobuf, behind one interface (`serdes.formats.protocol.SchemaFormat`)."""

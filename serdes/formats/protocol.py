@@ -14,7 +14,7 @@ from serdes.asks import Flow
 from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
-__all__ = ["Contracts", "Decode", "Encode", "Format", "Objects", "ReadHooks", "Referenced", "WriteHooks"]
+__all__ = ["Contracts", "Decode", "Encode", "Objects", "ReadHooks", "Referenced", "SchemaFormat", "WriteHooks"]
 
 Encode: TypeAlias = Callable[[Any], bytes]
 """Value → what was asked to be put in front, and the payload."""
@@ -44,7 +44,7 @@ class Objects(Protocol):
         ...
 
 
-class Format(Protocol):
+class SchemaFormat(Protocol):
     """A schema format, as one serializer uses it. `parsed` is whatever its `parse` gives.
 
     Attributes:

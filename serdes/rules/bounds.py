@@ -15,7 +15,7 @@ from serdes.rules.model import RuleError
 __all__ = ["LIMIT_S", "MAX_SIZE", "Bounds", "limit_of"]
 
 LIMIT_S: Final = 10.0
-"""Seconds that one rule may take for one message, if `rule.timeout.ms` does not say otherwise."""
+"""Seconds of its thread's processor time that a rule may take for a message; `rule.timeout.ms` says otherwise."""
 MAX_SIZE: Final = 50_000_000
 """How large a value may be, written out: each character, byte and number counts one, each item four more."""
 ITEM: Final = 5
@@ -46,10 +46,12 @@ class Bounds:
     Args:
         name: the rule's name, for errors.
         limit_s: seconds it may take, from now.
-        clock: the time, in seconds from any point.
+        clock: the time, in seconds from any point; that of the thread does not go on while a busy machine holds it up.
     """
 
-    def __init__(self, name: str | None, limit_s: float = LIMIT_S, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, name: str | None, limit_s: float = LIMIT_S, clock: Callable[[], float] = time.thread_time
+    ) -> None:
         self._name = name
         self._limit_s = limit_s
         self._clock = clock

@@ -16,7 +16,7 @@ from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryErr
 from serdes.asks import Flow, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
-from serdes.formats.protocol import Format, ReadHooks, WriteHooks
+from serdes.formats.protocol import ReadHooks, SchemaFormat, WriteHooks
 from serdes.rules import fields
 from serdes.rules.engine import Phase, RuleEngine, has_rules
 from serdes.rules.registry import RuleOverride, RuleRegistry
@@ -43,7 +43,7 @@ class RuleContracts:
     def __init__(
         self,
         client: Any,
-        form: Format,
+        form: SchemaFormat,
         migrates: bool = False,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,

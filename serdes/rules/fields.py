@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from serdes.errors import SerializationError
-from serdes.formats.protocol import Format
+from serdes.formats.protocol import SchemaFormat
 from serdes.rules import walk_avro, walk_json
 from serdes.rules.model import FieldTransformer
 
@@ -41,7 +41,7 @@ class Fields(Protocol):
         ...
 
 
-def of(form: Format, parsed: Any) -> Fields:
+def of(form: SchemaFormat, parsed: Any) -> Fields:
     """The fields of a parsed schema."""
     if form.schema_type == "AVRO":
         return _Avro(parsed)

@@ -7,7 +7,15 @@ from concurrent.futures import Future
 
 import pytest
 
-from kafka_core import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from kafka_core import (
+    OFFSET_END,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    ElectionType,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 from kafka_core.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -19,6 +27,7 @@ from kafka_core.admin import (
     NewTopic,
     OffsetSpec,
 )
+from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import LIMIT_S, Cluster, consumer, fill, poll_until, producer, take, unique, wait_for
 
 E = KafkaError
@@ -283,6 +292,63 @@ def test_a_read_only_property_of_a_broker_is_refused(modern_cluster: Cluster) ->
     error = refused_one(modern_cluster.admin.incremental_alter_configs([resource]))
     assert error.code() == E.INVALID_REQUEST
     assert "num.partitions" in error.str()
+
+
+# ---- records and leaders
+
+
+def test_records_before_an_offset_are_deleted(cluster: Cluster) -> None:
+    topic = cluster.topic(partitions=2)
+    fill(cluster, topic, [b"%d" % number for number in range(10)])
+    cut, end = TopicPartition(topic, 0, 4), TopicPartition(topic, 1, OFFSET_END)
+    done = cluster.admin.delete_records([cut, end])
+    assert done[cut].result(LIMIT_S).low_watermark == 4
+    assert done[end].result(LIMIT_S).low_watermark == 0
+    with consumer(cluster) as reader:
+        reader.assign([TopicPartition(topic, 0, 0)])
+        assert [item.value() for item in take(reader, 6)] == [b"%d" % number for number in range(4, 10)]
+    (rest,) = cluster.admin.delete_records([TopicPartition(topic, 0, OFFSET_END)]).values()
+    assert rest.result(LIMIT_S).low_watermark == 10
+
+
+def test_records_that_are_not_there_cannot_be_deleted(cluster: Cluster) -> None:
+    topic, compacted = cluster.topic(), cluster.topic(cleanup_policy="compact")
+    beyond, elsewhere = TopicPartition(topic, 0, 1), TopicPartition(topic, 7, 0)
+    done = cluster.admin.delete_records([beyond, elsewhere, TopicPartition(compacted, 0, 0)])
+    assert refused(done[beyond]).code() == E.OFFSET_OUT_OF_RANGE
+    assert refused(done[elsewhere]).code() == E.UNKNOWN_TOPIC_OR_PART
+    assert refused(done[TopicPartition(compacted, 0)]).code() == E.POLICY_VIOLATION
+
+
+def test_a_leader_that_is_there_need_not_be_elected(modern_cluster: Cluster) -> None:
+    topic = modern_cluster.topic(partitions=2)
+    known, unknown = [TopicPartition(topic, 0), TopicPartition(topic, 1)], TopicPartition(topic, 9)
+    for election_type in ElectionType:
+        found = modern_cluster.admin.elect_leaders(election_type, [*known, unknown]).result(LIMIT_S)
+        codes = {item: error.error.code() for item, error in found.items() if error is not None}
+        assert codes == {**dict.fromkeys(known, E.ELECTION_NOT_NEEDED), unknown: E.UNKNOWN_TOPIC_OR_PART}
+        assert modern_cluster.admin.elect_leaders(election_type).result(LIMIT_S) == {}
+
+
+def test_the_preferred_replica_leads_again_after_an_election() -> None:
+    topic = unique("moved")
+    with EmbeddedCluster(brokers=3) as cluster, AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        admin.create_topics([NewTopic(topic, replica_assignment=[[2, 3], [3, 1]])])[topic].result(LIMIT_S)
+
+        def leaders() -> list[int]:
+            return [part.leader.id for part in admin.describe_topics([topic])[topic].result(LIMIT_S).partitions]
+
+        cluster.move_leader(topic, 0, 3)
+        assert leaders() == [3, 3]
+        moved, still = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        assert admin.elect_leaders(ElectionType.PREFERRED).result(LIMIT_S) == {moved: None}
+        assert leaders() == [2, 3]
+        found = admin.elect_leaders(ElectionType.PREFERRED, [moved, still]).result(LIMIT_S)
+        assert {error.error.code() for error in found.values() if error} == {E.ELECTION_NOT_NEEDED}
+        cluster.stop_broker(2)
+        found = admin.elect_leaders(ElectionType.PREFERRED, [moved]).result(LIMIT_S)
+        assert found[moved] is not None
+        assert found[moved].error.code() == E.PREFERRED_LEADER_NOT_AVAILABLE
 
 
 # ---- groups

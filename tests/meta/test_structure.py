@@ -37,6 +37,7 @@ FOREIGN_PRIVATE_ALLOWED = {
     "_value2member_map_",  # enum
     "_field_type",  # dataclasses: tells an InitVar from a field
     "_credentials",  # botocore: the one way to credentials that are refreshed
+    "_GetFeatures",  # google.protobuf: nothing public says whether text of a field is checked
     "_import_from_c",  # pyarrow: the documented way in for the C data interface
     "_visit_tree",  # cel-python: the one place that all evaluation passes
     "_drive",  # the registry's own shells, driven by its command and by DekRegistryClient

@@ -14,6 +14,7 @@ from kafka_core.admin_model import (
     ConfigEntry,
     ConfigResource,
     ConsumerGroupDescription,
+    DeletedRecords,
     DescribeClusterResult,
     ListConsumerGroupsResult,
     ListOffsetsResultInfo,
@@ -23,13 +24,21 @@ from kafka_core.admin_model import (
     Outcome,
     TopicDescription,
 )
-from kafka_core.aio.administering.routing import Deadline, Outcomes, Router, group_by_leader
+from kafka_core.admin_security import (
+    AclBinding,
+    AclBindingFilter,
+    UserScramCredentialAlteration,
+    UserScramCredentialsDescription,
+)
+from kafka_core.aio.administering import security
+from kafka_core.aio.administering.routing import Deadline, Outcomes, Router
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.tasks.dropped import Leash
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.administering import configs as admin_configs
 from kafka_core.engine.administering import groups as admin_groups
+from kafka_core.engine.administering import partitions as admin_partitions
 from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.engine.administering.checks import (
     check_filters,
@@ -39,13 +48,15 @@ from kafka_core.engine.administering.checks import (
     check_new_topics,
     check_offset_specs,
 )
-from kafka_core.errors import BrokerError, UnsupportedVersionError
+from kafka_core.engine.administering.partitions import check_deletions, check_election
+from kafka_core.errors import BrokerError, KafkaException, UnsupportedVersionError
 from kafka_core.model import (
     BrokerMetadata,
     ClusterMetadata,
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
+    ElectionType,
     GroupMetadata,
     IsolationLevel,
     TopicCollection,
@@ -284,6 +295,95 @@ class AIOAdminClient:
 
         return await self._router.by_broker("incremental_alter_configs", wanted, one, request_timeout)
 
+    # ---- partitions
+
+    async def delete_records(
+        self,
+        topic_partition_offsets: Sequence[TopicPartition],
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> Outcomes[TopicPartition, DeletedRecords]:
+        """Deletes the records before each partition's `offset`, all with OFFSET_END. Raises TypeError, ValueError."""
+        offsets = check_deletions(topic_partition_offsets)
+        timeout_ms = self._router.operation_ms(operation_timeout)
+
+        async def one(
+            node_id: int, part: Sequence[TopicPartition], deadline: Deadline
+        ) -> Outcomes[TopicPartition, DeletedRecords]:
+            request = admin_partitions.delete_records_request({item: offsets[item] for item in part}, timeout_ms)
+            return admin_partitions.deleted_records(await self._router.send_to(node_id, request, deadline))
+
+        return await self._router.by_leader("delete_records", list(offsets), one, request_timeout)
+
+    async def elect_leaders(
+        self,
+        election_type: ElectionType,
+        partitions: Sequence[TopicPartition] | None = None,
+        *,
+        operation_timeout: float | None = None,
+        request_timeout: float | None = None,
+    ) -> dict[TopicPartition, KafkaException | None]:
+        """Elects leaders of partitions (None: of all in the cluster); None where it was done, else why not.
+
+        With None the brokers speak only of partitions that needed an election.
+
+        Raises:
+            TypeError, ValueError: arguments that make no sense.
+            KafkaException: the request as a whole was refused.
+        """
+        wanted = check_election(election_type, partitions)
+        timeout_ms = self._router.operation_ms(operation_timeout)
+        request = admin_partitions.elect_leaders_request(election_type, wanted, timeout_ms)
+
+        async def ask(deadline: Deadline) -> dict[TopicPartition, KafkaException | None]:
+            return admin_partitions.elected(await self._router.ask_controller(request, deadline))
+
+        return await self._router.whole("elect_leaders", ask, request_timeout)
+
+    # ---- ACLs and users
+
+    async def create_acls(
+        self, acls: Sequence[AclBinding], *, request_timeout: float | None = None
+    ) -> Outcomes[AclBinding, None]:
+        """Creates ACL bindings; one that is there already is no error. Raises TypeError, ValueError."""
+        return await security.create_acls(self._router, acls, request_timeout)
+
+    async def describe_acls(
+        self, acl_binding_filter: AclBindingFilter, *, request_timeout: float | None = None
+    ) -> list[AclBinding]:
+        """The ACL bindings that a filter stands for.
+
+        Raises:
+            TypeError: not a filter. KafkaException: refused (SECURITY_DISABLED without an authorizer), or no answer.
+        """
+        return await security.describe_acls(self._router, acl_binding_filter, request_timeout)
+
+    async def delete_acls(
+        self, acl_binding_filters: Sequence[AclBindingFilter], *, request_timeout: float | None = None
+    ) -> Outcomes[AclBindingFilter, list[AclBinding]]:
+        """Deletes the ACL bindings that filters stand for, and tells them. Raises TypeError, ValueError."""
+        return await security.delete_acls(self._router, acl_binding_filters, request_timeout)
+
+    async def describe_user_scram_credentials(
+        self, users: Sequence[str] | None = None, *, request_timeout: float | None = None
+    ) -> Outcomes[str, UserScramCredentialsDescription]:
+        """The SCRAM credentials of users (None: of all): mechanisms and iterations. Raises TypeError, ValueError.
+
+        Raises:
+            KafkaException: all users were asked for, and nobody answered with them.
+        """
+        return await security.describe_users(self._router, users, request_timeout)
+
+    async def alter_user_scram_credentials(
+        self, alterations: Sequence[UserScramCredentialAlteration], *, request_timeout: float | None = None
+    ) -> Outcomes[str, None]:
+        """Sets and removes SCRAM credentials; one outcome per user. Raises TypeError, ValueError.
+
+        Passwords are hashed here and not sent (KIP-554).
+        """
+        return await security.alter_users(self._router, alterations, request_timeout)
+
     # ---- groups
 
     async def list_consumer_groups(
@@ -431,12 +531,4 @@ class AIOAdminClient:
             request = admin_groups.list_offsets_request(specs, isolation_level, int(deadline.left_s() * 1000))
             return admin_groups.listed_offsets(await self.client.send(node_id, request, timeout_s=deadline.left_s()))
 
-        async def attempt(
-            keys: Collection[TopicPartition], deadline: Deadline
-        ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
-            topics = {item.topic for item in keys}
-            view = await self.client.refresh_metadata(topics, timeout_s=deadline.left_s(), allow_auto_create=False)
-            leaders, missing = group_by_leader(view, keys)
-            return {**missing, **await self._router.gather(leaders, one, deadline)}
-
-        return await self._router.keyed("list_offsets", list(wanted), attempt, request_timeout)
+        return await self._router.by_leader("list_offsets", list(wanted), one, request_timeout)

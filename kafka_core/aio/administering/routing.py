@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from kafka_core.admin_model import ConfigResource, Outcome
 from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
@@ -20,7 +20,7 @@ from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import BrokerError, KafkaError, KafkaException, NetworkError
 from kafka_core.model import TopicPartition
-from kafka_core.protocol import ApiRequest
+from kafka_core.protocol import ApiMessage, ApiRequest
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
 
 logger: Final = logging.getLogger("kafka_core.aio")
@@ -38,6 +38,7 @@ _ANSWERS: Final = frozenset(
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+R = TypeVar("R", bound=ApiMessage)
 Outcomes = dict[K, Outcome[T]]
 
 
@@ -131,6 +132,21 @@ class Router:
             pending = list(again)
             tries += 1
 
+    async def whole(self, what: str, ask: Callable[[Deadline], Awaitable[T]], request_timeout: float | None) -> T:
+        """`keyed` for a call that succeeds or fails as a whole.
+
+        Raises:
+            KafkaException: it failed, for good or until the time was over.
+        """
+
+        async def attempt(keys: Collection[None], deadline: Deadline) -> Outcomes[None, T]:
+            return {None: Outcome(await ask(deadline))}
+
+        outcome = (await self.keyed(what, [None], attempt, request_timeout))[None]
+        if outcome.error is not None:
+            raise outcome.error
+        return cast(T, outcome.value)
+
     async def mend(self, failed: Mapping[K, KafkaException], deadline: Deadline) -> None:
         """Does what the errors ask for before another try; a failure here shows itself again in that try."""
         actions = {key: classify(error) for key, error in failed.items()}
@@ -180,6 +196,23 @@ class Router:
 
         return await self.keyed(what, groups, attempt, request_timeout)
 
+    async def by_leader(
+        self,
+        what: str,
+        partitions: Sequence[TopicPartition],
+        one: Callable[[int, Sequence[TopicPartition], Deadline], Awaitable[Outcomes[TopicPartition, T]]],
+        request_timeout: float | None,
+    ) -> Outcomes[TopicPartition, T]:
+        """`keyed` for partitions: each leader is asked about its own."""
+
+        async def attempt(keys: Collection[TopicPartition], deadline: Deadline) -> Outcomes[TopicPartition, T]:
+            topics = {item.topic for item in keys}
+            view = await self.client.refresh_metadata(topics, timeout_s=deadline.left_s(), allow_auto_create=False)
+            leaders, missing = group_by_leader(view, keys)
+            return {**missing, **await self.gather(leaders, one, deadline)}
+
+        return await self.keyed(what, partitions, attempt, request_timeout)
+
     async def gather(
         self,
         parts: Mapping[Any, Sequence[K]],
@@ -206,6 +239,10 @@ class Router:
         if controller:
             return await self.client.send_controller(request, timeout_s=deadline.left_s())
         return await self.client.send_any(request, timeout_s=deadline.left_s())
+
+    async def ask_controller(self, request: ApiRequest[R], deadline: Deadline) -> R:
+        """The controller's answer."""
+        return await self.client.send_controller(request, timeout_s=deadline.left_s())
 
     async def controller(self, deadline: Deadline) -> BrokerConnection:
         """A connection to the controller, for requests whose form depends on the version."""

@@ -1,4 +1,4 @@
-"""Finding the partition a request is about, and saying why it can't be served here.
+"""Finding the partition a request is about, and saying why it can't be served here or not to this client.
 
 Must not know: any single API. Spec: KIP-320 (epochs), KIP-516 (topic ids), KIP-951 (hints to the new leader).
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
@@ -23,6 +24,16 @@ def find_partition(
         return (Code.UNKNOWN_TOPIC_ID if by_id else Code.UNKNOWN_TOPIC_OR_PARTITION), None
     partition = topic.partition(index)
     return (Code.NONE, partition) if partition is not None else (Code.UNKNOWN_TOPIC_OR_PARTITION, None)
+
+
+def may(cluster: ClusterState, context: Context, operation: Operation, resource: Resource, name: str) -> bool:
+    """Whether the client of a request may do that; for handlers that `authorizing` leaves it to."""
+    return cluster.authorizer.allows(*context.connection.client, operation, resource, name)
+
+
+def authorized_operations(cluster: ClusterState, context: Context, resource: Resource, name: str) -> int:
+    """What the client of a request may do with a resource, as the bits of the operations (KIP-430)."""
+    return cluster.authorizer.operations(*context.connection.client, resource, name)
 
 
 def serving_problem(context: Context, partition: Partition, current_leader_epoch: int = -1) -> Code:

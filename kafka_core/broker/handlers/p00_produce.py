@@ -6,12 +6,13 @@ errors, v9 flexible, v10 hints to the new leader (KIP-951), v13 topic ids. Spec:
 
 from __future__ import annotations
 
+from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.appending import append_records
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome, Special
-from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serving_problem
+from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, serving_problem
 from kafka_core.broker.topics import Partition
 from kafka_core.protocol import Records
 from kafka_core.protocol.messages.produce import (
@@ -49,6 +50,8 @@ class _Producing:
         version = self.context.api_version
         by_id = version >= _FIRST_VERSION_WITH_IDS
         code, partition = find_partition(self.cluster, topic.name, topic.topic_id, data.index, by_id=by_id)
+        if partition is not None and not self._may_write(partition.topic.name):
+            return self.refusal(data.index, Code.TOPIC_AUTHORIZATION_FAILED, None)
         if partition is not None:
             code = serving_problem(self.context, partition)
         if partition is None or code is not Code.NONE:
@@ -67,6 +70,9 @@ class _Producing:
             [BatchIndexAndErrorMessage(*error) for error in result.record_errors],
             result.message,
         )
+
+    def _may_write(self, topic: str) -> bool:
+        return may(self.cluster, self.context, Operation.WRITE, Resource.TOPIC, topic)
 
     def refusal(self, index: int, code: Code, partition: Partition | None) -> PartitionProduceResponse:
         self.failed = True

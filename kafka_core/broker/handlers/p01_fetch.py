@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome
-from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, serving_problem
+from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, serving_problem
 from kafka_core.broker.parking import Pending, Timer
 from kafka_core.broker.sessions import NO_SESSION, FetchPlan, FetchTarget, PartitionKey
 from kafka_core.broker.topics import Partition
@@ -95,6 +96,8 @@ class _Fetching:
         code, partition = find_partition(self.cluster, name, topic_id, index, by_id=by_id)
         if partition is None:
             return Located(target, code, None)
+        if not may(self.cluster, self.context, Operation.READ, Resource.TOPIC, partition.topic.name):
+            return Located(target, Code.TOPIC_AUTHORIZATION_FAILED, None)
         code = serving_problem(self.context, partition, target.current_leader_epoch)
         if code is not Code.NONE:
             return Located(target, code, partition)

@@ -6,10 +6,12 @@ epochs, v8 authorized operations, v10/v12 topic ids (KIP-516), v13 error for the
 
 from __future__ import annotations
 
+from kafka_core.broker.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
+from kafka_core.broker.handlers.lookup import authorized_operations, may
 from kafka_core.broker.topics import NO_LEADER, Partition, Topic, topic_name_problem
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.metadata import (
@@ -21,27 +23,22 @@ from kafka_core.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 
-#: Bit sets of AclOperation codes a client without ACLs may do: on topics, on groups, on the cluster (KIP-430).
-TOPIC_OPERATIONS = 3576
-GROUP_OPERATIONS = 3400
-CLUSTER_OPERATIONS = 8096
+#: Where authorized operations were not asked for (KIP-430).
 NOT_ASKED = -(2**31)
+_FIRST_VERSION_WITH_CREATION = 4
 _FIRST_VERSION_WITH_IDS = 12
 
 
 def handle(cluster: ClusterState, context: Context, request: MetadataRequest) -> MetadataResponse:
     """Describe the cluster and the topics asked for, creating missing ones where that is wished and allowed."""
     version = context.api_version
-    with_operations = request.include_topic_authorized_operations
+    describing = _Describing(cluster, context, request)
     if request.topics is None or (version == 0 and not request.topics):
-        topics = [_described(cluster, topic, with_operations) for topic in cluster.topics.values()]
+        topics = [describing.topic(topic) for topic in cluster.topics.values() if describing.may_see(topic.name)]
     elif version < _FIRST_VERSION_WITH_IDS and any(item.name is None for item in request.topics):
         return fail(request, Code.INVALID_REQUEST)
     else:
-        may_create = (request.allow_auto_topic_creation or version < 4) and cluster.config.flag(
-            "auto.create.topics.enable"
-        )
-        topics = [_answer(cluster, item, may_create, with_operations) for item in request.topics]
+        topics = [describing.answer(item) for item in request.topics]
     asked = request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=[
@@ -50,40 +47,70 @@ def handle(cluster: ClusterState, context: Context, request: MetadataRequest) ->
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
         topics=topics,
-        cluster_authorized_operations=CLUSTER_OPERATIONS if asked else NOT_ASKED,
+        cluster_authorized_operations=authorized_operations(cluster, context, Resource.CLUSTER, CLUSTER_NAME)
+        if asked
+        else NOT_ASKED,
     )
 
 
-def _answer(
-    cluster: ClusterState, item: MetadataRequestTopic, may_create: bool, with_operations: bool
-) -> MetadataResponseTopic:
-    if item.name is None or item.topic_id != ZERO_UUID:
-        topic = cluster.topics_by_id.get(item.topic_id)
-        if topic is None:
-            return MetadataResponseTopic(error_code=Code.UNKNOWN_TOPIC_ID, name=None, topic_id=item.topic_id)
-        return _described(cluster, topic, with_operations)
-    topic = cluster.topics.get(item.name)
-    if topic is not None:
-        return _described(cluster, topic, with_operations)
-    bad_name = topic_name_problem(item.name) is not None
-    code = Code.INVALID_TOPIC_EXCEPTION if bad_name else Code.UNKNOWN_TOPIC_OR_PARTITION
-    if may_create:
-        # As the real broker does, the answer that triggers the creation still says "unknown": the next one has it.
-        try:
-            cluster.create_topic(item.name)
-        except Refused as refusal:
-            code = refusal.code
-    return MetadataResponseTopic(error_code=code, name=item.name)
+class _Describing:
+    """One Metadata request on its way through the topics."""
 
+    def __init__(self, cluster: ClusterState, context: Context, request: MetadataRequest) -> None:
+        self.cluster = cluster
+        self.context = context
+        self.with_operations = request.include_topic_authorized_operations
+        self.creates = (
+            request.allow_auto_topic_creation or context.api_version < _FIRST_VERSION_WITH_CREATION
+        ) and cluster.config.flag("auto.create.topics.enable")
 
-def _described(cluster: ClusterState, topic: Topic, with_operations: bool) -> MetadataResponseTopic:
-    return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        is_internal=topic.is_internal,
-        partitions=[_partition(cluster, partition) for partition in topic.partitions],
-        topic_authorized_operations=TOPIC_OPERATIONS if with_operations else NOT_ASKED,
-    )
+    def may_see(self, name: str) -> bool:
+        return may(self.cluster, self.context, Operation.DESCRIBE, Resource.TOPIC, name)
+
+    def answer(self, item: MetadataRequestTopic) -> MetadataResponseTopic:
+        """One topic that was asked for by name or id."""
+        if item.name is None or item.topic_id != ZERO_UUID:
+            topic = self.cluster.topics_by_id.get(item.topic_id)
+            if topic is not None and self.may_see(topic.name):
+                return self.topic(topic)
+            code = Code.UNKNOWN_TOPIC_ID if topic is None else Code.TOPIC_AUTHORIZATION_FAILED
+            return MetadataResponseTopic(error_code=code, name=None, topic_id=item.topic_id)
+        if not self.may_see(item.name):
+            return MetadataResponseTopic(error_code=Code.TOPIC_AUTHORIZATION_FAILED, name=item.name)
+        topic = self.cluster.topics.get(item.name)
+        return self.topic(topic) if topic is not None else self.missing(item.name)
+
+    def missing(self, name: str) -> MetadataResponseTopic:
+        """A topic that is not there; made if that is wished.
+
+        As the real broker does, the answer that triggers the creation still says "unknown": the next one has it.
+        """
+        bad_name = topic_name_problem(name) is not None
+        code = Code.INVALID_TOPIC_EXCEPTION if bad_name else Code.UNKNOWN_TOPIC_OR_PARTITION
+        if self.creates and not self.may_create(name):
+            code = Code.TOPIC_AUTHORIZATION_FAILED
+        elif self.creates:
+            try:
+                self.cluster.create_topic(name)
+            except Refused as refusal:
+                code = refusal.code
+        return MetadataResponseTopic(error_code=code, name=name)
+
+    def may_create(self, name: str) -> bool:
+        everywhere = may(self.cluster, self.context, Operation.CREATE, Resource.CLUSTER, CLUSTER_NAME)
+        return everywhere or may(self.cluster, self.context, Operation.CREATE, Resource.TOPIC, name)
+
+    def topic(self, topic: Topic) -> MetadataResponseTopic:
+        operations = NOT_ASKED
+        if self.with_operations:
+            operations = authorized_operations(self.cluster, self.context, Resource.TOPIC, topic.name)
+        return MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            is_internal=topic.is_internal,
+            partitions=[_partition(self.cluster, partition) for partition in topic.partitions],
+            topic_authorized_operations=operations,
+        )
 
 
 def _partition(cluster: ClusterState, partition: Partition) -> MetadataResponsePartition:

@@ -6,12 +6,14 @@ groups there are not (KIP-1043). Spec: KIP-848 (coexistence), KIP-1043.
 
 from __future__ import annotations
 
+from kafka_core.broker.acls import Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.groups import Group, GroupState, Member
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.handlers.p03_metadata import GROUP_OPERATIONS, NOT_ASKED
+from kafka_core.broker.handlers.lookup import authorized_operations
+from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
 from kafka_core.protocol.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -24,10 +26,17 @@ _FIRST_VERSION_WITH_NOT_FOUND = 6
 
 def handle(cluster: ClusterState, context: Context, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     """Describe each group; one that is not there is Dead."""
-    operations = GROUP_OPERATIONS if request.include_authorized_operations else NOT_ASKED
+    asked = request.include_authorized_operations
     return DescribeGroupsResponse(
-        groups=[_described(cluster, context, group_id, operations) for group_id in request.groups]
+        groups=[
+            _described(cluster, context, group_id, _operations(cluster, context, group_id) if asked else NOT_ASKED)
+            for group_id in request.groups
+        ]
     )
+
+
+def _operations(cluster: ClusterState, context: Context, group_id: str) -> int:
+    return authorized_operations(cluster, context, Resource.GROUP, group_id)
 
 
 def _described(cluster: ClusterState, context: Context, group_id: str, operations: int) -> DescribedGroup:

@@ -6,16 +6,19 @@ Spec: KIP-518, KIP-848. All groups here are classic ones.
 
 from __future__ import annotations
 
+from kafka_core.broker.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
+from kafka_core.broker.handlers.lookup import may
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 _CLASSIC = "classic"
 
 
 def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) -> ListGroupsResponse:
-    """All groups, or those in the states and of the types asked for."""
+    """All groups that the client may know of, or those in the states and of the types asked for."""
+    everything = may(cluster, context, Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
     types = [name.lower() for name in request.types_filter]
     groups = cluster.groups.list(request.states_filter) if not types or _CLASSIC in types else []
     return ListGroupsResponse(
@@ -23,6 +26,7 @@ def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) 
             ListedGroup(group.group_id, group.protocol_type or "", group.state.value, _CLASSIC)
             for group in groups
             if cluster.coordinates(context.broker_id, group.group_id)
+            and (everything or may(cluster, context, Operation.DESCRIBE, Resource.GROUP, group.group_id))
         ]
     )
 

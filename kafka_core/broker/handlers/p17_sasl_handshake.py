@@ -25,7 +25,7 @@ def handle(cluster: ClusterState, context: Context, request: SaslHandshakeReques
         connection.close_after_reply = True
         return SaslHandshakeResponse(Code.UNSUPPORTED_SASL_MECHANISM, offered)
     connection.mechanism = request.mechanism
-    connection.exchange = sasl.begin(request.mechanism, cluster.sasl, cluster.clock.time_ms, cluster.rng)
+    connection.exchange = sasl.begin(request.mechanism, cluster.sasl, cluster.scram, cluster.clock.time_ms, cluster.rng)
     connection.bare_tokens = context.api_version == 0
     return SaslHandshakeResponse(Code.NONE, offered)
 

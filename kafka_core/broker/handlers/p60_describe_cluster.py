@@ -5,11 +5,13 @@ Must not know: topics. Versions: v1 endpoint type (KIP-919), v2 fenced brokers (
 
 from __future__ import annotations
 
+from kafka_core.broker.acls import CLUSTER_NAME, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.handlers.p03_metadata import CLUSTER_OPERATIONS, NOT_ASKED
+from kafka_core.broker.handlers.lookup import authorized_operations
+from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
 from kafka_core.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
@@ -22,7 +24,6 @@ _CONTROLLERS = 2
 
 def handle(cluster: ClusterState, context: Context, request: DescribeClusterRequest) -> DescribeClusterResponse:
     """Brokers that run; with fenced ones asked for (v2), also those that are stopped."""
-    del context
     if request.endpoint_type == _CONTROLLERS:
         answer = fail(request, Code.MISMATCHED_ENDPOINT_TYPE)
         answer.error_message = (
@@ -41,7 +42,7 @@ def handle(cluster: ClusterState, context: Context, request: DescribeClusterRequ
         brokers=[
             DescribeClusterBroker(node.node_id, node.host, node.port, node.rack, not node.alive) for node in nodes
         ],
-        cluster_authorized_operations=CLUSTER_OPERATIONS
+        cluster_authorized_operations=authorized_operations(cluster, context, Resource.CLUSTER, CLUSTER_NAME)
         if request.include_cluster_authorized_operations
         else NOT_ASKED,
     )

@@ -16,7 +16,7 @@ __all__ = ["AvroFormat"]
 
 
 class AvroFormat:
-    """Avro; see `serdes.formats.protocol.Format`.
+    """Avro; see `serdes.formats.protocol.SchemaFormat`.
 
     Args:
         strict: a record must have exactly the schema's fields.

@@ -19,7 +19,7 @@ __all__ = ["JsonFormat"]
 
 
 class JsonFormat:
-    """JSON; see `serdes.formats.protocol.Format`.
+    """JSON; see `serdes.formats.protocol.SchemaFormat`.
 
     Args:
         validate: whether values are checked against their schema.

@@ -32,7 +32,7 @@ __all__ = ["ProtobufFormat"]
 
 
 class ProtobufFormat:
-    """Protobuf; see `serdes.formats.protocol.Format`.
+    """Protobuf; see `serdes.formats.protocol.SchemaFormat`.
 
     Args:
         message: the generated class, None if the schema or the frame say what messages are.

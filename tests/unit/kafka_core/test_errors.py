@@ -226,3 +226,18 @@ def test_error_value_pickles_with_its_flags() -> None:
         True,
         True,
     )
+
+
+@pytest.mark.parametrize("arguments", [(), ("text",), ("text", 1), (None,), (KafkaError(3), "more")])
+def test_an_exception_is_made_of_anything_as_in_the_reference_api(arguments: tuple[object, ...]) -> None:
+    made = KafkaException(*arguments)
+    assert made.args == arguments
+    assert all(str(argument) in str(made) for argument in arguments if not isinstance(argument, KafkaError))
+    carries = bool(arguments) and isinstance(arguments[0], KafkaError)
+    assert made.error.code() == (3 if carries else KafkaError._FAIL)
+    copied = pickle.loads(pickle.dumps(made))
+    assert (type(copied), copied.args, str(copied)) == (KafkaException, made.args, str(made))
+
+
+def test_a_fatal_error_says_so() -> None:
+    assert str(KafkaError(3, "gone", fatal=True)) == 'KafkaError{FATAL,code=UNKNOWN_TOPIC_OR_PART,val=3,str="gone"}'

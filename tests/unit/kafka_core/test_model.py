@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import uuid
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_core import model
+from kafka_core.clock import Clock, ManualClock, SystemClock
 from kafka_core.errors import KafkaError
 from kafka_core.model import ConsumerGroupState, ConsumerGroupType, Node, TopicPartition, Uuid
 
@@ -101,3 +103,34 @@ def test_node_compares_by_value() -> None:
 
 def test_throttle_event_prints_milliseconds() -> None:
     assert str(model.ThrottleEvent("b:1", 1, 0.25)) == "b:1/1 throttled for 250 ms"
+
+
+# ---- clock
+
+
+def test_system_clock_is_the_machines() -> None:
+    clock: Clock = SystemClock()
+    before = time.monotonic(), time.time_ns() // 1_000_000
+    now = clock.monotonic(), clock.time_ms()
+    after = time.monotonic(), time.time_ns() // 1_000_000
+    assert before[0] <= now[0] <= after[0]
+    assert before[1] <= now[1] <= after[1]
+
+
+def test_manual_clock_moves_both_times_together() -> None:
+    clock = ManualClock(start_s=5.0, start_ms=1000)
+    assert (clock.monotonic(), clock.time_ms()) == (5.0, 1000)
+    clock.advance(1.5)
+    assert (clock.monotonic(), clock.time_ms()) == (6.5, 2500)
+
+
+def test_manual_clock_loses_no_time_to_rounding() -> None:
+    clock = ManualClock(start_ms=0)
+    for _ in range(1000):
+        clock.advance(0.0004)
+    assert clock.time_ms() == 400
+
+
+def test_manual_clock_refuses_to_go_back() -> None:
+    with pytest.raises(ValueError, match="go back"):
+        ManualClock().advance(-0.1)

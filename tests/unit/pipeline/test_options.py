@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 
-from pipeline.errors import OptionError
+from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
 from pipeline.options import ReadOptions
 
 LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
@@ -84,3 +86,40 @@ def test_the_client_joins_no_group_and_stops_where_offsets_are_gone() -> None:
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
     }
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OptionError("o"), PlanError("p"), LookupFailedError("l"), ReadError("r"), RowError(3, "bad magic byte")],
+)
+def test_errors_travel(error: PipelineError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert isinstance(copy, PipelineError)
+
+
+def test_a_row_error_says_what_to_do() -> None:
+    error = pickle.loads(pickle.dumps(RowError(3, "bad magic byte")))
+    assert (error.row, error.reason) == (3, "bad magic byte")
+    assert "PERMISSIVE" in str(error)
+
+
+def test_an_option_error_is_a_value_error() -> None:
+    assert issubclass(OptionError, ValueError)
+
+
+# ---- package
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pyarrow'] = None; import pipeline"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "ModuleNotFoundError: pyarrow is not installed: "
+        "pip install pyspark pyarrow pandas (the extra 'spark' of kserdes)\n"
+    )

@@ -129,6 +129,10 @@ class Parked:
         return message
 
 
+#: What somebody may do whom no ACL restricts, as bits (KIP-430); read from a real broker.
+ALL_TOPIC_OPERATIONS, ALL_GROUP_OPERATIONS, ALL_CLUSTER_OPERATIONS = 3576, 3400, 8096
+
+
 class Bench:
     """A cluster state with a clock in the test's hand."""
 

@@ -6,7 +6,6 @@ import pytest
 
 from kafka_core.broker.codes import Code
 from kafka_core.broker.handlers.altering import Operation
-from kafka_core.broker.handlers.p03_metadata import CLUSTER_OPERATIONS
 from kafka_core.protocol.messages import alter_configs, incremental_alter_configs
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterRequest
 from kafka_core.protocol.messages.describe_configs import (
@@ -14,7 +13,7 @@ from kafka_core.protocol.messages.describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResult,
 )
-from tests.unit.kafka_core.broker.harness import Bench
+from tests.unit.kafka_core.broker.harness import ALL_CLUSTER_OPERATIONS, Bench
 
 TOPIC, BROKER = 2, 4
 
@@ -157,7 +156,7 @@ def test_the_cluster_is_described(version: int) -> None:
     response = bench.ask(DescribeClusterRequest(True), version)
     assert (response.cluster_id, response.controller_id) == (bench.cluster.cluster_id, 2)
     assert [(node.broker_id, node.port) for node in response.brokers] == [(2, 9002)]
-    assert response.cluster_authorized_operations == CLUSTER_OPERATIONS
+    assert response.cluster_authorized_operations == ALL_CLUSTER_OPERATIONS
 
 
 def test_stopped_brokers_are_shown_as_fenced_on_request() -> None:

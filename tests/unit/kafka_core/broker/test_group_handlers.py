@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from kafka_core.broker.codes import Code
-from kafka_core.broker.handlers.p03_metadata import GROUP_OPERATIONS, NOT_ASKED
+from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_core.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest
 from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
@@ -25,7 +26,7 @@ from kafka_core.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.unit.kafka_core.broker.harness import Bench
+from tests.unit.kafka_core.broker.harness import ALL_GROUP_OPERATIONS, Bench
 
 SUBSCRIPTION = b"\0\1" + encode_bytes(ConsumerProtocolSubscription(topics=["t"]), 1)
 
@@ -151,7 +152,7 @@ def test_groups_are_described(stable: tuple[Bench, str], version: int) -> None:
     with_operations = version >= 3
     (group, missing) = bench.ask(DescribeGroupsRequest(["g", "nobody"], with_operations), version).groups
     assert (group.group_state, group.protocol_type, group.protocol_data) == ("Stable", "consumer", "range")
-    assert group.authorized_operations == (GROUP_OPERATIONS if with_operations else NOT_ASKED)
+    assert group.authorized_operations == (ALL_GROUP_OPERATIONS if with_operations else NOT_ASKED)
     (member,) = group.members
     assert (member.member_id, member.client_id, member.client_host) == (member_id, "tester", "/10.0.0.1")
     assert (bytes(member.member_metadata), bytes(member.member_assignment)) == (SUBSCRIPTION, b"A")
@@ -240,3 +241,43 @@ def test_positions_of_other_kinds_of_groups() -> None:
     assert delete_offsets(bench, ("t", 0), broker=node.node_id)[0] == Code.NON_EMPTY_GROUP
     assert bench.ask(DescribeGroupsRequest(["g"]), broker=3 - node.node_id).groups[0].error_code == 16
     assert bench.ask(DeleteGroupsRequest(["g"]), broker=3 - node.node_id).results[0].error_code == 16
+
+
+# ---- p10 find coordinator
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_one_key(version: int) -> None:
+    bench = Bench(3)
+    response = bench.ask(FindCoordinatorRequest(key="g"), version)
+    node = bench.cluster.coordinator_of("g")
+    assert node is not None
+    assert (response.error_code, response.node_id, response.host, response.port) == (
+        0,
+        node.node_id,
+        "test.invalid",
+        node.port,
+    )
+
+
+@pytest.mark.parametrize("version", [4, 5, 6])
+def test_several_keys(version: int) -> None:
+    bench = Bench(3)
+    answers = bench.ask(FindCoordinatorRequest(coordinator_keys=["a", "b", "c"]), version).coordinators
+    assert [answer.key for answer in answers] == ["a", "b", "c"]
+    assert {answer.node_id for answer in answers} == {1, 2, 3}
+    assert all(bench.cluster.coordinates(answer.node_id, answer.key) for answer in answers)
+
+
+def test_transactions_and_unknown_kinds_are_refused_clearly() -> None:
+    bench = Bench()
+    answer = bench.ask(FindCoordinatorRequest(key="t", key_type=1), 3)
+    assert (answer.error_code, answer.node_id) == (Code.INVALID_REQUEST, -1)
+    assert "transactions" in (answer.error_message or "")
+    assert bench.ask(FindCoordinatorRequest(key_type=9, coordinator_keys=["a"])).coordinators[0].error_code == 42
+
+
+def test_no_broker_is_left() -> None:
+    bench = Bench()
+    bench.cluster.node_down(1)
+    assert bench.ask(FindCoordinatorRequest(key="g"), 3).error_code == Code.COORDINATOR_NOT_AVAILABLE

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from kafka_core.broker.codes import Code
-from kafka_core.broker.handlers.p03_metadata import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from tests.unit.kafka_core.broker.harness import Bench
+from tests.unit.kafka_core.broker.harness import ALL_CLUSTER_OPERATIONS, ALL_TOPIC_OPERATIONS, Bench
 
 
 def ask(bench: Bench, *names: str, version: int = 12, create: bool = True) -> MetadataResponse:
@@ -104,6 +104,6 @@ def test_operations_are_told_when_asked_for() -> None:
     asked = MetadataRequest(topics=None, include_cluster_authorized_operations=True)
     asked.include_topic_authorized_operations = True
     response = bench.ask(asked, 10)
-    assert response.cluster_authorized_operations == CLUSTER_OPERATIONS
-    assert response.topics[0].topic_authorized_operations == TOPIC_OPERATIONS
+    assert response.cluster_authorized_operations == ALL_CLUSTER_OPERATIONS
+    assert response.topics[0].topic_authorized_operations == ALL_TOPIC_OPERATIONS
     assert ask(bench, "t").topics[0].topic_authorized_operations == NOT_ASKED

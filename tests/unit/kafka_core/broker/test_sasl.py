@@ -10,14 +10,14 @@ import random
 
 import pytest
 
-from kafka_core.broker.sasl import SaslExchange, SaslFailure, SaslSettings, begin
+from kafka_core.broker.sasl import SaslExchange, SaslFailure, SaslSettings, begin, scram_users
 
 NOW_MS = 1_700_000_000_000
 SETTINGS = SaslSettings({"alice": "secret", "odd,=name": "pw"})
 
 
 def start(mechanism: str, settings: SaslSettings = SETTINGS) -> SaslExchange:
-    return begin(mechanism, settings, lambda: NOW_MS, random.Random(3))
+    return begin(mechanism, settings, scram_users(settings, random.Random(4)), lambda: NOW_MS, random.Random(3))
 
 
 @pytest.mark.parametrize("mechanisms", [(), ("GSSAPI",)])

@@ -10,7 +10,17 @@ import pytest
 from kafka_core import kernels
 from kafka_core.errors import CorruptRecordError, KafkaError, UnknownCodecError
 from kafka_core.kernels.pure.record_batch import seal_batch
-from kafka_core.records import Codec, ControlType, NewRecord, OpenBatch, build_batch, control_key, open_batches
+from kafka_core.records import (
+    Codec,
+    ControlType,
+    NewRecord,
+    OpenBatch,
+    build_batch,
+    control_key,
+    control_value,
+    open_batches,
+    parse_control_key,
+)
 
 KRAFT = bytes.fromhex(  # the first batch of a metadata log by Kafka 4.3.1: control records of other kinds
     "0000000000000000000000a200000001023a6bd88c002000000002000001a1fc53fac6000001a1fc53fac6ffffffffffffffffffff"
@@ -162,3 +172,27 @@ def test_build_batch_describes_itself() -> None:
 def test_build_batch_refuses_what_does_not_fit() -> None:
     with pytest.raises(struct.error):
         build_batch([NewRecord(b"v")], base_offset=2**63)
+
+
+# ---- control
+
+
+@pytest.mark.parametrize(("kind", "key"), [(ControlType.ABORT, "00000000"), (ControlType.COMMIT, "00000001")])
+def test_keys(kind: ControlType, key: str) -> None:
+    assert control_key(kind).hex() == key
+    assert parse_control_key(bytes.fromhex(key)) is kind
+
+
+def test_other_kinds_and_newer_versions() -> None:
+    assert parse_control_key(bytes.fromhex("00000002")) is None
+    assert parse_control_key(bytes.fromhex("00050001ffff")) is ControlType.COMMIT
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\0\0\0", b"\xff\xff\0\0"])
+def test_malformed(key: bytes | None) -> None:
+    with pytest.raises(CorruptRecordError, match="key"):
+        parse_control_key(key)
+
+
+def test_value() -> None:
+    assert control_value(7).hex() == "000000000007"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_core.broker.sasl import SaslSettings, begin
+from kafka_core.broker.sasl import SaslSettings, begin, scram_users
 from kafka_core.config import Config, Role, parse
 from kafka_core.errors import AuthError, BrokerError, KafkaError, ProtocolError, UnsupportedVersionError
 from kafka_core.protocol import REQUESTS, ApiMessage, BrokerVersions, encode, negotiate
@@ -124,7 +124,8 @@ def test_session_without_limit() -> None:
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_scram_with_the_embedded_brokers_own_half(mechanism: str) -> None:
-    server = begin(mechanism, SaslSettings(users={"ann": "hush"}), lambda: 0, random.Random(2))
+    users = SaslSettings(users={"ann": "hush"})
+    server = begin(mechanism, users, scram_users(users, random.Random(3)), lambda: 0, random.Random(2))
     flow = handshake(sasl_config(mechanism), random.Random(1))
     next(flow)
     flow.send(VERSIONS)

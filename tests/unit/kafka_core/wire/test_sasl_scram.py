@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_core.broker.sasl import SaslFailure, SaslSettings, begin
+from kafka_core.broker.sasl import SaslFailure, SaslSettings, begin, scram_users
 from kafka_core.errors import AuthError
 from kafka_core.wire.sasl import scram
 from kafka_core.wire.sasl.scram import ScramMechanism
@@ -54,7 +54,7 @@ def test_any_user_and_password_pass_at_the_embedded_brokers_own_half(
     name: str, user: str, password: str, seed: int
 ) -> None:
     users = SaslSettings(users={user: password})
-    server = begin(name, users, lambda: 0, random.Random(seed))
+    server = begin(name, users, scram_users(users, random.Random(seed)), lambda: 0, random.Random(seed))
     client = ScramMechanism(name, user, password, "clientnonce")
     proof = client.respond(server.respond(client.start()))
     assert proof is not None
@@ -63,7 +63,8 @@ def test_any_user_and_password_pass_at_the_embedded_brokers_own_half(
 
 
 def test_wrong_password_is_noticed_by_both_sides() -> None:
-    server = begin("SCRAM-SHA-512", SaslSettings(users={"ann": "right"}), lambda: 0, random.Random(1))
+    users = SaslSettings(users={"ann": "right"})
+    server = begin("SCRAM-SHA-512", users, scram_users(users, random.Random(2)), lambda: 0, random.Random(1))
     client = ScramMechanism("SCRAM-SHA-512", "ann", "wrong", "clientnonce")
     proof = client.respond(server.respond(client.start()))
     assert proof is not None

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
-from registry import InvalidSchemaError, Metadata, Schema, SchemaReference
-from registry.compat import CompatibilityResult, check, same_group
+from registry import ConfigCompatibilityLevel, InvalidSchemaError, Metadata, Schema, SchemaReference
+from registry.compat import AvroKind, CompatibilityResult, Difference, Level, Roles, check, same_group
 
 
 def schema(*names: str, optional: str = "") -> Schema:
@@ -134,3 +135,51 @@ def test_a_compatibility_group_compares_its_own_versions() -> None:
     assert same_group(tagged("5", "1"), registered, "major") == [one, one]
     assert same_group(tagged("5", "3"), registered, "major") == []
     assert same_group(Schema("5"), registered, "major") == [none, bare]
+
+
+# ---- difference
+
+
+def test_differences_are_values() -> None:
+    difference = Difference(AvroKind.TYPE_MISMATCH.value, "/fields/0", "it changed", 3)
+    assert difference == Difference("TYPE_MISMATCH", "/fields/0", "it changed", 3)
+    assert difference != Difference("TYPE_MISMATCH", "/fields/0", "it changed", 4)
+    assert len({difference, pickle.loads(pickle.dumps(difference))}) == 1
+
+
+def test_a_sentence_says_where_what_who_and_what_helps_whose_author_reads_it() -> None:
+    parts = ("/a", "it is gone", "bring it back", "keep it")
+    assert Roles("the new schema", "schema 1").sentence(*parts) == (
+        "/a of the new schema: it is gone, so the new schema can't read data of schema 1; "
+        "to be compatible, bring it back"
+    )
+    assert Roles("schema 1", "the new schema", candidate_reads=False).sentence(*parts).endswith("compatible, keep it")
+
+
+# ---- levels
+
+
+def test_names_in_any_case() -> None:
+    assert Level.of("full_transitive") is Level.FULL_TRANSITIVE
+    with pytest.raises(ValueError, match="'SIDEWAYS' is unknown: NONE, BACKWARD"):
+        Level.of("SIDEWAYS")
+
+
+@pytest.mark.parametrize(
+    ("level", "backward", "forward", "transitive"),
+    [
+        (Level.NONE, False, False, False),
+        (Level.BACKWARD, True, False, False),
+        (Level.BACKWARD_TRANSITIVE, True, False, True),
+        (Level.FORWARD, False, True, False),
+        (Level.FORWARD_TRANSITIVE, False, True, True),
+        (Level.FULL, True, True, False),
+        (Level.FULL_TRANSITIVE, True, True, True),
+    ],
+)
+def test_directions(level: Level, backward: bool, forward: bool, transitive: bool) -> None:
+    assert (level.backward, level.forward, level.transitive) == (backward, forward, transitive)
+
+
+def test_the_registrys_names_are_the_engines() -> None:
+    assert {level.value for level in Level} == {level.value for level in ConfigCompatibilityLevel}

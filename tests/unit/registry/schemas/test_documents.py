@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from typing import Any
@@ -8,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry import InvalidSchemaError
+from registry.compat import verdict
 from registry.limits import MAX_JSON_DEPTH
 from registry.schemas import documents
 from registry.schemas.documents import dumps, loads, quoted, without_comments
+from registry.schemas.formats import MODULES, format_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -123,3 +127,19 @@ def test_exact_numbers_keep_their_digits() -> None:
     )
     with pytest.raises(ValueError, match="out of range"):
         loads("1e99999999999999999999", exact=True)
+
+
+# ---- formats
+
+
+@pytest.mark.parametrize("schema_type", ["AVRO", "JSON", "PROTOBUF"])
+def test_a_format_has_a_module_that_parses_and_one_that_compares(schema_type: str) -> None:
+    module = format_of(schema_type)
+    assert all(callable(getattr(module, name)) for name in ("parse", "canonical"))
+    assert callable(importlib.import_module(verdict.MODULES[schema_type]).differences)
+    assert list(MODULES) == list(verdict.MODULES) == ["AVRO", "JSON", "PROTOBUF"]
+
+
+def test_unknown_types_are_invalid() -> None:
+    with pytest.raises(InvalidSchemaError, match="schema type 'avro' is unknown: AVRO, JSON, PROTOBUF"):
+        format_of("avro")

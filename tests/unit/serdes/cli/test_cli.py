@@ -6,12 +6,17 @@ import socket
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete, ShellComplete
+from click.testing import CliRunner
 
+from kafka_core import kernels as client_kernels
 from serdes import cli
+from serdes import kernels as serdes_kernels
+from serdes.cli.group import COMMANDS, kserdes
 
 WITHOUT = """
 import sys
@@ -97,3 +102,40 @@ def test_names_that_the_encoding_lacks_are_written_out(tmp_path: Path) -> None:
 def test_other_missing_modules_are_our_mistakes() -> None:
     done = run("--help", without="registry.cli.shell.commands")
     assert "Traceback" in done.stderr
+
+
+# ---- group
+
+
+HEAVY = ("httpx", "rich", "fastavro", "kafka_core", "asyncio", "google.protobuf", "registry.compat")
+
+
+def test_the_version_is_the_distributions_and_names_the_kernels() -> None:
+    shown = CliRunner().invoke(kserdes, ["--version"]).stdout.splitlines()
+    assert shown == [
+        f"kserdes {version('kserdes')}",
+        f"kernels: client {client_kernels.IMPL}, serializers {serdes_kernels.IMPL}",
+    ]
+
+
+def test_help_lists_the_commands_and_loads_little() -> None:
+    code = (
+        "import sys, serdes.cli\n"
+        "sys.argv = ['kserdes', '-h']\n"
+        "try: serdes.cli.main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in COMMANDS)
+    assert done.stdout.endswith("\n[]\n")
+
+
+def test_shells_get_completion() -> None:
+    completion = ShellComplete(kserdes, {}, "kserdes", "_KSERDES_COMPLETE")
+    assert [item.value for item in completion.get_completions([], "")] == ["schema", "registry", "dev"]
+    assert [item.value for item in completion.get_completions(["schema"], "ex")] == ["export"]
+    assert "--against" in [item.value for item in completion.get_completions(["schema", "check"], "--ag")]
+    levels = completion.get_completions(["schema", "check", "--level"], "FULL")
+    assert [item.value for item in levels] == ["FULL", "FULL_TRANSITIVE"]
+    assert "_KSERDES_COMPLETE=bash_complete" in BashComplete(kserdes, {}, "kserdes", "_KSERDES_COMPLETE").source()

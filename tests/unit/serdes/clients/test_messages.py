@@ -13,7 +13,7 @@ from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.clients.messages import Batch, FieldDeserializers, FieldSerializers, settle, take_functions, taking
-from serdes.clients.poison import Letter, Policy
+from serdes.clients.poison import Letter, PoisonPolicy
 from serdes.errors import (
     FieldError,
     KeyDeserializationError,
@@ -253,7 +253,9 @@ def bad_at(*offsets: int) -> Any:
     return read
 
 
-def take(policy: Policy, *offsets: int, client: Any = None) -> tuple[list[int | None], Exception | None, list[Any]]:
+def take(
+    policy: PoisonPolicy, *offsets: int, client: Any = None
+) -> tuple[list[int | None], Exception | None, list[Any]]:
     consumer = client or Consumer()
     raw = [Message(topic="t", partition=0, offset=at, value=str(at).encode()) for at in range(3)]
     batch, raised = settle(taking(raw, FieldDeserializers(None, bad_at(*offsets)), policy, consumer, True))
@@ -261,32 +263,32 @@ def take(policy: Policy, *offsets: int, client: Any = None) -> tuple[list[int | 
 
 
 def test_raising_goes_back() -> None:
-    assert take(Policy(), 1) == ([0], None, [("back", 1), ("keep", [1])])
-    handed, raised, done = take(Policy(), 0)
+    assert take(PoisonPolicy(), 1) == ([0], None, [("back", 1), ("keep", [1])])
+    handed, raised, done = take(PoisonPolicy(), 0)
     assert (handed, done) == ([], [("back", 0)])
     assert isinstance(raised, ValueDeserializationError)
 
 
 def test_skipping_goes_on_and_tells() -> None:
     told: list[FieldError] = []
-    assert take(Policy(True, told.append), 1) == ([0, 2], None, [("keep", [3])])
+    assert take(PoisonPolicy(True, told.append), 1) == ([0, 2], None, [("keep", [3])])
     assert [error.offset for error in told] == [1]
-    assert take(Policy(True), 0, 1, 2) == ([], None, [("keep", [3])])
+    assert take(PoisonPolicy(True), 0, 1, 2) == ([], None, [("keep", [3])])
 
 
 def test_a_callback_that_fails_holds_the_message_back() -> None:
     def fails(error: FieldError) -> None:
         raise KeyError("x")
 
-    handed, raised, done = take(Policy(True, fails), 0)
+    handed, raised, done = take(PoisonPolicy(True, fails), 0)
     assert (handed, done) == ([], [("back", 0)])
     assert raised is not None
     assert raised.__notes__ == ["and on.poison failed: KeyError: 'x'"]
 
 
 def test_dead_letters_are_delivered_before_offsets_are_stored() -> None:
-    assert take(Policy(True, None, "dead"), 1) == ([0, 2], None, [("letter", b"1"), ("keep", [3])])
-    handed, raised, done = take(Policy(True, None, "dead"), 0, client=Consumer(failing=True))
+    assert take(PoisonPolicy(True, None, "dead"), 1) == ([0, 2], None, [("letter", b"1"), ("keep", [3])])
+    handed, raised, done = take(PoisonPolicy(True, None, "dead"), 0, client=Consumer(failing=True))
     assert (handed, done) == ([], [("back", 0)])
     assert raised is not None
     assert "was not delivered to dead" in raised.__notes__[0]
@@ -300,7 +302,7 @@ def test_what_could_be_read_later_is_raised_whatever_the_policy() -> None:
 
     consumer = Consumer()
     raw = [Message(topic="t", partition=0, offset=0, value=b"0")]
-    batch, raised = settle(taking(raw, FieldDeserializers(None, away), Policy(True), consumer, True))
+    batch, raised = settle(taking(raw, FieldDeserializers(None, away), PoisonPolicy(True), consumer, True))
     assert (batch.messages, consumer.done) == ([], [("back", 0)])
     assert isinstance(raised, ValueDeserializationError)
 

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_core.kernels import Message
 from serdes import SerializationError
-from serdes.clients.poison import Policy
+from serdes.clients.poison import PoisonPolicy
 from serdes.errors import ValueDeserializationError
 
 CONF = {"bootstrap.servers": "b:1", "security.protocol": "SSL", "group.id": "g", "auto.offset.reset": "earliest"}
@@ -21,15 +21,17 @@ def raised(message: Message, reason: str = "no") -> ValueDeserializationError:
 
 
 def test_a_policy_is_taken_out_of_the_configuration() -> None:
-    rest, policy = Policy.take({**CONF, "poison.policy": "skip", "on.poison": print})
+    rest, policy = PoisonPolicy.take({**CONF, "poison.policy": "skip", "on.poison": print})
     assert rest == CONF
-    assert policy == Policy(True, print)
-    assert Policy.take(CONF) == (CONF, Policy())
-    assert Policy.take({**CONF, "poison.policy": "raise"})[1] == Policy()
+    assert policy == PoisonPolicy(True, print)
+    assert PoisonPolicy.take(CONF) == (CONF, PoisonPolicy())
+    assert PoisonPolicy.take({**CONF, "poison.policy": "raise"})[1] == PoisonPolicy()
 
 
 def test_the_producer_of_dead_letters_has_the_consumers_brokers() -> None:
-    _, policy = Policy.take({**CONF, "dead.letter.topic": "dead", "dead.letter.conf": {"compression.type": "zstd"}})
+    _, policy = PoisonPolicy.take(
+        {**CONF, "dead.letter.topic": "dead", "dead.letter.conf": {"compression.type": "zstd"}}
+    )
     assert policy.producer_conf == {
         "bootstrap.servers": "b:1",
         "security.protocol": "SSL",
@@ -51,12 +53,12 @@ def test_the_producer_of_dead_letters_has_the_consumers_brokers() -> None:
 )
 def test_refused(conf: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        Policy.take(conf)
+        PoisonPolicy.take(conf)
 
 
 def test_a_letter_says_where_it_comes_from() -> None:
     message = Message(topic="t", partition=1, offset=5, key=b"k", value=b"v", headers=[("h", b"1")])
-    letter = Policy(True, None, "dead").letter(message, raised(message))
+    letter = PoisonPolicy(True, None, "dead").letter(message, raised(message))
     assert letter is not None
     assert (letter.topic, letter.key, letter.value) == ("dead", b"k", b"v")
     assert letter.headers[0] == ("h", b"1")
@@ -72,12 +74,12 @@ def test_a_letter_says_where_it_comes_from() -> None:
         "__dlq.schema.id": b"7",
         "__dlq.path": b"a.b",
     }
-    assert Policy(True).letter(message, raised(message)) is None
+    assert PoisonPolicy(True).letter(message, raised(message)) is None
 
 
 def test_only_what_can_never_be_read_is_passed_over() -> None:
     error = raised(Message(topic="t", partition=1, offset=5))
-    assert Policy(True).passes(error)
-    assert not Policy().passes(error)
+    assert PoisonPolicy(True).passes(error)
+    assert not PoisonPolicy().passes(error)
     error.registry_away = True
-    assert not Policy(True).passes(error)
+    assert not PoisonPolicy(True).passes(error)

@@ -7,7 +7,7 @@ import pytest
 from serdes.formats.avro.format import AvroFormat
 from serdes.formats.json.format import JsonFormat
 from serdes.formats.protobuf.format import ProtobufFormat
-from serdes.formats.protocol import Format, ReadHooks, WriteHooks
+from serdes.formats.protocol import ReadHooks, SchemaFormat, WriteHooks
 
 METHODS = ("parse", "name", "indexes", "complete", "encoder", "decoder")
 
@@ -15,7 +15,7 @@ METHODS = ("parse", "name", "indexes", "complete", "encoder", "decoder")
 @pytest.mark.parametrize("form", [AvroFormat, JsonFormat, ProtobufFormat])
 def test_all_formats_have_the_same_methods(form: type) -> None:
     for name in METHODS:
-        wanted = list(inspect.signature(getattr(Format, name)).parameters)
+        wanted = list(inspect.signature(getattr(SchemaFormat, name)).parameters)
         assert list(inspect.signature(getattr(form, name)).parameters) == wanted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -16,6 +17,15 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+
+def test_the_time_does_not_go_on_while_the_machine_holds_a_rule_up() -> None:
+    bounds = Bounds("r", 0.05)
+    time.sleep(0.2)
+    bounds.step()
+    with pytest.raises(RuleError, match=r"takes longer than 0\.05 s"):
+        while True:
+            bounds.step()
 
 
 def test_a_rule_has_its_time_and_no_more() -> None:

@@ -18,6 +18,7 @@ from serdes.rules import (
     RuleContext,
     RuleError,
 )
+from serdes.rules.tags import matches, matching_tags
 from tests.unit.serdes.rules.samples import context, rule, schema
 
 
@@ -144,3 +145,43 @@ def test_the_action_error_names_rule_and_reason() -> None:
         ErrorAction().run(context(), None, None)
     NoneAction().run(context(), None, ValueError("broken"))
     assert (ErrorAction().type(), NoneAction().type()) == ("ERROR", "NONE")
+
+
+# ---- tags
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "expected"),
+    [
+        ("shop.Order.email", "shop.Order.email", True),
+        ("shop.Order.email", "shop.Order.mail", False),
+        ("shop.Order.email", "shop.*.email", True),
+        ("shop.eu.Order.email", "shop.*.email", False),
+        ("shop.eu.Order.email", "shop.**.email", True),
+        ("shop.Order.email", "**.email", True),
+        ("email", "**.email", False),
+        ("email", "**.*", True),
+        ("shop.Order", "**.*", True),
+        ("shop.Order.e1", "shop.Order.e?", True),
+        ("shop.Order.e.", "shop.Order.e?", False),
+        ("shop.Order", "shop*", False),
+        ("shop.Order", "shop**", True),
+        ("shopXOrder", "shop.Order", False),
+        ("a*b", r"a\*b", True),
+        ("axb", r"a\*b", False),
+        ("a\\", "a\\", True),
+        ("a(b", "a(b", True),
+        ("a\nb", "a?b", True),
+    ],
+)
+def test_patterns(name: str, pattern: str, expected: bool) -> None:
+    assert matches(name, pattern) is expected
+
+
+def test_all_patterns_that_match_give_their_tags() -> None:
+    tags = {"shop.*.email": ["PII"], "**": ["ALL", "PII"], "other": ["NO"]}
+    assert matching_tags("shop.Order.email", tags) == {"PII", "ALL"}
+
+
+def test_many_stars_do_not_explode() -> None:
+    assert not matches("a" * 5_000, "*" * 200 + "b")

@@ -5,8 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from registry import InvalidSchemaError
+from registry.compat.difference import Roles
+from registry.compat.protobuf.fields import Pair, Side, compare_fields
+from registry.compat.protobuf.kinds import COMPATIBLE, SENTENCES, Change, ProtobufKind
 from registry.compat.protobuf.messages import changes
 from registry.schemas.protobuf.format import ProtobufSchema
+from registry.schemas.protobuf.model import Field
 from registry.schemas.protobuf.reader import read
 from registry.schemas.protobuf.types import Types
 
@@ -73,3 +77,56 @@ def test_message_types_that_were_map_entries_are_not_missed() -> None:
     entry = "message TEntry { option map_entry = true; string key = 1; string value = 2; }"
     old = schema(f"message A {{ repeated TEntry t = 1; {entry} }}")
     assert paths(schema("message A { map<string, string> t = 1; }"), old) == []
+
+
+# ---- kinds
+
+
+def test_what_is_in_the_way_has_a_sentence_and_nothing_else() -> None:
+    assert set(SENTENCES) == set(ProtobufKind) - COMPATIBLE
+
+
+@pytest.mark.parametrize("kind", sorted(SENTENCES))
+@pytest.mark.parametrize("candidate_reads", [True, False])
+def test_sentences(kind: ProtobufKind, candidate_reads: bool) -> None:
+    found = Change(kind, ("A", "1"), "x", "'here'", "'there'").worded(Roles("R", "W", candidate_reads))
+    assert found.path == "#/A/1"
+    assert found.message.startswith("#/A/1 of R: ")
+    assert "so R can't read data of W; to be compatible, " in found.message
+    assert "{" not in found.message
+
+
+# ---- fields
+
+
+def side(text: str, place: int = 1) -> Side:
+    return Side(Types(read('syntax = "proto3";'), [("o.proto", ("o", place), read(text))]), "", ())
+
+
+def test_pairs_of_messages_are_handed_back() -> None:
+    field = Field(None, "o.A", "x", 1)
+    (found,) = compare_fields(
+        field, field, side("package o; message A {}", 2), side("package o; message A {}"), ("M", "1")
+    )
+    assert isinstance(found, Pair)
+    assert (found.reader.place, found.writer.place) == (("o", 2), ("o", 1))
+    same = side("package o; message A {}")
+    assert list(compare_fields(field, field, same, same, ())) == []
+
+
+def test_an_enum_called_like_a_scalar_is_a_number() -> None:
+    odd = side("enum string { V = 0; }")
+    text, number = Field(None, "string", "x", 1), Field(None, "int32", "x", 1)
+    assert list(compare_fields(text, number, odd, side(""), ())) == []
+    (found,) = compare_fields(text, number, side(""), side(""), ())
+    assert isinstance(found, Change)
+    assert found.kind == "FIELD_SCALAR_KIND_CHANGED"
+
+
+def test_map_entries_of_descriptors_are_maps() -> None:
+    entry = "message E { option map_entry = true; optional string key = 1; optional %s value = 2; }"
+    one, other = Field("repeated", "E", "x", 1), Field(None, "map<string, int32>", "x", 1)
+    assert list(compare_fields(one, other, side(entry % "int32"), side(""), ())) == []
+    (found,) = compare_fields(one, other, side(entry % "string"), side(""), ())
+    assert isinstance(found, Change)
+    assert found.kind == "FIELD_SCALAR_KIND_CHANGED"

@@ -4,6 +4,7 @@ import pytest
 
 from registry.dev.handlers.requests import Call, Request
 from registry.dev.handlers.routes import Router, Routes
+from registry.dev.handlers.server import API_VERSION
 from registry.dev.refusal import subject_not_found
 from registry.dev.state.settings import Settings
 from registry.dev.state.state import State
@@ -99,3 +100,12 @@ def test_a_registry_takes_further_parts() -> None:
         assert Asking(registry).put("/further/a", {}) == ["a"]
         assert Asking(registry).put("/further/b", {}) == ["a", "b"]
         assert isinstance(registry._storage, MemoryStorage)
+
+
+# ---- server
+
+
+def test_what_it_is(registry: Asking) -> None:
+    assert registry.get("/") == {}
+    assert registry.get("/v1/metadata/version")["version"] == API_VERSION
+    assert set(registry.get("/v1/metadata/id")["scope"]["clusters"]) == {"kafka-cluster", "schema-registry-cluster"}

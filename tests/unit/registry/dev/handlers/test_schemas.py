@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.unit.registry.dev.asking import ONE, TWO, Asking
+from tests.unit.registry.dev.asking import ONE, OTHER, TWO, Asking
 
 
 def test_where_an_id_is_registered(registry: Asking) -> None:
@@ -54,3 +54,94 @@ def test_all_schemas(registry: Asking) -> None:
     registry.delete("/subjects/a/versions/2")
     assert listed("subjectPrefix=a") == [("a", 1)]
     assert listed("subjectPrefix=a&deleted=true") == [("a", 1), ("a", 2)]
+
+
+# ---- contexts
+
+
+def test_contexts_come_with_schemas_and_go_when_empty(registry: Asking) -> None:
+    registry.register(":.b:s", ONE)
+    registry.register(":.a:s", ONE)
+    assert registry.get("/contexts") == [".", ".a", ".b"]
+    assert registry.get("/contexts?offset=1&limit=1") == [".a"]
+    assert registry.get("/contexts?contextPrefix=.b") == [".b"]
+    assert registry.refused("DELETE", "/contexts/.a") == 42211
+    registry.delete("/contexts/.a/subjects/s")
+    assert registry.refused("DELETE", "/contexts/.a") == 42211
+    registry.delete("/contexts/.a/subjects/s?permanent=true")
+    registry.delete("/contexts/.a")
+    assert registry.get("/contexts") == [".", ".b"]
+    assert registry.refused("DELETE", "/contexts/.") == 42211
+    assert registry.refused("DELETE", "/contexts/a:b") == 400
+
+
+# ---- subjects
+
+
+def test_lists(registry: Asking) -> None:
+    for subject in ("a", "ab", ":.eu:ab"):
+        registry.register(subject, ONE)
+    registry.delete("/subjects/a")
+    assert registry.get("/subjects") == [":.eu:ab", "ab"]
+    assert registry.get("/subjects?deleted=true") == [":.eu:ab", "a", "ab"]
+    assert registry.get("/subjects?deletedOnly=true") == ["a"]
+    assert registry.get("/subjects?subjectPrefix=ab") == ["ab"]
+    assert registry.get("/subjects?subjectPrefix=:*:ab") == [":.eu:ab", "ab"]
+    assert registry.get("/subjects?subjectPrefix=:.eu:&subjectPrefix=ab&offset=1") == ["ab"]
+    assert registry.get("/contexts/.eu/subjects") == [":.eu:ab"]
+
+
+def test_latest_with_metadata(registry: Asking) -> None:
+    registry.register("a", ONE, metadata={"properties": {"k": "1", "x": "y"}})
+    registry.register("a", TWO, metadata={"properties": {"k": "2"}})
+    assert registry.get("/subjects/a/metadata?key=k&value=1&key=x&value=y")["version"] == 1
+    assert registry.get("/subjects/a/metadata?key=k&value=2")["version"] == 2
+    assert registry.refused("GET", "/subjects/a/metadata?key=k&value=3") == 40403
+    assert registry.refused("GET", "/subjects/a/metadata?key=k") == 400
+    assert registry.refused("GET", "/subjects/none/metadata?key=k&value=3") == 40401
+
+
+# ---- versions
+
+
+def test_deleted_versions_in_lists(registry: Asking) -> None:
+    registry.register("a", ONE)
+    registry.register("a", TWO)
+    registry.delete("/subjects/a/versions/1")
+    path = "/subjects/a/versions"
+    assert registry.get(path) == [2]
+    assert registry.get(f"{path}?deleted=true&offset=1") == [2]
+    assert registry.get(f"{path}?deletedOnly=true") == [1]
+    assert registry.get(f"{path}?deletedAsNegative=true") == [-1, 2]
+    assert registry.delete(f"{path}/1?permanent=True") == 1
+    assert registry.get(f"{path}?deleted=true") == [2]
+
+
+def test_text_of_a_version(registry: Asking) -> None:
+    registry.register("a", {"schema": '"int"'})
+    assert registry.registry.respond("GET", "/subjects/a/versions/latest/schema").body == b'"int"'
+
+
+# ---- compatibility
+
+
+PATH = "/compatibility/subjects/a/versions"
+
+
+def test_nonsense_is_a_message_only_if_messages_are_asked_for(registry: Asking) -> None:
+    registry.register("a", ONE)
+    assert registry.refused("POST", f"{PATH}/1", {"schema": "{"}) == 42201
+    assert registry.refused("POST", PATH, {}) == 42201
+    answer = registry.post(f"{PATH}/1?verbose=true", {"schema": "{"})
+    assert not answer["is_compatible"]
+    assert "Invalid schema" in answer["messages"][0]
+
+
+def test_one_version_is_judged_alone(registry: Asking) -> None:
+    registry.put("/config/a", {"compatibility": "NONE"})
+    registry.register("a", ONE)
+    registry.register("a", OTHER)
+    registry.put("/config/a", {"compatibility": "BACKWARD"})
+    assert registry.post(f"{PATH}/1?verbose=true&normalize=true", ONE) == {"is_compatible": True, "messages": []}
+    assert registry.post(f"{PATH}/2", ONE) == {"is_compatible": False}
+    assert registry.get("/subjects/a/versions") == [1, 2]

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from registry.dev.names import Name
 from registry.dev.operations.content import canonical, is_empty, qualified
 from registry.dev.refusal import Refusal
 from registry.dev.state.state import State, Version
 from registry.models import Schema, SchemaReference
+from tests.unit.registry.dev.asking import ONE, OTHER, TWO, Asking, record
 
 USED = Schema('{"type":"record","name":"U","fields":[]}')
 USING = '{"type": "record", "name": "R", "fields": [{"name": "u", "type": "U"}]}'
@@ -52,3 +57,73 @@ def test_deleted_schemas_serve_what_is_registered_only(state: State) -> None:
     state.mark_deleted(":.eu:u", Version(1, 1))
     with pytest.raises(Refusal, match="No schema reference found"):
         canonical(state, ":.eu:r", Schema(USING, references=[SchemaReference("U", "u", 1)]), False)
+
+
+# ---- description
+
+
+PROTO = {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3";\npackage t;\n\nmessage M {\n  int32 a = 1;\n}\n'}
+
+
+def test_avro_with_its_references_written_out(registry: Asking) -> None:
+    registry.register("u", {"schema": '{"type":"record","name":"U","fields":[]}'})
+    using = {"schema": '{"type":"record","name":"R","fields":[{"name":"u","type":"U"}]}'}
+    schema_id = registry.register("r", using, references=[{"name": "U", "subject": "u", "version": 1}])
+    for path in (f"/schemas/ids/{schema_id}", "/subjects/r/versions/1"):
+        text = registry.get(f"{path}?format=resolved")["schema"]
+        assert json.loads(text)["fields"][0]["type"]["name"] == "U"
+
+
+def test_protobuf_as_bytes(registry: Asking) -> None:
+    schema_id = registry.register("p", PROTO)
+    text = registry.get(f"/schemas/ids/{schema_id}?format=serialized")["schema"]
+    assert FileDescriptorProto.FromString(base64.b64decode(text)).message_type[0].name == "M"
+
+
+@pytest.mark.parametrize("form", ["serialized", "nonsense"])
+def test_forms_a_type_does_not_have(registry: Asking, form: str) -> None:
+    registry.register("a", ONE)
+    assert registry.refused("GET", f"/schemas/ids/1?format={form}") == 422
+    assert registry.get("/schemas/ids/1?format=default")["schema"]
+
+
+def test_a_version_says_all_that_is_known(registry: Asking) -> None:
+    registry.register("a", ONE)
+    assert set(registry.get("/subjects/a/versions/1")) == {"subject", "version", "id", "guid", "schema"}
+
+
+# ---- comparison
+
+
+def test_messages_name_the_version_and_the_level(registry: Asking) -> None:
+    registry.register("a", ONE)
+    registry.register("a", TWO)
+    registry.put("/config/a", {"compatibility": "BACKWARD_TRANSITIVE"})
+    answer = registry.post("/compatibility/subjects/a/versions?verbose=true", OTHER)
+    assert not answer["is_compatible"]
+    assert "{oldSchemaVersion: 1}" in answer["messages"]
+    assert "{oldSchemaVersion: 2}" in answer["messages"]
+    assert answer["messages"][-1] == "{validateFields: 'false', compatibility: 'BACKWARD_TRANSITIVE'}"
+
+
+def test_groups_are_not_compared_with_each_other(registry: Asking) -> None:
+    registry.put("/config/a", {"compatibilityGroup": "major"})
+    registry.register("a", ONE, metadata={"properties": {"major": "1"}})
+    registry.register("a", OTHER, metadata={"properties": {"major": "2"}})
+    assert (
+        registry.refused(
+            "POST", "/subjects/a/versions", {**record(a="boolean"), "metadata": {"properties": {"major": "2"}}}
+        )
+        == 409
+    )
+    registry.register("a", TWO, metadata={"properties": {"major": "1"}})
+
+
+def test_non_transitive_levels_look_at_the_newest_live_version(registry: Asking) -> None:
+    registry.register("a", ONE)
+    registry.put("/config/a", {"compatibility": "NONE"})
+    registry.register("a", OTHER)
+    registry.put("/config/a", {"compatibility": "BACKWARD"})
+    assert registry.post("/compatibility/subjects/a/versions", TWO) == {"is_compatible": False}
+    registry.delete("/subjects/a/versions/2")
+    assert registry.post("/compatibility/subjects/a/versions", TWO) == {"is_compatible": True}

@@ -11,7 +11,9 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from google.protobuf.message_factory import GetMessageClass
 
 from registry import InvalidSchemaError, Schema, SchemaReference
+from registry.schemas.protobuf.model import Option, OptionKind, map_types, option_value
 from registry.schemas.protobuf.parser import compile, pool
+from registry.schemas.protobuf.relaxed import relaxed
 
 
 def proto(text: str, *references: SchemaReference) -> Schema:
@@ -254,3 +256,45 @@ def test_the_result_is_the_callers() -> None:
     schema = proto('syntax = "proto3"; message Mine {}')
     compile(schema).file[0].message_type[0].name = "Changed"
     assert compile(schema).file[0].message_type[0].name == "Mine"
+
+
+# ---- model
+
+
+def test_the_types_of_a_map() -> None:
+    assert map_types("map<string, a.B>") == ("string", "a.B")
+    assert map_types("mapped") is None
+
+
+def test_the_last_option_of_a_name_counts() -> None:
+    options = [
+        Option("a", OptionKind.NUMBER, "1"),
+        Option(".a", OptionKind.NUMBER, "2"),
+        Option("b", OptionKind.NUMBER, "3"),
+    ]
+    assert option_value(options, "a") == "2"
+    assert option_value(options, "c") is None
+
+
+# ---- relaxed
+
+
+def test_only_what_protoc_minds_is_left_out() -> None:
+    text = """syntax = "proto3"; import "there.proto"; import "gone.proto";
+        option (gone) = 1; option java_package = "j";
+        message A { repeated TEntry t = 1 [(gone) = 2, deprecated = true];
+        message TEntry { option map_entry = true; string key = 1; p.B value = 2; }
+        oneof o { int32 x = 2 [(p.known) = "k"]; } enum E { V = 0 [(gone) = 1]; } extensions 1 to 2 [(gone) = 1]; }
+        service S { rpc R (A) returns (A) { option (gone) = 1; } }"""
+    there = (
+        """syntax = "proto3"; package p; message B {} extend google.protobuf.FieldOptions { string known = 50000; }"""
+    )
+    own, others = relaxed(text, {"there.proto": there})
+    assert own == (
+        'syntax = "proto3";\n\nimport "there.proto";\n\noption java_package = "j";\n\n'
+        "message A {\n  map<string, p.B> t = 1 [deprecated = true];\n\n"
+        '  oneof o {\n    int32 x = 2 [(p.known) = "k"];\n  }\n\n  extensions 1 to 2;\n\n'
+        "  enum E {\n    V = 0;\n  }\n}\n\nservice S {\n  rpc R (A) returns (A);\n}\n"
+    )
+    assert others.keys() == {"there.proto"}
+    assert "string known = 50000" in others["there.proto"]

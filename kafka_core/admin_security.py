@@ -1,0 +1,390 @@
+"""Values of administering who may do what: ACL bindings and SCRAM users.
+
+Knows nothing of the wire or of clients. Names, arguments and attributes are those of confluent_kafka.admin. Specs:
+KIP-11 and KIP-290 (ACLs, prefixed patterns), KIP-554 (SCRAM users by request).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import total_ordering
+from typing import ClassVar, Final, Protocol, TypeVar
+
+from kafka_core.admin_model import AclOperation, ResourceType
+
+__all__ = [
+    "AclBinding",
+    "AclBindingFilter",
+    "AclPermissionType",
+    "ResourcePatternType",
+    "ScramCredentialInfo",
+    "ScramMechanism",
+    "UserScramCredentialAlteration",
+    "UserScramCredentialDeletion",
+    "UserScramCredentialUpsertion",
+    "UserScramCredentialsDescription",
+]
+
+E = TypeVar("E", bound=Enum)
+
+
+class ResourcePatternType(Enum):
+    """How the name in an ACL stands for names of resources (KIP-290)."""
+
+    UNKNOWN = 0
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, ResourcePatternType) else NotImplemented
+
+
+class AclPermissionType(Enum):
+    """Whether an ACL allows or denies."""
+
+    UNKNOWN = 0
+    ANY = 1
+    DENY = 2
+    ALLOW = 3
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, AclPermissionType) else NotImplemented
+
+
+class WireAcl(Protocol):
+    """The part of an ACL that all messages share."""
+
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+
+def _known(kind: type[E], number: int) -> E:
+    return kind(number) if number in kind._value2member_map_ else kind["UNKNOWN"]
+
+
+@total_ordering
+class AclBinding:
+    """One rule: a principal may (or may not) do an operation on the resources of a name or a prefix.
+
+    Enums may be given as words in any case (`"topic"`) or as numbers. Equality, order and hash are those of all
+    attributes together, so a binding is a key of what `create_acls` returns.
+
+    Args:
+        restype: kind of the resource. `BROKER` is the cluster as a whole; its name is `kafka-cluster`.
+        name: the resource's name, a prefix of names, or `*` for all (with LITERAL).
+        resource_pattern_type: LITERAL or PREFIXED.
+        principal: whom it is about, with its type: `User:alice`; `User:*` is everybody.
+        host: the address of the client, `*` for any.
+        operation: what is allowed or denied; `ALL` for everything.
+        permission_type: ALLOW or DENY. A denial wins.
+
+    Raises:
+        ValueError: an unknown word or number, one that only filters may have (ANY, MATCH), or None as a text.
+        TypeError: something else than text where text belongs.
+    """
+
+    _NO_VALUES: ClassVar[frozenset[str]] = frozenset({"ANY", "MATCH"})
+    _MAY_BE_NONE: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        restype: ResourceType | str | int,
+        name: str | None,
+        resource_pattern_type: ResourcePatternType | str | int,
+        principal: str | None,
+        host: str | None,
+        operation: AclOperation | str | int,
+        permission_type: AclPermissionType | str | int,
+    ) -> None:
+        self.restype = self._enum("restype", restype, ResourceType)
+        self.name = self._text("name", name)
+        self.resource_pattern_type = self._enum("resource_pattern_type", resource_pattern_type, ResourcePatternType)
+        self.principal = self._text("principal", principal)
+        self.host = self._text("host", host)
+        self.operation = self._enum("operation", operation, AclOperation)
+        self.permission_type = self._enum("permission_type", permission_type, AclPermissionType)
+
+    @classmethod
+    def from_wire(cls, restype: int, name: str, resource_pattern_type: int, acl: WireAcl) -> AclBinding:
+        """A binding as a broker tells it; kinds and operations that this client has no name for are UNKNOWN."""
+        binding = cls.__new__(cls)
+        binding.restype = _known(ResourceType, restype)
+        binding.name = name
+        binding.resource_pattern_type = _known(ResourcePatternType, resource_pattern_type)
+        binding.principal = acl.principal
+        binding.host = acl.host
+        binding.operation = _known(AclOperation, acl.operation)
+        binding.permission_type = _known(AclPermissionType, acl.permission_type)
+        return binding
+
+    @property
+    def restype_int(self) -> int:
+        """The number of `restype`."""
+        return self.restype.value
+
+    @property
+    def resource_pattern_type_int(self) -> int:
+        """The number of `resource_pattern_type`."""
+        return self.resource_pattern_type.value
+
+    @property
+    def operation_int(self) -> int:
+        """The number of `operation`."""
+        return self.operation.value
+
+    @property
+    def permission_type_int(self) -> int:
+        """The number of `permission_type`."""
+        return self.permission_type.value
+
+    def _enum(self, what: str, value: object, kind: type[E]) -> E:
+        if isinstance(value, str):
+            if value.upper() not in kind.__members__:
+                known = ", ".join(kind.__members__).lower()
+                raise ValueError(f"unknown {what} {value!r}: {kind.__name__} knows {known}")
+            found = kind[value.upper()]
+        else:
+            try:
+                found = kind(value)
+            except ValueError:
+                text = f"{what} must be a {kind.__name__}, its name or its number, not {value!r}"
+                raise ValueError(text) from None
+        if found.name in self._NO_VALUES:
+            raise ValueError(f"{what} can't be {found.name} in an {type(self).__name__}")
+        return found
+
+    def _text(self, what: str, value: object) -> str | None:
+        if value is None and not self._MAY_BE_NONE:
+            raise ValueError(f"{what} must not be None in an {type(self).__name__}")
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{what} must be text, not {type(value).__name__}")
+        return value
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self.restype,
+            self.name,
+            self.resource_pattern_type,
+            self.principal,
+            self.host,
+            self.operation,
+            self.permission_type,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, AclBinding) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, AclBinding):
+            return NotImplemented
+        return _sortable(self._key()) < _sortable(other._key())
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({','.join(map(str, self._key()))})"
+
+
+def _sortable(key: tuple[object, ...]) -> tuple[tuple[bool, object], ...]:
+    """Numbers for enums, and None before all text: both have no order of their own."""
+    return tuple((part is not None, part.value if isinstance(part, Enum) else part) for part in key)
+
+
+class AclBindingFilter(AclBinding):
+    """Which ACL bindings are meant: those that agree in every attribute that is not None or ANY.
+
+    With `resource_pattern_type=MATCH` those that apply to the resource `name`: of this name, of `*`, and of its
+    prefixes.
+    """
+
+    _NO_VALUES = frozenset({"UNKNOWN"})
+    _MAY_BE_NONE = True
+
+
+# ---- SCRAM
+
+
+class ScramMechanism(Enum):
+    """Mechanism of a SCRAM credential."""
+
+    UNKNOWN = 0
+    SCRAM_SHA_256 = 1
+    SCRAM_SHA_512 = 2
+
+    @classmethod
+    def from_wire(cls, number: int) -> ScramMechanism:
+        """The mechanism a broker names; UNKNOWN for one this client has no name for."""
+        return _known(cls, number)
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, ScramMechanism) else NotImplemented
+
+
+MAX_ITERATIONS: Final = 1_000_000
+"""More than any broker takes (16384); hashing that often takes a second."""
+DIGESTS: Final = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
+"""The hash of each mechanism, by hashlib's name."""
+
+
+@dataclass(slots=True)
+class ScramCredentialInfo:
+    """What is known of a user's credential: its mechanism, and how often the password was hashed."""
+
+    mechanism: ScramMechanism
+    iterations: int
+
+
+@dataclass(slots=True)
+class UserScramCredentialsDescription:
+    """A user with all its credentials, one per mechanism."""
+
+    user: str
+    scram_credential_infos: list[ScramCredentialInfo]
+
+
+@dataclass(slots=True)
+class UserScramCredentialAlteration:
+    """A change of one user; made as one of the two classes below."""
+
+    user: str
+
+
+@dataclass(slots=True)
+class UserScramCredentialUpsertion(UserScramCredentialAlteration):
+    """Sets a user's credential.
+
+    Args:
+        user: the name.
+        scram_credential_info: mechanism, and iterations (brokers take 4096 to 16384).
+        password: what the user logs in with; it is salted and hashed here and never sent.
+        salt: None for a random one.
+    """
+
+    scram_credential_info: ScramCredentialInfo
+    password: bytes
+    salt: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"UserScramCredentialUpsertion(user={self.user!r}, {self.scram_credential_info})"
+
+
+@dataclass(slots=True)
+class UserScramCredentialDeletion(UserScramCredentialAlteration):
+    """Removes a user's credential of one mechanism."""
+
+    mechanism: ScramMechanism
+
+
+# ---- arguments
+
+
+def check_bindings(acls: Sequence[AclBinding]) -> list[AclBinding]:
+    """The bindings as a list.
+
+    Raises:
+        TypeError, ValueError: no list of bindings (a filter is none), an empty one, or the same binding twice.
+    """
+    return _checked(acls, AclBinding, "ACL binding")
+
+
+def check_binding_filters(filters: Sequence[AclBindingFilter]) -> list[AclBindingFilter]:
+    """The filters as a list; errors as `check_bindings`."""
+    return _checked(filters, AclBindingFilter, "ACL binding filter")
+
+
+B = TypeVar("B", bound=AclBinding)
+
+
+def _checked(items: Sequence[B], kind: type[B], what: str) -> list[B]:
+    if isinstance(items, str | bytes | AclBinding) or not isinstance(items, Sequence):
+        raise TypeError(f"expected a list of {kind.__name__} objects, not {type(items).__name__}")
+    for item in items:
+        if type(item) is not kind:
+            raise ValueError(f"expected a list of {kind.__name__} objects, but it holds {type(item).__name__}")
+    if not items:
+        raise ValueError(f"expected a non-empty list of {kind.__name__} objects")
+    if len(set(items)) != len(items):
+        raise ValueError(f"the same {what} is there twice")
+    return list(items)
+
+
+def check_filter(acl_filter: object) -> AclBindingFilter:
+    """The filter; TypeError when it is none."""
+    if not isinstance(acl_filter, AclBindingFilter):
+        raise TypeError(f"expected an AclBindingFilter, not {type(acl_filter).__name__}")
+    return acl_filter
+
+
+def check_users(users: object) -> list[str] | None:
+    """Names of users, each once; None for all.
+
+    Raises:
+        TypeError, ValueError: no list of names, or an empty name.
+    """
+    if users is None:
+        return None
+    if not isinstance(users, list):
+        raise TypeError(f"users must be a list of names or None, not {type(users).__name__}")
+    return list(dict.fromkeys(_user(user) for user in users))
+
+
+def check_alterations(alterations: object) -> list[UserScramCredentialAlteration]:
+    """The alterations as a list.
+
+    Raises:
+        TypeError, ValueError: no list of them, an empty one, or one whose parts make no sense.
+    """
+    if not isinstance(alterations, list):
+        raise TypeError(f"alterations must be a list, not {type(alterations).__name__}")
+    if not alterations:
+        raise ValueError("expected at least one alteration")
+    for item in alterations:
+        if isinstance(item, UserScramCredentialUpsertion):
+            _check_upsertion(item)
+        elif isinstance(item, UserScramCredentialDeletion):
+            _mechanism(item.mechanism)
+        else:
+            raise TypeError(
+                "alterations are UserScramCredentialUpsertion and UserScramCredentialDeletion, "
+                f"not {type(item).__name__}"
+            )
+        _user(item.user)
+    return alterations
+
+
+def _check_upsertion(item: UserScramCredentialUpsertion) -> None:
+    info = item.scram_credential_info
+    if not isinstance(info, ScramCredentialInfo):
+        raise TypeError(f"scram_credential_info must be a ScramCredentialInfo, not {type(info).__name__}")
+    _mechanism(info.mechanism)
+    if isinstance(info.iterations, bool) or not isinstance(info.iterations, int):
+        raise TypeError(f"iterations must be a whole number, not {type(info.iterations).__name__}")
+    if not 0 < info.iterations <= MAX_ITERATIONS:
+        raise ValueError(f"iterations must be from 1 to {MAX_ITERATIONS:,}, not {info.iterations}")
+    for name, value in (("password", item.password), ("salt", item.salt)):
+        if value is None and name == "salt":
+            continue
+        if not isinstance(value, bytes):
+            raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
+        if not value:
+            raise ValueError(f"{name} is empty")
+
+
+def _mechanism(value: object) -> None:
+    if not isinstance(value, ScramMechanism):
+        raise TypeError(f"mechanism must be a ScramMechanism, not {type(value).__name__}")
+
+
+def _user(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a user's name must be text, not {type(value).__name__}")
+    if not value:
+        raise ValueError("a user's name is empty")
+    return value

@@ -1,0 +1,1 @@
+"""Protobuf ↔ Arrow columns: trees of message types, plans, the kernel's callers and the pure reference."""

@@ -1,0 +1,275 @@
+"""Plans of writing Protobuf: which column is which field of a message type, and how its values are read.
+
+Must not know of registries. Columns and fields meet by their names; a field without a column is absent. What an Arrow
+type can't say in every case (a number that is too large, an unknown name) is found out row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from serdes.columnar.protobuf.plan import message_type
+from serdes.columnar.protobuf.tree import Field, Kind, Message, Shape, is_list, tree_of_columns
+from serdes.errors import SerializationError
+from serdes.formats.protobuf.codec import ProtobufSchema, index_path
+from serdes.frames.framing import pack_indexes
+
+__all__ = ["LENGTHS", "PER_SECOND", "Lowered", "WritingPlan", "writing_plan"]
+
+INTEGERS: Final[Mapping[pa.DataType, int]] = {
+    pa.int8(): 0,
+    pa.int16(): 1,
+    pa.int32(): 2,
+    pa.int64(): 3,
+    pa.uint8(): 4,
+    pa.uint16(): 5,
+    pa.uint32(): 6,
+    pa.uint64(): 7,
+}
+FLOATS: Final[Mapping[pa.DataType, int]] = {pa.float32(): 8, pa.float64(): 9}
+TEXTS: Final[Mapping[pa.DataType, int]] = {pa.string(): 11, pa.large_string(): 12}
+OCTETS: Final[Mapping[pa.DataType, int]] = {pa.binary(): 11, pa.large_binary(): 12}
+BOOL, FIXED_BYTES, STRUCT, LIST, LARGE_LIST, NULL = 10, 13, 14, 15, 16, 17
+PER_SECOND: Final[Mapping[str, int]] = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
+FIXED64_KINDS: Final = frozenset((Kind.DOUBLE, Kind.FIXED64, Kind.SFIXED64))
+FIXED32_KINDS: Final = frozenset((Kind.FLOAT, Kind.FIXED32, Kind.SFIXED32))
+LENGTHS: Final = frozenset((Kind.STRING, Kind.BYTES, Kind.MESSAGE, Kind.TIMESTAMP, Kind.DURATION, Kind.JSON))
+MAX_ONEOFS: Final = 63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WritingPlan:
+    """How a struct's rows become messages. Immutable; `str` of it shows it.
+
+    Attributes:
+        descriptor: of the message type.
+        tree: its fields; those kept have columns.
+        given: the type of the rows.
+        type: the type they are cast to first, the same unless a column is a dictionary, a view or the like.
+        path: of the message type in its file, as frames have it; empty if they have none.
+    """
+
+    descriptor: Any
+    tree: Message
+    given: pa.StructType
+    type: pa.StructType
+    path: bytes
+
+    def __str__(self) -> str:
+        return "\n".join([f"protobuf {self.tree.full_name} <- {self.type}", *self.tree.lines()])
+
+
+def writing_plan(schema: ProtobufSchema, given: pa.DataType, framed: bool, name: str = "") -> WritingPlan:
+    """How rows of an Arrow type are written.
+
+    Args:
+        schema: what they are written with.
+        given: the type of the rows, a struct.
+        framed: whether an id stands in front of the payload, and so the path of the message type does.
+        name: of the message type; empty for the one that was chosen, else the first in the file.
+
+    Raises:
+        SerializationError: a column has no field, or not a type that its field can be made of, or a required field has
+            no column; `path` says which.
+    """
+    if not pa.types.is_struct(given):
+        raise SerializationError(f"messages are made of structs, not of {given}")
+    descriptor = message_type(schema, name)
+    if len({field.name for field in given}) != given.num_fields:
+        raise SerializationError("two columns have the same name")
+    kind = _plain(given)
+    tree = tree_of_columns(descriptor, kind)
+    _check_message(tree, kind, "")
+    return WritingPlan(descriptor, tree, given, kind, pack_indexes(index_path(descriptor)) if framed else b"")
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type in the layouts that the kernel reads."""
+    types = pa.types
+    if types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _plain(field.type)) for field in kind])
+    if types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
+    if types.is_large_list(kind):
+        return pa.large_list(_plain(kind.value_type))
+    if is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    return pa.float32() if types.is_float16(kind) else kind
+
+
+def _check_message(tree: Message, kind: pa.StructType, path: str) -> None:
+    of_name = {field.name: field.type for field in kind}
+    shared: dict[int, int] = {}
+    for field in tree.fields:
+        here = f"{path}.{field.name}".lstrip(".")
+        if field.name not in of_name:
+            if field.required:
+                raise SerializationError("the required field has no column", path=here)
+            continue
+        if not field.kept:
+            raise SerializationError(f"message types are nested too deep for {of_name[field.name]}", path=here)
+        shared[field.oneof] = shared.get(field.oneof, 0) + 1
+        _check_field(field, of_name[field.name], here)
+    if len([oneof for oneof, members in shared.items() if oneof >= 0 and members > 1]) > MAX_ONEOFS:
+        raise SerializationError(f"more than {MAX_ONEOFS} oneofs of one message have columns", path=path)
+
+
+def _check_field(field: Field, kind: pa.DataType, path: str) -> None:
+    if pa.types.is_null(kind):
+        return
+    if field.shape is Shape.MAP:
+        if not pa.types.is_map(kind):
+            raise SerializationError(f"a map is needed, not {kind}", path=path)
+        assert field.message is not None
+        for part, of_part in zip(field.message.fields, (kind.key_type, kind.item_type), strict=True):
+            _check_value(part, of_part, f"{path}.{part.name}")
+    elif field.shape is Shape.LIST:
+        if not is_list(kind):
+            raise SerializationError(f"a list is needed, not {kind}", path=path)
+        _check_value(field, kind.value_type, path)
+    else:
+        _check_value(field, kind, path)
+
+
+def _check_value(field: Field, kind: pa.DataType, path: str) -> None:
+    if field.kind is Kind.MESSAGE:
+        assert field.message is not None
+        if not pa.types.is_struct(kind):
+            raise SerializationError(f"a struct is needed for {field.message.full_name}, not {kind}", path=path)
+        _check_message(field.message, kind, path)
+        return
+    if source_of(field, kind) is None:
+        text = f"{kind} can't be written as {field.kind.name.lower()}"
+        if field.kind is Kind.TIMESTAMP and pa.types.is_timestamp(kind):
+            text = f"{kind} has no time zone: which instants are meant? Cast it to timestamp('us', 'UTC')"
+        raise SerializationError(text, path=path)
+
+
+def source_of(field: Field, kind: pa.DataType) -> int | None:
+    """How the kernel reads values of a type for a field; None if it can't be written as that."""
+    if pa.types.is_null(kind):
+        return NULL
+    if field.kind in (Kind.DOUBLE, Kind.FLOAT):
+        return FLOATS.get(kind)
+    if field.kind is Kind.BOOL:
+        return BOOL if pa.types.is_boolean(kind) else None
+    if field.kind in (Kind.STRING, Kind.JSON):
+        return TEXTS.get(kind)
+    if field.kind is Kind.BYTES:
+        return FIXED_BYTES if pa.types.is_fixed_size_binary(kind) else OCTETS.get(kind)
+    if field.kind is Kind.ENUM:
+        return TEXTS.get(kind, INTEGERS.get(kind))
+    if field.kind is Kind.TIMESTAMP:
+        return INTEGERS[pa.int64()] if pa.types.is_timestamp(kind) and kind.tz is not None else None
+    if field.kind is Kind.DURATION:
+        return INTEGERS[pa.int64()] if pa.types.is_duration(kind) else None
+    return INTEGERS.get(kind)
+
+
+def wire_of(kind: Kind) -> int:
+    """The wire type of a value; messages may be groups instead."""
+    if kind in LENGTHS:
+        return 2
+    return 1 if kind in FIXED64_KINDS else 5 if kind in FIXED32_KINDS else 0
+
+
+# --- what the kernel takes
+
+
+class Lowered:
+    """A plan as flat lists: messages, columns and enums that name each other by number.
+
+    Attributes:
+        messages: the fields of each, by number; `serdes.kernels.native.protobuf_frames` says what they hold.
+        sources: of each column its type, width, ticks per second, the column above and the place in there.
+        symbols: of each enum its names and numbers, ordered by length and name.
+    """
+
+    def __init__(self, plan: WritingPlan) -> None:
+        self.messages: list[list[dict[str, Any]]] = []
+        self.sources: list[tuple[int, int, int, int, int]] = []
+        self.symbols: list[list[tuple[bytes, int]]] = []
+        self._known: dict[str, int] = {}
+        root = self._source(STRUCT, plan.type, -1, 0)
+        self._message(plan.tree, plan.type, root, False)
+
+    def _source(self, source: int, kind: pa.DataType, above: int, place: int) -> int:
+        width = kind.byte_width if source == FIXED_BYTES else 0
+        timed = pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
+        self.sources.append((source, width, PER_SECOND[kind.unit] if timed else 0, above, place))
+        return len(self.sources) - 1
+
+    def _message(self, tree: Message, kind: pa.StructType, above: int, entry: bool) -> int:
+        number = len(self.messages)
+        made: list[dict[str, Any]] = []
+        self.messages.append(made)
+        members = [field.oneof for field in tree.columns if field.oneof >= 0]
+        shared = [oneof for oneof in dict.fromkeys(members) if members.count(oneof) > 1]
+        for place, field in enumerate(tree.fields):
+            if field.kept:
+                found = self._field(field, kind, above, entry)
+                found["place"] = place
+                found["oneof"] = shared.index(field.oneof) if field.oneof in shared else -1
+                made.append(found)
+        made.sort(key=lambda one: int(one["tag"]))
+        return number
+
+    def _field(self, field: Field, kind: pa.StructType, above: int, entry: bool) -> dict[str, Any]:
+        place = kind.get_field_index(field.name) if not entry else int(field.name == "value")
+        own = kind.field(place).type
+        holder = -1
+        if field.shape is not Shape.ONE:
+            large = pa.types.is_large_list(own)
+            source = NULL if pa.types.is_null(own) else LARGE_LIST if large else LIST
+            holder = self._source(source, own, above, place)
+            if source == NULL:
+                return self._made(field, holder, holder, -1, entry)
+            above, place = holder, 0
+            own = pa.struct([own.key_field, own.item_field]) if field.shape is Shape.MAP else own.value_type
+        if field.message is None or pa.types.is_null(own):
+            found = source_of(field, own)
+            return self._made(
+                field, self._source(NULL if found is None else found, own, above, place), holder, -1, entry
+            )
+        column = self._source(STRUCT, own, above, place)
+        message = self._message(field.message, own, column, field.shape is Shape.MAP)
+        return self._made(field, column, holder, message, entry)
+
+    def _made(self, field: Field, column: int, holder: int, message: int, entry: bool) -> dict[str, Any]:
+        wire = wire_of(field.kind)
+        outer = 3 if field.delimited else 2 if field.wrapped else wire
+        return {
+            "tag": field.number << 3 | outer,
+            "kind": int(field.kind),
+            "shape": int(field.shape),
+            "wrapped": field.wrapped,
+            "delimited": field.delimited,
+            "required": field.required or entry,
+            "implicit": field.implicit and not entry,
+            "packed": field.packed,
+            "wire": wire,
+            "closed": field.symbols is not None and field.symbols.closed,
+            "column": column,
+            "holder": holder,
+            "message": message,
+            "symbols": self._enum(field),
+        }
+
+    def _enum(self, field: Field) -> int:
+        if field.symbols is None:
+            return -1
+        if field.symbols.full_name not in self._known:
+            self._known[field.symbols.full_name] = len(self.symbols)
+            pairs = [(name.encode(), number) for name, number in field.symbols.numbers.items()]
+            self.symbols.append(sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])))
+        return self._known[field.symbols.full_name]

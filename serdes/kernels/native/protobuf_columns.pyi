@@ -1,0 +1,26 @@
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from serdes.columnar.protobuf.tree import Message
+
+Buffer: TypeAlias = Any
+
+class ColumnReader:
+    json_columns: list[tuple[int, str, str]]
+    def __init__(self, tree: Message, nanoseconds: bool) -> None: ...
+    def read(
+        self,
+        frames: Any,
+        plans: Buffer,
+        paths: Buffer,
+        path_starts: Buffer,
+        max_row_bytes: int,
+        replaced: dict[int, bytes],
+    ) -> ColumnBatch: ...
+
+class ColumnBatch:
+    def errors(self) -> list[tuple[int, int, int, list[tuple[int, int]]]]: ...
+    def texts(self, column: int) -> list[bytes | None]: ...
+    def replace(self, column: int, texts: Sequence[bytes | None]) -> None: ...
+    def row_of(self, column: int, slot: int) -> int: ...
+    def finish(self) -> Any: ...
