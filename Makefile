@@ -149,6 +149,7 @@ bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
 	@$(BIN)/python -m benchmarks.avro_objects
 	@$(BIN)/python -m benchmarks.columns
+	@$(BIN)/python -m benchmarks.columns_protobuf
 	@$(BIN)/python -m benchmarks.serdes_clients
 	@$(BIN)/python -m benchmarks.columns_encode
 	@$(BIN)/python -m benchmarks.registry_client
