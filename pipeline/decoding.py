@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import threading
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,9 +17,11 @@ from pipeline.resolver import Snapshot, SnapshotResolver
 from pipeline.schema import spark_arrow_type
 from registry import SchemaRegistryError
 from serdes import SerializationError
-from serdes.columnar import ColumnarDecoder, DecodeResult, UnappliedRulesError
+from serdes.columnar import ColumnarDecoder, ColumnOptions, DecodeResult, UnappliedRulesError
 
 __all__ = ["BatchDecoder", "Mode", "shared_decoder"]
+
+DEFAULTS: Final = ColumnOptions()
 
 
 class Mode(enum.Enum):
@@ -45,18 +48,26 @@ class Mode(enum.Enum):
 class BatchDecoder:
     """Decodes batches for one snapshot; safe to share between threads.
 
+    Args:
+        snapshot: the subject's schemas.
+        mode: what happens to bad rows.
+        error_field: name of the field with their errors.
+        options: which columns, and how they are read.
+
     Attributes:
         arrow_type: what `decode` returns: the reader schema's fields, and the error field (a string) at the end.
 
     Raises:
-        PlanError: the reader schema is not a record that has a Spark type.
+        PlanError: the reader schema is not a record that has a Spark type, or has not the columns.
         OptionError: the error field is already a field of the schema (Spark does not tell names apart by their case).
     """
 
-    def __init__(self, snapshot: Snapshot, mode: Mode, error_field: str | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, mode: Mode, error_field: str | None = None, options: ColumnOptions = DEFAULTS
+    ) -> None:
         resolver = SnapshotResolver(snapshot)
         try:
-            self._decoder = ColumnarDecoder(resolver, snapshot.reader, resolver.reference)
+            self._decoder = ColumnarDecoder(resolver, snapshot.reader, resolver.reference, options=options)
         except SerializationError as error:
             raise PlanError(f"subject {snapshot.subject!r}: the reader schema can't be used: {error}") from error
         self._mode = mode
@@ -108,12 +119,14 @@ _decoders_lock = threading.Lock()
 _KEPT = 64
 
 
-def shared_decoder(plan_id: str, snapshot: Snapshot, mode: Mode, error_field: str | None) -> BatchDecoder:
+def shared_decoder(
+    plan_id: str, snapshot: Snapshot, mode: Mode, error_field: str | None, options: ColumnOptions = DEFAULTS
+) -> BatchDecoder:
     """The decoder of this plan in this process: Python workers live on over tasks, so schemas are compiled once."""
     with _decoders_lock:
         decoder = _decoders.get(plan_id)
         if decoder is None:
             if len(_decoders) >= _KEPT:
                 _decoders.pop(next(iter(_decoders)))
-            decoder = _decoders[plan_id] = BatchDecoder(snapshot, mode, error_field)
+            decoder = _decoders[plan_id] = BatchDecoder(snapshot, mode, error_field, options)
         return decoder

@@ -40,8 +40,10 @@ class Snapshot:
     references: Mapping[ReferenceKey, Schema] = field(default_factory=dict)
 
 
-def take_snapshot(registry: Mapping[str, object], subject: str, reader: Schema | None = None) -> Snapshot:
-    """Reads all versions of the subject and the schemas they refer to; `reader` is the newest unless given.
+def take_snapshot(registry: Mapping[str, object], subject: str, reader_schema: str | None = None) -> Snapshot:
+    """Reads all versions of the subject and the schemas they refer to.
+
+    The reader schema is the newest version, or has the text `reader_schema` and the newest version's format.
 
     Raises:
         PlanError: the registry can't be reached, has no such subject, or its configuration is wrong; or a version has
@@ -58,7 +60,9 @@ def take_snapshot(registry: Mapping[str, object], subject: str, reader: Schema |
     except (SchemaRegistryError, ValueError) as error:
         raise PlanError(f"the schemas of subject {subject!r} can't be read from the registry: {error}") from error
     schemas = {registered.schema_id: registered.schema for registered in found}
-    return Snapshot(dict(registry), subject, reader or found[-1].schema, schemas, references)
+    newest = found[-1].schema
+    reader = newest if reader_schema is None else Schema(reader_schema, newest.schema_type)
+    return Snapshot(dict(registry), subject, reader, schemas, references)
 
 
 def _refuse_rules(subject: str, versions: Sequence[RegisteredSchema]) -> None:

@@ -6,7 +6,7 @@ Must not know of registries or Kafka. Source of the mapping: Spark's own Arrow c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["spark_arrow_type", "spark_struct"]
 
 
+SIGNED: Final = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+"""Integers without a sign, which Spark has not, and what holds all their values."""
+
+
 def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
-    """The Arrow type Spark exchanges for this one: timestamps become microseconds, times of day become integers.
+    """The Arrow type Spark exchanges for this one.
+
+    Timestamps become microseconds, times of day integers, and integers without a sign the next larger type that has
+    one: `uint64` is `decimal(20, 0)`.
 
     Cost: one walk over the type; done once per plan.
 
@@ -28,6 +40,8 @@ def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
     """
     if pa.types.is_decimal256(kind):
         raise PlanError(f"a decimal of {kind.precision} digits has no Spark type: 38 are the most; read it as bytes")
+    if kind in SIGNED:
+        return SIGNED[kind]
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", tz=kind.tz)
     if pa.types.is_time32(kind):

@@ -7,7 +7,7 @@ See DESIGN §6.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from pipeline.decoding import BatchDecoder, Mode, shared_decoder
 from pipeline.errors import OptionError
 from pipeline.resolver import take_snapshot
 from pipeline.schema import spark_struct
-from registry import Schema
+from serdes.columnar import ColumnOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -32,10 +32,14 @@ def from_registry(
     subject: str | None = None,
     field: str = "value",
     reader_schema: str | None = None,
+    columns: Sequence[str] | None = None,
+    message_type: str = "",
     mode: str = "PERMISSIVE",
     error_field: str | None = None,
 ) -> Column:
-    """A column of framed Avro decoded to a struct whose type comes from the registry while the plan is made.
+    """A column of framed values decoded to a struct whose type comes from the registry while the plan is made.
+
+    Avro, Protobuf and JSON Schema; the format is that of the subject's newest version.
 
     Payloads of any number of schema ids may stand in one column: each is resolved from its writer schema to the one
     reader schema. Nulls stay null. All schemas of the subject travel with the job, so executors need the registry
@@ -48,7 +52,10 @@ def from_registry(
         topic: the subject is `<topic>-<field>` (the topic name strategy).
         subject: the subject itself; give either this or `topic`.
         field: `"value"` or `"key"`.
-        reader_schema: Avro schema (JSON text) to resolve to; default: the newest version of the subject.
+        reader_schema: text of the schema to resolve to, of the subject's format; default: the newest version.
+        columns: paths of the fields to decode (`["id", "address.city"]`); the struct has only these, and the rest is
+            skipped, which is faster. Spark can't tell a function which fields of its struct are used.
+        message_type: full name of Protobuf's message type; default: the first one of the reader schema.
         mode: `PERMISSIVE`: a row that can't be decoded is null; `FAILFAST`: it stops the job with `RowError`.
         error_field: name of a string field added at the end of the struct, null for good rows; a bad row is then a
             struct with only this field set.
@@ -63,19 +70,27 @@ def from_registry(
         raise OptionError("from_registry needs either topic='…' or subject='…'")
     if field not in ("key", "value"):
         raise OptionError(f"field must be 'key' or 'value', not {field!r}")
-    reader = Schema(reader_schema, "AVRO") if reader_schema is not None else None
-    snapshot = take_snapshot(registry, subject or f"{topic}-{field}", reader)
     chosen = Mode.of(mode)
+    options = _options(columns, message_type)
+    snapshot = take_snapshot(registry, subject or f"{topic}-{field}", reader_schema)
     plan_id = uuid.uuid4().hex
 
     def decode(frames: pa.Array) -> pa.Array:
-        return shared_decoder(plan_id, snapshot, chosen, error_field).decode(frames)
+        return shared_decoder(plan_id, snapshot, chosen, error_field, options).decode(frames)
 
-    returned = spark_struct(BatchDecoder(snapshot, chosen, error_field).arrow_type)
+    returned = spark_struct(BatchDecoder(snapshot, chosen, error_field, options).arrow_type)
     decode.__annotations__ = {"frames": pa.Array, "return": pa.Array}  # Spark reads the types, not their names
     make: Any = arrow_udf  # its annotations know no struct as a return type
     decoded: Column = make(decode, returned)(column)
     return decoded
+
+
+def _options(columns: Sequence[str] | None, message_type: str) -> ColumnOptions:
+    if columns is None:
+        return ColumnOptions(message_type=message_type)
+    if isinstance(columns, str) or not columns or not all(isinstance(path, str) for path in columns):
+        raise OptionError(f"columns must be a list of paths of fields, not {columns!r}")
+    return ColumnOptions(columns=tuple(columns), message_type=message_type)
 
 
 def tune(spark: SparkSession, *, rows_per_batch: int = 10_000) -> None:

@@ -78,7 +78,7 @@ CLIENT = (
     (
         "Spark: `from_registry`, batch source `kserdes`",
         "yes",
-        "Avro; rows are decoded as objects for now",
+        "Avro, Protobuf, JSON Schema; the source gives raw payloads",
     ),
     ("Spark: streaming source, sink, encoding", "no", "comes with the pipeline issue"),
 )

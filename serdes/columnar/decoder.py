@@ -71,7 +71,7 @@ def rules_refused(names: Sequence[str]) -> str:
     listed = ", ".join(map(repr, names))
     return (
         f"the schema has rules ({listed}), and columns are decoded without rules: encrypted fields stay encrypted,"
-        " migrations are left out. Decode these values with AvroDeserializer, which runs the rules"
+        " migrations are left out. Decode these values with the deserializer of their format, which runs the rules"
     )
 
 

@@ -375,8 +375,8 @@ cdef class ReadDecimal(ReadConverted):
             return self.convert(PyBytes_FromStringAndSize(data, size))
         number = <signed char>data[0]
         for at in range(1, <int>size):
-            number = (number << 8) | <uint8_t>data[at]
-        rest = -number if number < 0 else number
+            number = number * 256 + <uint8_t>data[at]  # a shift of a negative number is not defined in C
+        rest = <int64_t>(0 - <uint64_t>number) if number < 0 else number
         if rest < 0 or rest >= 1000000000000000000:
             return self.convert(PyBytes_FromStringAndSize(data, size))
         at = 24

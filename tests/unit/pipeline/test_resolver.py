@@ -72,7 +72,7 @@ def test_a_snapshot_holds_every_version_and_reads_with_the_newest(conf: dict[str
     snapshot = take_snapshot(conf, "t-value")
     assert [len(json.loads(schema.schema_str)["fields"]) for _, schema in sorted(snapshot.schemas.items())] == [1, 2]
     assert len(json.loads(snapshot.reader.schema_str)["fields"]) == 2
-    assert take_snapshot(conf, "t-value", record("R", "z")).reader == record("R", "z")
+    assert take_snapshot(conf, "t-value", record("R", "z").schema_str).reader == record("R", "z")
 
 
 def test_what_is_in_the_snapshot_needs_no_registry(conf: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,10 +179,12 @@ def test_a_subject_with_rules_is_no_plan(conf: dict[str, object]) -> None:
         ruled = dataclasses.replace(record("R", "a", "b", "c"), rule_set=RuleSet(domain_rules=[rule]))
         client.register_schema("t-value", ruled)
         newest = client.register_schema("t-value", dataclasses.replace(record("R", "a", "d"), rule_set=RuleSet()))
-    with pytest.raises(PlanError, match=r"subject 't-value', version 3 \(schema id 3\): .*'mask'.*AvroDeserializer"):
+    with pytest.raises(
+        PlanError, match=r"subject 't-value', version 3 \(schema id 3\): .*'mask'.*deserializer of their format"
+    ):
         take_snapshot(conf, "t-value")
     with pytest.raises(PlanError, match="version 3"):
-        take_snapshot(conf, "t-value", record("R", "a"))
+        take_snapshot(conf, "t-value", record("R", "a").schema_str)
     # what comes while the job runs fails the task, in every mode, and travels to the driver as it is
     frames = pa.array([b"\x00" + (newest - 1).to_bytes(4, "big") + b"\x02\x04\x06"])
     for mode in Mode:

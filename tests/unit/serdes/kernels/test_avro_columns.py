@@ -156,9 +156,10 @@ def test_decimals_of_all_sizes_and_scales(digits: int) -> None:
         for padded in (data, (b"\xff" if number < 0 else b"\x00") * 40 + data):
             size = len(padded) * 2
             payload = (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + padded
-            kind = {"type": "bytes", "logicalType": "decimal", "precision": digits, "scale": 1 if digits > 1 else 0}
+            scale = 1 if digits > 1 else 0
+            kind = {"type": "bytes", "logicalType": "decimal", "precision": digits, "scale": scale}
             (row,) = decode(schema(("v", kind)), [payload]).struct.to_pylist()
-            with_scale = Decimal((number < 0, tuple(map(int, str(abs(number)))), -kind["scale"]))
+            with_scale = Decimal((number < 0, tuple(map(int, str(abs(number)))), -scale))
             assert row["v"] == with_scale
             assert "more than" in error(schema(("v", kind)), b"\xc8\x01" + b"\x7f" + bytes(99))
 
