@@ -34,6 +34,7 @@ from serdes.kernels.native.columns cimport (
     truncate,
 )
 from serdes.kernels.native.frames cimport Frames
+from serdes.kernels.native.octets cimport hex_value, is_utf8
 
 from serdes.kernels import misfit as avro_misfit
 
@@ -275,58 +276,6 @@ cdef inline const uint8_t* varint(const uint8_t* p, const uint8_t* end, int64_t*
     return long_varint(p, end, out)
 
 
-cdef bint is_utf8_slow(const uint8_t* p, int64_t size) noexcept nogil:
-    cdef const uint8_t* end = p + size
-    cdef uint32_t first, code
-    cdef int more, at
-    while p < end:
-        first = p[0]
-        if first < 0x80:
-            p += 1
-            continue
-        if 0xC2 <= first <= 0xDF:
-            more, code = 1, first & 0x1F
-        elif 0xE0 <= first <= 0xEF:
-            more, code = 2, first & 0x0F
-        elif 0xF0 <= first <= 0xF4:
-            more, code = 3, first & 0x07
-        else:
-            return False
-        if end - p <= more:
-            return False
-        for at in range(1, more + 1):
-            if p[at] & 0xC0 != 0x80:
-                return False
-            code = code << 6 | (p[at] & 0x3F)
-        if more == 2 and (code < 0x800 or 0xD800 <= code <= 0xDFFF):
-            return False
-        if more == 3 and not 0x10000 <= code <= 0x10FFFF:
-            return False
-        p += more + 1
-    return True
-
-
-cdef inline bint is_utf8(const uint8_t* p, int64_t size) noexcept nogil:
-    cdef uint64_t word
-    cdef uint64_t seen = 0
-    cdef int64_t at = 0
-    while at + 8 <= size:
-        memcpy(&word, p + at, 8)
-        seen |= word
-        at += 8
-    while at < size:
-        seen |= p[at]
-        at += 1
-    return True if not seen & <uint64_t>0x8080808080808080 else is_utf8_slow(p, size)
-
-
-cdef inline int hex_digit(uint8_t byte) noexcept nogil:
-    if 48 <= byte <= 57:
-        return byte - 48
-    byte |= 0x20
-    return byte - 87 if 97 <= byte <= 102 else -1
-
-
 cdef int put_uuid(Column* column, const uint8_t* p, int64_t size) noexcept nogil:
     """A UUID in any of the forms that Python takes, as 8-4-4-4-12 small hexadecimal digits; 1 if it is none."""
     cdef uint8_t[36] out
@@ -348,7 +297,7 @@ cdef int put_uuid(Column* column, const uint8_t* p, int64_t size) noexcept nogil
     for at in range(size):
         if p[at] == 0x2D:
             continue
-        digit = hex_digit(p[at])
+        digit = hex_value(p[at])
         if digit < 0 or digits == 32:
             return 1
         if digits == 8 or digits == 12 or digits == 16 or digits == 20:

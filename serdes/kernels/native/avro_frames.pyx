@@ -14,32 +14,8 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from serdes.kernels.avro_frames import Fault, Op, Source
+from serdes.kernels.native.arrow cimport ArrowArray
 from serdes.kernels.native.octets cimport hashed, is_dash_place, is_utf8, uuid_of
-
-cdef extern from *:
-    """
-    struct ArrowArray {
-        int64_t length;
-        int64_t null_count;
-        int64_t offset;
-        int64_t n_buffers;
-        int64_t n_children;
-        const void** buffers;
-        struct ArrowArray** children;
-        struct ArrowArray* dictionary;
-        void (*release)(struct ArrowArray*);
-        void* private_data;
-    };
-    """
-    cdef struct ArrowArray:
-        int64_t length
-        int64_t null_count
-        int64_t offset
-        int64_t n_buffers
-        int64_t n_children
-        const void** buffers
-        ArrowArray** children
-        ArrowArray* dictionary
 
 cdef enum:
     # what a step writes: `Op`

@@ -9,6 +9,8 @@ the length of a column what its children held then, half-built lists included.
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from serdes.kernels.native.arrow cimport ArrowArray
+
 
 cdef enum:
     SHAPE_NULLS = 0  # no cells at all
@@ -40,19 +42,6 @@ cdef struct Column:
     int32_t shape
     int32_t width
     int32_t span  # columns of this tree, this one included
-
-
-cdef struct ArrowArray:
-    int64_t length
-    int64_t null_count
-    int64_t offset
-    int64_t n_buffers
-    int64_t n_children
-    const void** buffers
-    ArrowArray** children
-    ArrowArray* dictionary
-    void (*release)(ArrowArray*) noexcept nogil
-    void* private_data
 
 
 cdef class Builders:

@@ -12,7 +12,9 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from serdes.kernels.native.arrow cimport ArrowArray
 from serdes.kernels.native.frames cimport Frames
+from serdes.kernels.native.octets cimport is_utf8
 
 cdef enum Store:
     FIXED = 0
@@ -159,19 +161,6 @@ cdef struct Run:
     int32_t path_count
     int32_t path[MAX_PATH]
 
-cdef struct ArrowArray:
-    int64_t length
-    int64_t null_count
-    int64_t offset
-    int64_t n_buffers
-    int64_t n_children
-    const void** buffers
-    ArrowArray** children
-    ArrowArray* dictionary
-    void (*release)(ArrowArray*) noexcept nogil
-    void* private_data
-
-
 # --- reading numbers
 
 
@@ -302,42 +291,6 @@ cdef const uint8_t* group_end(const uint8_t* p, const uint8_t* end, uint32_t tag
             return NULL
     code[0] = TRUNCATED
     return NULL
-
-
-cdef inline bint is_utf8(const uint8_t* p, int64_t size) noexcept nogil:
-    cdef const uint8_t* end = p + size
-    cdef uint64_t eight
-    cdef uint8_t byte
-    while end - p >= 8:
-        memcpy(&eight, p, 8)
-        if eight & 0x8080808080808080ULL:
-            break
-        p += 8
-    while p < end:
-        byte = p[0]
-        if byte < 0x80:
-            p += 1
-        elif byte < 0xC2:
-            return False
-        elif byte < 0xE0:
-            if end - p < 2 or p[1] & 0xC0 != 0x80:
-                return False
-            p += 2
-        elif byte < 0xF0:
-            if end - p < 3 or p[1] & 0xC0 != 0x80 or p[2] & 0xC0 != 0x80:
-                return False
-            if (byte == 0xE0 and p[1] < 0xA0) or (byte == 0xED and p[1] > 0x9F):
-                return False
-            p += 3
-        elif byte < 0xF5:
-            if end - p < 4 or p[1] & 0xC0 != 0x80 or p[2] & 0xC0 != 0x80 or p[3] & 0xC0 != 0x80:
-                return False
-            if (byte == 0xF0 and p[1] < 0x90) or (byte == 0xF4 and p[1] > 0x8F):
-                return False
-            p += 4
-        else:
-            return False
-    return True
 
 
 # --- slots

@@ -11,6 +11,9 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memmove
 
+from serdes.kernels.native.arrow cimport ArrowArray
+from serdes.kernels.native.octets cimport is_utf8
+
 cdef enum KindOf:
     K_DOUBLE = 1
     K_FLOAT = 2
@@ -77,18 +80,6 @@ cdef int64_t FIRST_SECOND = -62135596800
 cdef int64_t LAST_SECOND = 253402300799
 cdef int64_t LONGEST_SECONDS = 315576000000
 cdef double LARGEST_FLOAT = 3.4028235677973366e38
-
-cdef struct ArrowArray:
-    int64_t length
-    int64_t null_count
-    int64_t offset
-    int64_t n_buffers
-    int64_t n_children
-    const void** buffers
-    ArrowArray** children
-    ArrowArray* dictionary
-    void (*release)(ArrowArray*) noexcept nogil
-    void* private_data
 
 cdef struct Field:
     uint32_t tag
@@ -201,42 +192,6 @@ cdef inline void put_varint(Run* run, uint64_t value) noexcept nogil:
         value >>= 7
         to += 1
     to[0] = <uint8_t> value
-
-
-cdef inline bint is_utf8(const uint8_t* p, int64_t size) noexcept nogil:
-    cdef const uint8_t* end = p + size
-    cdef uint64_t eight
-    cdef uint8_t byte
-    while end - p >= 8:
-        memcpy(&eight, p, 8)
-        if eight & 0x8080808080808080ULL:
-            break
-        p += 8
-    while p < end:
-        byte = p[0]
-        if byte < 0x80:
-            p += 1
-        elif byte < 0xC2:
-            return False
-        elif byte < 0xE0:
-            if end - p < 2 or p[1] & 0xC0 != 0x80:
-                return False
-            p += 2
-        elif byte < 0xF0:
-            if end - p < 3 or p[1] & 0xC0 != 0x80 or p[2] & 0xC0 != 0x80:
-                return False
-            if (byte == 0xE0 and p[1] < 0xA0) or (byte == 0xED and p[1] > 0x9F):
-                return False
-            p += 3
-        elif byte < 0xF5:
-            if end - p < 4 or p[1] & 0xC0 != 0x80 or p[2] & 0xC0 != 0x80 or p[3] & 0xC0 != 0x80:
-                return False
-            if (byte == 0xF0 and p[1] < 0x90) or (byte == 0xF4 and p[1] > 0x8F):
-                return False
-            p += 4
-        else:
-            return False
-    return True
 
 
 cdef inline int wrong_at(Run* run, int code) noexcept nogil:
