@@ -67,6 +67,7 @@ def translate(modules: Sequence[Extension]) -> None:
         source = Path(module.sources[0])
         written, stamp, now = source.with_suffix(".c"), STAMPS / f"{module.name}.sha256", digest(source)
         if not (stamp.exists() and stamp.read_text() == now and written.exists()):
+            stamp.unlink(missing_ok=True)  # a translation that fails leaves a C file that is none
             cythonize([module], language_level=3, quiet=True, force=True)
             STAMPS.mkdir(parents=True, exist_ok=True)
             stamp.write_text(now)

@@ -90,25 +90,23 @@ def _rows(values: Arrays) -> Any:
 def _add(made: Any, values: pa.Array) -> None:
     kind, offset, rows = values.type, values.offset, len(values)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        validity, offsets, data = values.buffers()
+        validity, offsets, data = map(_octets, values.buffers())
         if rows:
-            large = pa.types.is_large_binary(kind)
-            made.add_binary(values, offset, rows, _address(validity), offsets.address, _address(data), large)
+            made.add_binary(values, offset, rows, validity, offsets, data, pa.types.is_large_binary(kind))
     elif pa.types.is_fixed_size_binary(kind):
-        validity, data = values.buffers()
-        made.add_fixed(values, offset, rows, _address(validity), _address(data), kind.byte_width)
+        validity, data = map(_octets, values.buffers())
+        made.add_fixed(values, offset, rows, validity, data, kind.byte_width)
     elif pa.types.is_binary_view(kind):
-        validity, views, *data = values.buffers()
-        places = [_address(buffer) for buffer in data]
-        made.add_views(values, offset, rows, _address(validity), _address(views), places)
+        validity, views, *parts = map(_octets, values.buffers())
+        made.add_views(values, offset, rows, validity, views, parts)
     else:
         _check(kind)
         made.add_nulls(rows)
 
 
-def _address(buffer: pa.Buffer | None) -> int:
-    address: int = 0 if buffer is None else buffer.address
-    return address
+def _octets(buffer: pa.Buffer | None) -> memoryview | None:
+    """A buffer with its size, as kernels take it: they believe no address."""
+    return None if buffer is None else memoryview(buffer).cast("B")
 
 
 def _check(kind: pa.DataType) -> None:

@@ -1,4 +1,5 @@
 # cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
+# cython: nonecheck=True
 """The straight line of a message: key and value are (de)serialized by known codecs, without a context for each.
 
 The twin of `pure/fields.py`, which is the specification.

@@ -26,6 +26,7 @@ cdef class Frames:
     cdef int64_t filled
 
     cdef int need(self, int64_t rows) except -1
+    cdef int all_valid(self, int64_t offset, int64_t rows, const uint8_t[::1] validity) except -1
     cdef int32_t place_of(self, uint64_t high, uint64_t low, bint guid) except -1 nogil
     cdef int rehash(self) except -1 nogil
     cdef int name(self, int64_t row, const uint8_t* data, int64_t size, int64_t taken) except -1 nogil

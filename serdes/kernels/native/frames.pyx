@@ -5,7 +5,6 @@
 import os
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
@@ -14,6 +13,7 @@ __all__ = ["Frames"]
 cdef enum:
     PREFIX_BYTES = 5
     GUID_BYTES = 17
+    MOST_ROWS = 0x7FFFFFFF
 
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 
@@ -41,6 +41,12 @@ cdef object named(const Key* key):
     return key.low
 
 
+cdef const uint8_t* start_of(const uint8_t[::1] buffer) noexcept:
+    if buffer is None or buffer.shape[0] == 0:
+        return NULL
+    return &buffer[0]
+
+
 cdef class Frames:
     """The rows of a batch: where each payload is, and what names its schema.
 
@@ -50,6 +56,8 @@ cdef class Frames:
 
     def __cinit__(self, int64_t rows):
         cdef int64_t room = rows if rows > 0 else 1
+        if rows > MOST_ROWS:
+            raise ValueError("more rows than a batch can have")
         self.rows = rows
         self.owners = []
         self.payloads = <const uint8_t**>malloc(room * sizeof(uint8_t*))
@@ -76,6 +84,13 @@ cdef class Frames:
             raise ValueError("more rows than were announced")
         return 0
 
+    cdef int all_valid(self, int64_t offset, int64_t rows, const uint8_t[::1] validity) except -1:
+        """Checks what all arrays have; rows are added behind it."""
+        self.need(rows)
+        if offset < 0 or (validity is not None and (offset > 8 * validity.shape[0] - rows)):
+            raise ValueError("fewer bits of validity than rows")
+        return 0
+
     def add_nulls(self, int64_t rows):
         """Null rows."""
         self.need(rows)
@@ -84,32 +99,51 @@ cdef class Frames:
             self.sizes[self.filled] = -1
             self.filled += 1
 
-    def add_binary(self, owner, int64_t offset, int64_t rows, validity, offsets, data, bint large):
-        """Rows of a binary array, with 32-bit or (`large`) 64-bit offsets; buffers are addresses, 0 for none."""
-        cdef const uint8_t* valid = <const uint8_t*><uintptr_t>validity
-        cdef const int32_t* small = <const int32_t*><uintptr_t>offsets
-        cdef const int64_t* wide = <const int64_t*><uintptr_t>offsets
-        cdef const uint8_t* octets = <const uint8_t*><uintptr_t>data
-        cdef int64_t at, start, end
-        self.need(rows)
+    def add_binary(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity,
+                   const uint8_t[::1] offsets not None, const uint8_t[::1] data, bint large):
+        """Rows of a binary array, with 32-bit or (`large`) 64-bit offsets; the buffers are `owner`'s, None for none.
+
+        Raises:
+            ValueError: an offset is not within the data, or a buffer is too short.
+        """
+        cdef const uint8_t* valid = start_of(validity)
+        cdef const uint8_t* octets = start_of(data)
+        cdef const int32_t* small = <const int32_t*>start_of(offsets)
+        cdef const int64_t* wide = <const int64_t*>start_of(offsets)
+        cdef int64_t size = 0 if data is None else data.shape[0]
+        cdef int64_t at, start, end, before = self.filled
+        cdef bint wrong = False
+        self.all_valid(offset, rows, validity)
+        if offset > offsets.shape[0] // (8 if large else 4) - rows - 1:
+            raise ValueError("fewer offsets than rows")
         self.owners.append(owner)
         with nogil:
             for at in range(offset, offset + rows):
                 start = wide[at] if large else small[at]
                 end = wide[at + 1] if large else small[at + 1]
+                if start < 0 or end < start or end > size:
+                    wrong = True
+                    break
                 self.payloads[self.filled] = octets + start
                 self.sizes[self.filled] = end - start
                 if valid != NULL and not valid[at >> 3] >> (at & 7) & 1:
                     self.payloads[self.filled] = NULL
                     self.sizes[self.filled] = -1
                 self.filled += 1
+        if wrong:
+            self.filled = before
+            raise ValueError("an offset of the array is not within its data")
 
-    def add_fixed(self, owner, int64_t offset, int64_t rows, validity, data, int64_t width):
-        """Rows of an array whose values have `width` bytes each."""
-        cdef const uint8_t* valid = <const uint8_t*><uintptr_t>validity
-        cdef const uint8_t* octets = <const uint8_t*><uintptr_t>data
+    def add_fixed(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity, const uint8_t[::1] data,
+                  int64_t width):
+        """Rows of an array whose values have `width` bytes each. Raises ValueError if the data are fewer."""
+        cdef const uint8_t* valid = start_of(validity)
+        cdef const uint8_t* octets = start_of(data)
+        cdef int64_t size = 0 if data is None else data.shape[0]
         cdef int64_t at
-        self.need(rows)
+        self.all_valid(offset, rows, validity)
+        if width < 0 or (width > 0 and rows > 0 and offset > size // width - rows):
+            raise ValueError("fewer data than rows")
         self.owners.append(owner)
         with nogil:
             for at in range(offset, offset + rows):
@@ -120,37 +154,55 @@ cdef class Frames:
                     self.sizes[self.filled] = -1
                 self.filled += 1
 
-    def add_views(self, owner, int64_t offset, int64_t rows, validity, views, list buffers not None):
-        """Rows of a view array: 16 bytes each, which hold a short value or say where it is."""
-        cdef const uint8_t* valid = <const uint8_t*><uintptr_t>validity
-        cdef const uint8_t* view = <const uint8_t*><uintptr_t>views
-        cdef int64_t at, number
+    def add_views(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity, const uint8_t[::1] views,
+                  list buffers not None):
+        """Rows of a view array: 16 bytes each, which hold a short value or say where it is.
+
+        Raises:
+            ValueError: a view is not within the data, or a buffer is too short.
+        """
+        cdef const uint8_t* valid = start_of(validity)
+        cdef const uint8_t* view = start_of(views)
+        cdef const uint8_t[::1] data
+        cdef const int32_t* fields
+        cdef int64_t at, before = self.filled
         cdef int64_t count = len(buffers)
-        cdef const uint8_t** starts = <const uint8_t**>malloc((count if count else 1) * sizeof(uint8_t*))
-        if starts == NULL:
-            raise MemoryError()
+        cdef const uint8_t** starts = <const uint8_t**>calloc(count + 1, sizeof(uint8_t*))
+        cdef int64_t* sizes = <int64_t*>calloc(count + 1, sizeof(int64_t))
+        cdef bint wrong = False
         try:
-            self.need(rows)
-            self.owners.append(owner)
+            if starts == NULL or sizes == NULL:
+                raise MemoryError()
+            self.all_valid(offset, rows, validity)
+            if rows and (views is None or offset > views.shape[0] // 16 - rows):
+                raise ValueError("fewer views than rows")
             for at in range(count):
-                starts[at] = <const uint8_t*><uintptr_t>buffers[at]
+                data = buffers[at]
+                starts[at] = start_of(data)
+                sizes[at] = 0 if data is None else data.shape[0]
+            self.owners.append(owner)
             with nogil:
                 for at in range(offset, offset + rows):
-                    if valid != NULL and not valid[at >> 3] >> (at & 7) & 1:
-                        self.payloads[self.filled] = NULL
-                        self.sizes[self.filled] = -1
-                    else:
-                        number = (<const int32_t*>(view + 16 * at))[0]
-                        self.sizes[self.filled] = number
-                        if number <= 12:
+                    fields = <const int32_t*>(view + 16 * at)
+                    self.payloads[self.filled] = NULL
+                    self.sizes[self.filled] = -1
+                    if valid == NULL or valid[at >> 3] >> (at & 7) & 1:
+                        self.sizes[self.filled] = fields[0]
+                        if 0 <= fields[0] <= 12:
                             self.payloads[self.filled] = view + 16 * at + 4
+                        elif (fields[0] < 0 or not 0 <= fields[2] < count or fields[3] < 0
+                              or fields[3] > sizes[fields[2]] - fields[0]):
+                            wrong = True
+                            break
                         else:
-                            self.payloads[self.filled] = (
-                                starts[(<const int32_t*>(view + 16 * at))[2]] + (<const int32_t*>(view + 16 * at))[3]
-                            )
+                            self.payloads[self.filled] = starts[fields[2]] + fields[3]
                     self.filled += 1
         finally:
             free(starts)
+            free(sizes)
+        if wrong:
+            self.filled = before
+            raise ValueError("a view of the array is not within its data")
 
     # --- what names a row's schema
 

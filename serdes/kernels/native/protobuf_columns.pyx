@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, nonecheck=True
 """Protobuf payloads into Arrow columns: `serdes.columnar.protobuf` says what the columns are and what errors mean.
 
 Columns here are slots, not streams: fields of a message come in any order, and the last one wins, so each row opens a
@@ -1330,7 +1331,7 @@ cdef class ColumnReader:
 
     def __cinit__(self, tree, nanoseconds):
         cdef int i, j
-        lowered = Lowering(tree)
+        cdef Lowering lowered = Lowering(tree)
         self.nanoseconds = nanoseconds
         self.json_columns = lowered.json_columns
         self.message_count, self.column_count = len(lowered.messages), len(lowered.columns)
@@ -1423,6 +1424,15 @@ cdef class ColumnBatch:
     cdef int64_t* sizes
     cdef uint8_t* bare
     cdef dict replaced
+    cdef bint taken
+
+    cdef Column* column(self, int64_t number) except NULL:
+        """A column that is there and not taken yet."""
+        if self.plan is None or self.taken:
+            raise ValueError("a batch is made by ColumnReader.read, and its columns are taken once")
+        if not 0 <= number < self.plan.column_count:
+            raise IndexError("there is no such column")
+        return &self.run.columns[number]
 
     cdef give_others(self, Rows* rows, dict replaced):
         """Points some rows at other payloads, which have no path in front."""
@@ -1485,11 +1495,13 @@ cdef class ColumnBatch:
 
     def texts(self, int column):
         """The bytes of each slot of a column, None where it is absent."""
-        cdef Column* found = &self.run.columns[column]
+        cdef Column* found = self.column(column)
         cdef int64_t at = 0
         cdef int64_t i
         cdef int32_t size
         texts = []
+        if found.store != BYTES:
+            raise TypeError("only columns of bytes have texts")
         for i in range(self.run.scopes[found.scope].count):
             size = (<int32_t*> found.values)[i]
             texts.append((<char*> found.data + at)[:size] if size else (b"" if self._present(found, i) else None))
@@ -1501,20 +1513,25 @@ cdef class ColumnBatch:
             return column.valid[slot]
         return True
 
-    def replace(self, int column, texts):
+    def replace(self, int column, list texts not None):
         """Gives a column other bytes, one for each slot; None and b"" alike take no room."""
-        cdef Column* found = &self.run.columns[column]
-        cdef int64_t total = sum(len(text) for text in texts if text is not None)
+        cdef Column* found = self.column(column)
+        cdef int64_t total = 0
         cdef int64_t at = 0
         cdef int64_t i
         cdef bytes text
+        for text in texts:  # a TypeError if it is no bytes
+            total += 0 if text is None else len(text)
+        if found.store != BYTES:
+            raise TypeError("only columns of bytes have texts")
         if total > LARGEST or len(texts) != self.run.scopes[found.scope].count:
             raise OverflowError("the texts of one column are more than 2 GiB: decode fewer rows at a time")
         cdef uint8_t* data = <uint8_t*> malloc(total + 8)
         if data == NULL:
             raise MemoryError
-        for i, item in enumerate(texts):
-            text = item or b""
+        for i, text in enumerate(texts):
+            if text is None:
+                text = b""
             memcpy(data + at, <const char*> text, len(text))
             at += len(text)
             (<int32_t*> found.values)[i] = <int32_t> len(text)
@@ -1524,9 +1541,11 @@ cdef class ColumnBatch:
 
     def row_of(self, int column, int64_t slot):
         """The row in which a slot of a column is."""
-        cdef int32_t scope = self.run.columns[column].scope
+        cdef int32_t scope = self.column(column).scope
         cdef int32_t holder = 0
         cdef int64_t total, i
+        if not 0 <= slot < self.run.scopes[scope].count:
+            raise IndexError("there is no such slot")
         while scope != 0:
             for holder in range(self.plan.column_count):
                 if self.run.columns[holder].child_scope == scope:
@@ -1546,7 +1565,8 @@ cdef class ColumnBatch:
             MemoryError: there is none, or names of an enum are more than 2 GiB.
         """
         cdef ArrowArray* array
-        cdef Column* root = self.run.columns
+        cdef Column* root = self.column(0)
+        self.taken = True
         root.valid = self.valid
         self.valid = NULL
         with nogil:
@@ -1564,8 +1584,11 @@ CONTENTS = {
 }
 
 
-class Lowering:
+cdef class Lowering:
     """A tree as flat lists: messages, columns, scopes and enums that name each other by number."""
+
+    cdef list messages, columns, scopes, symbols, json_columns
+    cdef dict _known
 
     def __init__(self, tree):
         self.messages, self.columns, self.scopes, self.symbols, self.json_columns = [], [], [], [], []

@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, nonecheck=True
 """Arrow columns into frames of Protobuf: `serdes.columnar.protobuf` says what is written and what errors mean.
 
 Rows, items and fields are written from the last to the first, each in front of what is behind it, so a message's length

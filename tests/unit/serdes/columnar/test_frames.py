@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import struct
 from typing import Any
 
 import pyarrow as pa
@@ -104,3 +105,35 @@ def test_what_is_no_array_of_frames_is_refused(impl: str) -> None:
             frames_of(pa.array([ONE]), ids, impl=impl)
     with pytest.raises(ValueError, match="32 bits"):
         frames_of(pa.array([ONE]), pa.array([-1]), impl=impl)
+
+
+@pytest.mark.parametrize("offsets", [[0, 99], [5, 3], [-1, 3], [0, 2**31 - 1]])
+def test_offsets_outside_of_the_data_are_refused(offsets: list[int]) -> None:
+    kernel = pytest.importorskip("serdes.kernels.native.frames")
+    for large, code in ((False, "2i"), (True, "2q")):
+        with pytest.raises(ValueError, match="not within its data"):
+            kernel.Frames(1).add_binary(None, 0, 1, None, struct.pack(code, *offsets), b"\0\0\0\0\x07abc", large)
+
+
+@pytest.mark.parametrize("view", [(-1, 0, 0, 0), (13, 0, 1, 0), (13, 0, 0, -1), (13, 0, 0, 2**30), (2**30, 0, 0, 0)])
+def test_views_outside_of_the_data_are_refused(view: tuple[int, ...]) -> None:
+    kernel = pytest.importorskip("serdes.kernels.native.frames")
+    with pytest.raises(ValueError, match="not within its data"):
+        kernel.Frames(1).add_views(None, 0, 1, None, struct.pack("4i", *view), [bytes(20)])
+
+
+def test_buffers_that_are_too_short_are_refused() -> None:
+    kernel = pytest.importorskip("serdes.kernels.native.frames")
+    short, enough = bytes(8), bytes(200)
+    for name, *arguments in (
+        ("add_binary", None, short, enough, False),
+        ("add_binary", None, short, enough, True),
+        ("add_binary", b"\xff", enough, enough, False),
+        ("add_fixed", None, short, 4),
+        ("add_fixed", None, None, 4),
+        ("add_views", None, short, []),
+        ("add_views", None, None, []),
+    ):
+        for offset in (0, 2**62):
+            with pytest.raises(ValueError, match="fewer"):
+                getattr(kernel.Frames(9), name)(None, offset, 9, *arguments)
