@@ -46,7 +46,6 @@ __all__ = [
     "AvroType",
     "Doc",
     "Precision",
-    "Value",
     "avro_builder",
     "avro_dumper",
     "avro_schema",

@@ -190,7 +190,7 @@ def test_error_texts_name_what_the_extras_bring() -> None:
         for path in (ROOT / package).rglob("*.py")
         for match in advice.findall(path.read_text())
     ]
-    assert {extra for _, extra in found} == {"cli", "server", "proto", "spark"}
+    assert {extra for _, extra in found} == {"arrow", "cli", "server", "proto", "spark"}
     assert [(text, extra) for text, extra in found if set(text.split()) != set(extras()[extra])] == []
 
 

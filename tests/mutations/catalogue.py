@@ -447,8 +447,8 @@ MUTATIONS: Final = (
     Mutation(
         "the oldest version is the reader's schema",
         "pipeline/resolver.py",
-        "reader or found[-1].schema",
-        "reader or found[0].schema",
+        "newest = found[-1].schema",
+        "newest = found[0].schema",
         ("tests/unit/pipeline/test_splits.py", "tests/unit/pipeline/test_resolver.py"),
     ),
     Mutation(
