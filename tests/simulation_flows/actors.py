@@ -44,6 +44,7 @@ class TextFormat:
 
     schema_type = "AVRO"
     needs_writer = True
+    model = None
 
     def parse(self, schema: Schema, referenced: object) -> str:
         return schema.schema_str
@@ -58,7 +59,7 @@ class TextFormat:
         yield from ()
         return schema
 
-    def encoder(self, parsed: Any, prefix: bytes) -> Encode:
+    def encoder(self, parsed: Any, prefix: bytes, hooks: Any = None) -> Encode:
         return lambda value: prefix + str(parsed).encode()
 
     def decoder(self, writer: Any, reader: Any, skip: int, indexes: Any, hooks: Any = None) -> Decode:
