@@ -6,7 +6,6 @@ KIP-11 and KIP-290 (ACLs, prefixed patterns), KIP-554 (SCRAM users by request).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import total_ordering
@@ -227,8 +226,6 @@ class ScramMechanism(Enum):
         return self.value < other.value if isinstance(other, ScramMechanism) else NotImplemented
 
 
-MAX_ITERATIONS: Final = 1_000_000
-"""More than any broker takes (16384); hashing that often takes a second."""
 DIGESTS: Final = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 """The hash of each mechanism, by hashlib's name."""
 
@@ -280,111 +277,3 @@ class UserScramCredentialDeletion(UserScramCredentialAlteration):
     """Removes a user's credential of one mechanism."""
 
     mechanism: ScramMechanism
-
-
-# ---- arguments
-
-
-def check_bindings(acls: Sequence[AclBinding]) -> list[AclBinding]:
-    """The bindings as a list.
-
-    Raises:
-        TypeError, ValueError: no list of bindings (a filter is none), an empty one, or the same binding twice.
-    """
-    return _checked(acls, AclBinding, "ACL binding")
-
-
-def check_binding_filters(filters: Sequence[AclBindingFilter]) -> list[AclBindingFilter]:
-    """The filters as a list; errors as `check_bindings`."""
-    return _checked(filters, AclBindingFilter, "ACL binding filter")
-
-
-B = TypeVar("B", bound=AclBinding)
-
-
-def _checked(items: Sequence[B], kind: type[B], what: str) -> list[B]:
-    if isinstance(items, str | bytes | AclBinding) or not isinstance(items, Sequence):
-        raise TypeError(f"expected a list of {kind.__name__} objects, not {type(items).__name__}")
-    for item in items:
-        if type(item) is not kind:
-            raise ValueError(f"expected a list of {kind.__name__} objects, but it holds {type(item).__name__}")
-    if not items:
-        raise ValueError(f"expected a non-empty list of {kind.__name__} objects")
-    if len(set(items)) != len(items):
-        raise ValueError(f"the same {what} is there twice")
-    return list(items)
-
-
-def check_filter(acl_filter: object) -> AclBindingFilter:
-    """The filter; TypeError when it is none."""
-    if not isinstance(acl_filter, AclBindingFilter):
-        raise TypeError(f"expected an AclBindingFilter, not {type(acl_filter).__name__}")
-    return acl_filter
-
-
-def check_users(users: object) -> list[str] | None:
-    """Names of users, each once; None for all.
-
-    Raises:
-        TypeError, ValueError: no list of names, or an empty name.
-    """
-    if users is None:
-        return None
-    if not isinstance(users, list):
-        raise TypeError(f"users must be a list of names or None, not {type(users).__name__}")
-    return list(dict.fromkeys(_user(user) for user in users))
-
-
-def check_alterations(alterations: object) -> list[UserScramCredentialAlteration]:
-    """The alterations as a list.
-
-    Raises:
-        TypeError, ValueError: no list of them, an empty one, or one whose parts make no sense.
-    """
-    if not isinstance(alterations, list):
-        raise TypeError(f"alterations must be a list, not {type(alterations).__name__}")
-    if not alterations:
-        raise ValueError("expected at least one alteration")
-    for item in alterations:
-        if isinstance(item, UserScramCredentialUpsertion):
-            _check_upsertion(item)
-        elif isinstance(item, UserScramCredentialDeletion):
-            _mechanism(item.mechanism)
-        else:
-            raise TypeError(
-                "alterations are UserScramCredentialUpsertion and UserScramCredentialDeletion, "
-                f"not {type(item).__name__}"
-            )
-        _user(item.user)
-    return alterations
-
-
-def _check_upsertion(item: UserScramCredentialUpsertion) -> None:
-    info = item.scram_credential_info
-    if not isinstance(info, ScramCredentialInfo):
-        raise TypeError(f"scram_credential_info must be a ScramCredentialInfo, not {type(info).__name__}")
-    _mechanism(info.mechanism)
-    if isinstance(info.iterations, bool) or not isinstance(info.iterations, int):
-        raise TypeError(f"iterations must be a whole number, not {type(info.iterations).__name__}")
-    if not 0 < info.iterations <= MAX_ITERATIONS:
-        raise ValueError(f"iterations must be from 1 to {MAX_ITERATIONS:,}, not {info.iterations}")
-    for name, value in (("password", item.password), ("salt", item.salt)):
-        if value is None and name == "salt":
-            continue
-        if not isinstance(value, bytes):
-            raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
-        if not value:
-            raise ValueError(f"{name} is empty")
-
-
-def _mechanism(value: object) -> None:
-    if not isinstance(value, ScramMechanism):
-        raise TypeError(f"mechanism must be a ScramMechanism, not {type(value).__name__}")
-
-
-def _user(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"a user's name must be text, not {type(value).__name__}")
-    if not value:
-        raise ValueError("a user's name is empty")
-    return value

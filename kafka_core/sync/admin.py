@@ -30,26 +30,27 @@ from kafka_core.admin_security import (
     AclBindingFilter,
     UserScramCredentialAlteration,
     UserScramCredentialsDescription,
-    check_alterations,
-    check_binding_filters,
-    check_bindings,
-    check_filter,
-    check_users,
 )
 from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.administering import configs as admin_configs
 from kafka_core.engine.administering.checks import (
+    check_alterations,
+    check_binding_filters,
+    check_bindings,
+    check_deletions,
+    check_election,
+    check_filter,
     check_filters,
     check_group_offsets,
     check_names,
     check_new_partitions,
     check_new_topics,
     check_offset_specs,
+    check_users,
     checked_timeout,
 )
-from kafka_core.engine.administering.partitions import check_deletions, check_election
 from kafka_core.errors import KafkaException, StateError
 from kafka_core.model import (
     ClusterMetadata,

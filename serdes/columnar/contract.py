@@ -6,7 +6,7 @@ Must not know of any format, nor of registries. Needs pyarrow (the extra `arrow`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
 import pyarrow as pa
@@ -20,7 +20,6 @@ __all__ = [
     "DecodeResult",
     "EncodeResult",
     "FrameEncoder",
-    "FrameOptions",
 ]
 
 MAX_ROW_BYTES: Final = 128 * 2**20
@@ -93,19 +92,6 @@ class ColumnOptions:
         paths: object = self.columns
         if isinstance(paths, str) or paths == ():
             raise ValueError("columns is a sequence of at least one path")
-
-
-@dataclass(frozen=True, slots=True)
-class FrameOptions:
-    """How columns become payloads.
-
-    Attributes:
-        prefix: what stands in front of every payload: magic byte and id, or nothing if a header has it.
-        more: options of one format.
-    """
-
-    prefix: bytes = b""
-    more: tuple[tuple[str, Any], ...] = field(default=())
 
 
 class ColumnFormat(Protocol):

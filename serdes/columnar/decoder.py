@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -55,15 +55,20 @@ def reading_rules(schema: Schema) -> list[str]:
 
     They are: what transforms or checks while reading, what was encrypted, and migrations between versions.
     """
+    migrations = schema.rule_set.migration_rules if schema.rule_set is not None else None
+    return [str(rule.name) for rule in migrations or () if not rule.disabled] + rules_of(schema, READING)
+
+
+def rules_of(schema: Schema, modes: Collection[RuleMode | None]) -> list[str]:
+    """The names of a schema's rules that run in one of these modes, or encrypt."""
     rules = schema.rule_set
     if rules is None:
         return []
-    found = [
-        rule
+    return [
+        str(rule.name)
         for rule in (*(rules.domain_rules or ()), *(rules.encoding_rules or ()))
-        if rule.mode in READING or rule.type in ENCRYPTION
+        if (rule.mode in modes or rule.type in ENCRYPTION) and not rule.disabled
     ]
-    return [str(rule.name) for rule in (*(rules.migration_rules or ()), *found) if not rule.disabled]
 
 
 def rules_refused(names: Sequence[str]) -> str:

@@ -13,14 +13,13 @@ import pyarrow as pa
 from registry import RuleMode, Schema
 from registry.schemas.references import Resolver
 from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult, FrameEncoder
-from serdes.columnar.decoder import UnappliedRulesError
+from serdes.columnar.decoder import UnappliedRulesError, rules_of
 from serdes.errors import SerializationError
 from serdes.formats.avro.codec import load as load_avro
 from serdes.frames.framing import frame_prefix
 
 __all__ = ["ColumnarEncoder", "writing_rules"]
 
-ENCRYPTION: Final = ("ENCRYPT", "ENCRYPT_PAYLOAD")
 WRITING: Final = (None, RuleMode.WRITE, RuleMode.WRITEREAD)
 MakeEncoder: TypeAlias = Callable[[pa.DataType, bytes, int], FrameEncoder]
 """Arrow type, prefix, longest frame → encoder."""
@@ -31,15 +30,7 @@ def writing_rules(schema: Schema) -> list[str]:
 
     They are: what transforms or checks while writing, and what encrypts.
     """
-    rules = schema.rule_set
-    if rules is None:
-        return []
-    found = [
-        rule
-        for rule in (*(rules.domain_rules or ()), *(rules.encoding_rules or ()))
-        if rule.mode in WRITING or rule.type in ENCRYPTION
-    ]
-    return [str(rule.name) for rule in found if not rule.disabled]
+    return rules_of(schema, WRITING)
 
 
 class ColumnarEncoder:

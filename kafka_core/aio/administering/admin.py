@@ -41,6 +41,8 @@ from kafka_core.engine.administering import groups as admin_groups
 from kafka_core.engine.administering import partitions as admin_partitions
 from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.engine.administering.checks import (
+    check_deletions,
+    check_election,
     check_filters,
     check_group_offsets,
     check_names,
@@ -48,7 +50,6 @@ from kafka_core.engine.administering.checks import (
     check_new_topics,
     check_offset_specs,
 )
-from kafka_core.engine.administering.partitions import check_deletions, check_election
 from kafka_core.errors import BrokerError, KafkaException, UnsupportedVersionError
 from kafka_core.model import (
     BrokerMetadata,

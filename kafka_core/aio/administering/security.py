@@ -13,14 +13,16 @@ from kafka_core.admin_security import (
     AclBindingFilter,
     UserScramCredentialAlteration,
     UserScramCredentialsDescription,
+)
+from kafka_core.aio.administering.routing import Deadline, Outcomes, Router
+from kafka_core.engine.administering import security
+from kafka_core.engine.administering.checks import (
     check_alterations,
     check_binding_filters,
     check_bindings,
     check_filter,
     check_users,
 )
-from kafka_core.aio.administering.routing import Deadline, Outcomes, Router
-from kafka_core.engine.administering import security
 
 SALT_BYTES: Final = 32
 

@@ -3,11 +3,33 @@
 Must not know connections or the wire. TypeError and ValueError as confluent_kafka.admin raises them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from kafka_core.admin_model import NewPartitions, NewTopic, OffsetSpec, checked_list, unique
+from kafka_core.admin_security import (
+    AclBinding,
+    AclBindingFilter,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialAlteration,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
+)
 from kafka_core.engine.administering import topics as admin_topics
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicPartition
+from kafka_core.model import (
+    OFFSET_END,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
+    ElectionType,
+    TopicPartition,
+)
+
+MAX_ITERATIONS: Final = 1_000_000
+"""More than any broker takes (16384); hashing that often takes a second."""
+
+B = TypeVar("B", bound=AclBinding)
 
 
 def check_new_topics(topics: object) -> list[NewTopic]:
@@ -88,3 +110,149 @@ def checked_timeout(value: float | None, name: str, default_s: float) -> float:
     if not 0 <= value <= 3600:
         raise ValueError(f"{name} must be from 0 to 3600 seconds, not {value}")
     return float(value)
+
+
+# ---- records and leaders
+
+
+def check_deletions(partitions: object) -> dict[TopicPartition, int]:
+    """Partitions with the offset before which records go (-1: the end).
+
+    Raises:
+        TypeError: no list of TopicPartition.
+        ValueError: a partition or offset that can't be, or one partition twice with different offsets.
+    """
+    wanted: dict[TopicPartition, int] = {}
+    for item in _partitions(partitions):
+        if item.offset < 0 and item.offset != OFFSET_END:
+            raise ValueError(f"{item}: the offset must be OFFSET_END or not negative")
+        if wanted.setdefault(item, item.offset) != item.offset:
+            raise ValueError(f"{item.topic} [{item.partition}] is there twice with different offsets")
+    return wanted
+
+
+def check_election(election_type: object, partitions: object) -> list[TopicPartition] | None:
+    """The partitions, each once; None for all of the cluster.
+
+    Raises:
+        TypeError, ValueError: no ElectionType, no list of TopicPartition, or a partition that can't be.
+    """
+    if not isinstance(election_type, ElectionType):
+        raise TypeError(f"election_type must be an ElectionType, not {type(election_type).__name__}")
+    return None if partitions is None else list(dict.fromkeys(_partitions(partitions)))
+
+
+def _partitions(items: object) -> list[TopicPartition]:
+    if not isinstance(items, list):
+        raise TypeError(f"expected a list of TopicPartition objects, not {type(items).__name__}")
+    for item in items:
+        if not isinstance(item, TopicPartition):
+            raise TypeError(f"expected a list of TopicPartition objects, but it holds {type(item).__name__}")
+        if not item.topic or item.partition < 0:
+            raise ValueError(f"{item}: a topic and a partition that is not negative must be given")
+    return items
+
+
+# ---- ACLs and SCRAM users
+
+
+def check_bindings(acls: Sequence[AclBinding]) -> list[AclBinding]:
+    """The bindings as a list.
+
+    Raises:
+        TypeError, ValueError: no list of bindings (a filter is none), an empty one, or the same binding twice.
+    """
+    return _checked(acls, AclBinding, "ACL binding")
+
+
+def check_binding_filters(filters: Sequence[AclBindingFilter]) -> list[AclBindingFilter]:
+    """The filters as a list; errors as `check_bindings`."""
+    return _checked(filters, AclBindingFilter, "ACL binding filter")
+
+
+def _checked(items: Sequence[B], kind: type[B], what: str) -> list[B]:
+    if isinstance(items, str | bytes | AclBinding) or not isinstance(items, Sequence):
+        raise TypeError(f"expected a list of {kind.__name__} objects, not {type(items).__name__}")
+    for item in items:
+        if type(item) is not kind:
+            raise ValueError(f"expected a list of {kind.__name__} objects, but it holds {type(item).__name__}")
+    if not items:
+        raise ValueError(f"expected a non-empty list of {kind.__name__} objects")
+    if len(set(items)) != len(items):
+        raise ValueError(f"the same {what} is there twice")
+    return list(items)
+
+
+def check_filter(acl_filter: object) -> AclBindingFilter:
+    """The filter; TypeError when it is none."""
+    if not isinstance(acl_filter, AclBindingFilter):
+        raise TypeError(f"expected an AclBindingFilter, not {type(acl_filter).__name__}")
+    return acl_filter
+
+
+def check_users(users: object) -> list[str] | None:
+    """Names of users, each once; None for all.
+
+    Raises:
+        TypeError, ValueError: no list of names, or an empty name.
+    """
+    if users is None:
+        return None
+    if not isinstance(users, list):
+        raise TypeError(f"users must be a list of names or None, not {type(users).__name__}")
+    return list(dict.fromkeys(_user(user) for user in users))
+
+
+def check_alterations(alterations: object) -> list[UserScramCredentialAlteration]:
+    """The alterations as a list.
+
+    Raises:
+        TypeError, ValueError: no list of them, an empty one, or one whose parts make no sense.
+    """
+    if not isinstance(alterations, list):
+        raise TypeError(f"alterations must be a list, not {type(alterations).__name__}")
+    if not alterations:
+        raise ValueError("expected at least one alteration")
+    for item in alterations:
+        if isinstance(item, UserScramCredentialUpsertion):
+            _check_upsertion(item)
+        elif isinstance(item, UserScramCredentialDeletion):
+            _mechanism(item.mechanism)
+        else:
+            raise TypeError(
+                "alterations are UserScramCredentialUpsertion and UserScramCredentialDeletion, "
+                f"not {type(item).__name__}"
+            )
+        _user(item.user)
+    return alterations
+
+
+def _check_upsertion(item: UserScramCredentialUpsertion) -> None:
+    info = item.scram_credential_info
+    if not isinstance(info, ScramCredentialInfo):
+        raise TypeError(f"scram_credential_info must be a ScramCredentialInfo, not {type(info).__name__}")
+    _mechanism(info.mechanism)
+    if isinstance(info.iterations, bool) or not isinstance(info.iterations, int):
+        raise TypeError(f"iterations must be a whole number, not {type(info.iterations).__name__}")
+    if not 0 < info.iterations <= MAX_ITERATIONS:
+        raise ValueError(f"iterations must be from 1 to {MAX_ITERATIONS:,}, not {info.iterations}")
+    for name, value in (("password", item.password), ("salt", item.salt)):
+        if value is None and name == "salt":
+            continue
+        if not isinstance(value, bytes):
+            raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
+        if not value:
+            raise ValueError(f"{name} is empty")
+
+
+def _mechanism(value: object) -> None:
+    if not isinstance(value, ScramMechanism):
+        raise TypeError(f"mechanism must be a ScramMechanism, not {type(value).__name__}")
+
+
+def _user(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a user's name must be text, not {type(value).__name__}")
+    if not value:
+        raise ValueError("a user's name is empty")
+    return value

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_core.admin_model import DeletedRecords, Outcome
 from kafka_core.errors import BrokerError, KafkaException
-from kafka_core.model import OFFSET_END, ElectionType, TopicPartition
+from kafka_core.model import ElectionType, TopicPartition
 from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -17,44 +17,6 @@ from kafka_core.protocol.messages.delete_records import (
 from kafka_core.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
 
 Elected = dict[TopicPartition, KafkaException | None]
-
-
-def check_deletions(partitions: object) -> dict[TopicPartition, int]:
-    """Partitions with the offset before which records go (-1: the end).
-
-    Raises:
-        TypeError: no list of TopicPartition.
-        ValueError: a partition or offset that can't be, or one partition twice with different offsets.
-    """
-    wanted: dict[TopicPartition, int] = {}
-    for item in _partitions(partitions):
-        if item.offset < 0 and item.offset != OFFSET_END:
-            raise ValueError(f"{item}: the offset must be OFFSET_END or not negative")
-        if wanted.setdefault(item, item.offset) != item.offset:
-            raise ValueError(f"{item.topic} [{item.partition}] is there twice with different offsets")
-    return wanted
-
-
-def check_election(election_type: object, partitions: object) -> list[TopicPartition] | None:
-    """The partitions, each once; None for all of the cluster.
-
-    Raises:
-        TypeError, ValueError: no ElectionType, no list of TopicPartition, or a partition that can't be.
-    """
-    if not isinstance(election_type, ElectionType):
-        raise TypeError(f"election_type must be an ElectionType, not {type(election_type).__name__}")
-    return None if partitions is None else list(dict.fromkeys(_partitions(partitions)))
-
-
-def _partitions(items: object) -> list[TopicPartition]:
-    if not isinstance(items, list):
-        raise TypeError(f"expected a list of TopicPartition objects, not {type(items).__name__}")
-    for item in items:
-        if not isinstance(item, TopicPartition):
-            raise TypeError(f"expected a list of TopicPartition objects, but it holds {type(item).__name__}")
-        if not item.topic or item.partition < 0:
-            raise ValueError(f"{item}: a topic and a partition that is not negative must be given")
-    return items
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartition]]:

@@ -32,7 +32,7 @@ from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.layout import FIXED, LIST, UNION, Layout
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DAYS, INSTANTS, SECONDS, TIMES, logical_of
-from serdes.formats.avro.reading import reader_of
+from serdes.formats.avro.reading import is_free, reader_of
 from serdes.formats.avro.resolution import Resolution, units_of
 from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.avro import Decoder
@@ -276,7 +276,7 @@ class _Compiler:
         def item(inside: Path) -> None:
             self._value(writer.items, reader.items, column.children[0], inside)
 
-        self._list(Code.LIST, _is_free(writer.items, frozenset()), column, path, item)
+        self._list(Code.LIST, is_free(writer.items, frozenset()), column, path, item)
 
     def _map(self, writer: MapType, reader: MapType, column: Layout, path: Path) -> None:
         entry = column.children[0]
@@ -327,7 +327,7 @@ class _Compiler:
             else:
                 self._calls.append((self._put(Op(Code.CALL, path=path)), writer))
         elif isinstance(writer, (ArrayType, MapType)):
-            free = isinstance(writer, ArrayType) and _is_free(writer.items, frozenset())
+            free = isinstance(writer, ArrayType) and is_free(writer.items, frozenset())
             inside = (*path, "[]" if isinstance(writer, ArrayType) else "[entry]")
             at = self._put(Op(Code.SKIP_LIST, b=free, path=path))
             if isinstance(writer, MapType):
@@ -359,15 +359,6 @@ CELL_BYTES: Final = 5
 
 def _with_type(field: Field, kind: AvroType) -> Field:
     return Field(field.name, kind, field.default, field.aliases, field.order, field.doc, field.props)
-
-
-def _is_free(avro: AvroType, inside: frozenset[int]) -> bool:
-    """Whether a value of this type takes no bytes. A record that needs itself has no finite value."""
-    if isinstance(avro, RecordType):
-        if id(avro) in inside:
-            return True
-        return all(_is_free(field.type, inside | {id(avro)}) for field in avro.fields)
-    return avro.kind is Kind.NULL or (isinstance(avro, FixedType) and avro.size == 0)
 
 
 def _cost(column: Layout) -> int:

@@ -16,6 +16,26 @@ from libc.string cimport memcmp, memcpy, memset
 from serdes.kernels.native.arrow cimport ArrowArray
 from serdes.kernels.native.frames cimport Frames
 from serdes.kernels.native.octets cimport is_utf8
+from serdes.kernels.native.protobuf cimport (
+    K_BOOL,
+    K_BYTES,
+    K_DOUBLE,
+    K_DURATION,
+    K_ENUM,
+    K_FIXED32,
+    K_FIXED64,
+    K_FLOAT,
+    K_INT64,
+    K_JSON,
+    K_MESSAGE,
+    K_SFIXED32,
+    K_SFIXED64,
+    K_SINT32,
+    K_SINT64,
+    K_STRING,
+    K_TIMESTAMP,
+    K_UINT64,
+)
 
 cdef enum Store:
     FIXED = 0
@@ -27,28 +47,6 @@ cdef enum Store:
     CASE = 6
     TIME = 7
     SYMBOL = 8
-
-cdef enum KindOf:
-    K_DOUBLE = 1
-    K_FLOAT = 2
-    K_INT64 = 3
-    K_UINT64 = 4
-    K_INT32 = 5
-    K_FIXED64 = 6
-    K_FIXED32 = 7
-    K_BOOL = 8
-    K_STRING = 9
-    K_MESSAGE = 11
-    K_BYTES = 12
-    K_UINT32 = 13
-    K_ENUM = 14
-    K_SFIXED32 = 15
-    K_SFIXED64 = 16
-    K_SINT32 = 17
-    K_SINT64 = 18
-    K_TIMESTAMP = 19
-    K_DURATION = 20
-    K_JSON = 21
 
 cdef enum Wrong:
     FINE = 0
