@@ -1,6 +1,6 @@
-"""What serializers want of a registry: the methods of `SchemaSource`, called by flows through whoever drives them.
+"""What serializers ask of a registry: the methods of `SchemaSource`, and inquiries, the generators that call them.
 
-Must not know how a registry is reached: `serdes.engine.drivers` has a blocking and an asyncio driver of the same flows.
+Must not know how a registry is reached: `serdes.engine.drivers` runs inquiries, blocking or on an event loop.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from registry import Association, RegisteredSchema, Schema
 
-__all__ = ["Ask", "Flow", "SchemaSource", "aside", "ask"]
+__all__ = ["Ask", "Inquiry", "SchemaSource", "aside", "ask"]
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class SchemaSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ask(Generic[T]):
-    """One call of a registry client's method, for whoever drives a flow.
+    """One call of a registry client's method, for whoever drives an inquiry.
 
     Attributes:
         call: makes the call; with an asyncio client it gives an awaitable of the answer.
@@ -81,17 +81,17 @@ class Ask(Generic[T]):
     in_thread: bool = False
 
 
-Flow: TypeAlias = Generator[Ask[Any], Any, T]
+Inquiry: TypeAlias = Generator[Ask[Any], Any, T]
 """Yields calls, is sent their answers (a `SchemaRegistryError` is thrown in), and returns its result."""
 
 
-def ask(call: Callable[[SchemaSource], T]) -> Flow[T]:
+def ask(call: Callable[[SchemaSource], T]) -> Inquiry[T]:
     """The answer of a registry: `schema = yield from ask(lambda source: source.get_schema(7))`."""
     answer: T = yield Ask(call)
     return answer
 
 
-def aside(call: Callable[[], T]) -> Flow[T]:
+def aside(call: Callable[[], T]) -> Inquiry[T]:
     """What a call that may block returns: `value = yield from aside(lambda: decrypt(payload))`."""
     answer: T = yield Ask(lambda _: call(), in_thread=True)
     return answer

@@ -1,6 +1,6 @@
 """Subject name strategies: under which subject of the registry a schema is registered.
 
-Must not know how a registry is reached (the associated one is a flow). Source: Confluent's documentation, "Subject
+Must not know how a registry is reached (the associated one is an inquiry). Source: Confluent's documentation, "Subject
 name strategy"; `AssociatedNameStrategy` of `confluent_kafka.schema_registry.serde`.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from registry import SchemaRegistryError
-from serdes.asks import Flow, ask
+from serdes.asks import Inquiry, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError, foreign
 
@@ -118,7 +118,7 @@ class AssociatedNameStrategy:
         if not self._named:
             self._cluster = resolver
 
-    def subject(self, ctx: SerializationContext | None, record_name: str | None) -> Flow[str]:
+    def subject(self, ctx: SerializationContext | None, record_name: str | None) -> Inquiry[str]:
         """The subject.
 
         Raises:
@@ -161,7 +161,7 @@ def _none_associated(error: SchemaRegistryError) -> bool:
 
 def subject_of(
     strategy: SubjectNameStrategy | AssociatedNameStrategy, ctx: SerializationContext | None, name: str | None
-) -> Flow[str]:
+) -> Inquiry[str]:
     """The subject a strategy chooses; only the associated one asks the registry.
 
     Raises:

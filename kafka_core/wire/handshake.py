@@ -1,7 +1,8 @@
 """The first words on a connection: which versions the broker speaks, then who we are.
 
-A flow: yields requests with the version to send them in, is sent their responses, returns what was agreed. It knows
-nothing of sockets or time. Spec: KIP-35, KIP-511 (ApiVersions), KIP-43, KIP-152 (SASL), KIP-368 (re-authentication).
+A negotiation is a generator: it yields requests with the version to send them in, is sent their responses, returns what
+was agreed. Must not know of sockets or time. Spec: KIP-35, KIP-511 (ApiVersions), KIP-43, KIP-152 (SASL), KIP-368
+(re-authentication).
 """
 
 from __future__ import annotations
@@ -59,10 +60,11 @@ class HandshakeResult:
 
 
 MessageT = TypeVar("MessageT", bound=ApiMessage)
-Flow = Generator[HandshakeStep, ApiMessage, HandshakeResult]
+Negotiation = Generator[HandshakeStep, ApiMessage, HandshakeResult]
+"""Yields requests that are to be sent, is sent their answers, and returns what was found out."""
 
 
-def handshake(config: Config, rng: random.Random, *, token: sasl.Token | None = None) -> Flow:
+def handshake(config: Config, rng: random.Random, *, token: sasl.Token | None = None) -> Negotiation:
     """All that comes before the first ordinary request.
 
     Args:
@@ -84,7 +86,7 @@ def handshake(config: Config, rng: random.Random, *, token: sasl.Token | None = 
 
 def reauthenticate(
     config: Config, rng: random.Random, *, token: sasl.Token | None = None, versions: BrokerVersions | None = None
-) -> Flow:
+) -> Negotiation:
     """Authentication once more on a connection in use (KIP-368).
 
     Nothing else may be sent between its requests; responses to earlier ones may still come in. Arguments and errors

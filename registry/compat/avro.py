@@ -21,11 +21,11 @@ from registry.schemas.avro.types import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -40,12 +40,12 @@ REASONS_BUDGET: Final = 50
 """How far a message looks for the reasons why a branch does not read a type."""
 
 # reader kind → writer kinds whose values it can read as its own
-PROMOTIONS: dict[Kind, frozenset[Kind]] = {
-    Kind.LONG: frozenset({Kind.INT}),
-    Kind.FLOAT: frozenset({Kind.INT, Kind.LONG}),
-    Kind.DOUBLE: frozenset({Kind.INT, Kind.LONG, Kind.FLOAT}),
-    Kind.BYTES: frozenset({Kind.STRING}),
-    Kind.STRING: frozenset({Kind.BYTES}),
+PROMOTIONS: dict[TypeName, frozenset[TypeName]] = {
+    TypeName.LONG: frozenset({TypeName.INT}),
+    TypeName.FLOAT: frozenset({TypeName.INT, TypeName.LONG}),
+    TypeName.DOUBLE: frozenset({TypeName.INT, TypeName.LONG, TypeName.FLOAT}),
+    TypeName.BYTES: frozenset({TypeName.STRING}),
+    TypeName.STRING: frozenset({TypeName.BYTES}),
 }
 
 

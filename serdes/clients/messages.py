@@ -27,9 +27,9 @@ from serdes.errors import (
 from serdes.kernels.fields import ANY, KNOWN, NONE, PLAIN, FieldReader, FieldWriter, last_of_each
 
 __all__ = [
-    "Batch",
     "FieldDeserializers",
     "FieldSerializers",
+    "PolledMessages",
     "TypedMessage",
     "last_of_each",
     "settle",
@@ -255,7 +255,7 @@ def taking(
     stores: bool,
     good: int = 0,
     failed: FieldError | None = None,
-) -> Relay[tuple[Batch, Exception | None]]:
+) -> Relay[tuple[PolledMessages, Exception | None]]:
     """Reads messages that were polled together, goes back to what can't be read, stores what is handed out.
 
     Args:
@@ -270,29 +270,29 @@ def taking(
     Returns:
         What is handed out, and what is to be raised instead, if anything.
     """
-    batch = Batch()
+    polled = PolledMessages()
     for count, message in enumerate(raw):
         if count < good:
-            batch.good(message)
+            polled.good(message)
             continue
-        if batch.skips(message):
+        if polled.skips(message):
             continue
         error = message.error()
         if error is not None:
-            batch.event(message, error)
+            polled.event(message, error)
             continue
         poison, failed = failed, None
         if poison is None:
             poison = yield from _poison_of(deserializers, message)
         if poison is None:
-            batch.good(message)
+            polled.good(message)
         else:
-            yield from _poison(batch, message, poison, policy, client)
-    for place in batch.seeks:
+            yield from _poison(polled, message, poison, policy, client)
+    for place in polled.seeks:
         yield client.go_back(place)
-    if stores and batch.stores:
-        yield client.keep(batch.stores)
-    return batch, batch.verdict()[0]
+    if stores and polled.stores:
+        yield client.keep(polled.stores)
+    return polled, polled.verdict()[0]
 
 
 def _poison_of(deserializers: FieldDeserializers, message: Message) -> Relay[FieldError | None]:
@@ -304,9 +304,11 @@ def _poison_of(deserializers: FieldDeserializers, message: Message) -> Relay[Fie
     return None
 
 
-def _poison(batch: Batch, message: Message, poison: FieldError, policy: PoisonPolicy, client: Client) -> Relay[None]:
+def _poison(
+    polled: PolledMessages, message: Message, poison: FieldError, policy: PoisonPolicy, client: Client
+) -> Relay[None]:
     if not policy.passes(poison):
-        batch.poison(message, poison)
+        polled.poison(message, poison)
         return
     letter = policy.letter(message, poison)
     if letter is not None:
@@ -314,20 +316,20 @@ def _poison(batch: Batch, message: Message, poison: FieldError, policy: PoisonPo
             yield client.set_aside(letter)
         except KafkaException as error:
             poison.add_note(f"and the dead letter was not delivered to {letter.topic}: {error}")
-            batch.poison(message, poison)
+            polled.poison(message, poison)
             return
     if policy.callback is not None:
         try:
             policy.callback(poison)
         except Exception as error:
             poison.add_note(f"and on.poison failed: {type(error).__name__}: {error}")
-            batch.poison(message, poison)
+            polled.poison(message, poison)
             return
-    batch.passed(message)
+    polled.passed(message)
 
 
 @dataclass(slots=True)
-class Batch:
+class PolledMessages:
     """Sorts messages that were polled together. Feed it in order: `skips`, then one of `good`, `poison`, `event`.
 
     Attributes:

@@ -1,6 +1,6 @@
 """What deserializers of all formats do: open the frame, find or make a plan, decode the payload.
 
-Must not know of threads or event loops (`serdes.engine.drivers` runs the flows) nor of single formats.
+Must not know of threads or event loops (`serdes.engine.drivers` runs the inquiries) nor of single formats.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from registry import Schema
-from serdes.asks import Flow, aside
+from serdes.asks import Inquiry, aside
 from serdes.context import SerializationContext
 from serdes.engine.cache import PlanCache, PlanKey, now_s
 from serdes.engine.errors import blame, converted
@@ -31,7 +31,7 @@ __all__ = ["DeserializerEngine"]
 
 
 class DeserializerEngine:
-    """Deserializes frames of one format, as flows that ask a registry. Threads may share one.
+    """Deserializes frames of one format, as inquiries that ask a registry. Threads may share one.
 
     Args:
         client: the registry client, blocking or asyncio; None to read with the given schema alone.
@@ -94,7 +94,7 @@ class DeserializerEngine:
         if self._contracts is not None:
             self._contracts.close()
 
-    def deserialize(self, value: Any, ctx: SerializationContext | None) -> Flow[Any]:
+    def deserialize(self, value: Any, ctx: SerializationContext | None) -> Inquiry[Any]:
         """Deserializes one frame that is not None.
 
         Raises:
@@ -157,7 +157,7 @@ class DeserializerEngine:
         plan = self.cache.get(key)
         return self.cache.get(key.at(ctx)) if plan is None and self._placed else plan
 
-    def _prepare(self, key: PlanKey, ctx: SerializationContext | None) -> Flow[ReadPlan]:
+    def _prepare(self, key: PlanKey, ctx: SerializationContext | None) -> Inquiry[ReadPlan]:
         """Makes a plan and keeps it, unless the registry client forgets meanwhile what it is made of."""
         plans = self.cache.store.plans
         schema_id = SchemaId(self._schema_type, zigzag=self._zigzag)

@@ -1,4 +1,4 @@
-"""How serializers wait: a flow's calls of the registry are made by the caller's thread, or awaited on its event loop.
+"""How serializers wait: the calls of an inquiry are made by the caller's thread, or awaited on its event loop.
 
 Must not know of formats, schemas or frames.
 """
@@ -7,37 +7,37 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from serdes.asks import Flow, SchemaSource
+from serdes.asks import Inquiry, SchemaSource
 
 __all__ = ["drive", "drive_async"]
 
 T = TypeVar("T")
 
 
-def drive(client: SchemaSource, flow: Flow[T]) -> T:
-    """Runs a flow to its end, with the client's methods."""
+def drive(client: SchemaSource, inquiry: Inquiry[T]) -> T:
+    """Runs an inquiry to its end, with the client's methods."""
     outcome: Any = None
     error: Exception | None = None
     while True:
         try:
-            ask = flow.send(outcome) if error is None else flow.throw(error)
+            ask = inquiry.send(outcome) if error is None else inquiry.throw(error)
         except StopIteration as stop:
             result: T = stop.value
             return result
         outcome, error = None, None
         try:
             outcome = ask.call(client)
-        except Exception as raised:  # the flow knows what was wanted
+        except Exception as raised:  # the inquiry knows what was wanted
             error = raised
 
 
-async def drive_async(client: SchemaSource, flow: Flow[T]) -> T:
-    """Runs a flow to its end, with the client's methods, which are coroutines of a source's names."""
+async def drive_async(client: SchemaSource, inquiry: Inquiry[T]) -> T:
+    """Runs an inquiry to its end, with the client's methods, which are coroutines of a source's names."""
     outcome: Any = None
     error: Exception | None = None
     while True:
         try:
-            ask = flow.send(outcome) if error is None else flow.throw(error)
+            ask = inquiry.send(outcome) if error is None else inquiry.throw(error)
         except StopIteration as stop:
             result: T = stop.value
             return result
@@ -49,5 +49,5 @@ async def drive_async(client: SchemaSource, flow: Flow[T]) -> T:
                 outcome = await asyncio.to_thread(ask.call, client)
             else:
                 outcome = await ask.call(client)
-        except Exception as raised:  # the flow knows what was wanted
+        except Exception as raised:  # the inquiry knows what was wanted
             error = raised

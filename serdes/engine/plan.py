@@ -1,7 +1,7 @@
-"""Which schema a serializer writes or reads with, found out once: flows that ask the registry.
+"""Which schema a serializer writes or reads with, found out once: inquiries that ask the registry.
 
-Must not know how a registry is reached (a flow yields calls and is sent answers) nor what a format is (`SchemaFormat`).
-What comes out is a plan: everything the hot path needs, with no lock, look-up or parsing left.
+Must not know how a registry is reached (an inquiry yields calls and is sent answers) nor what a format is. The result
+is a plan: everything the hot path needs, with no lock, look-up or parsing left.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaReference, SchemaRegistryError
 from registry.schemas.references import closure
-from serdes.asks import Flow, ask
+from serdes.asks import Inquiry, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import Contracts, Decode, Encode, Objects, ReadHooks, Referenced, SchemaFormat, WriteHooks
@@ -28,7 +28,7 @@ from serdes.subject import (
 )
 
 __all__ = [
-    "Flow",
+    "Inquiry",
     "ReadPlan",
     "ReadPlanner",
     "WritePlan",
@@ -127,7 +127,7 @@ class Schemas:
         self._form = form
         self._parsed: dict[Schema, tuple[Any, Referenced]] = {}
 
-    def load(self, schema: Schema) -> Flow[Any]:
+    def load(self, schema: Schema) -> Inquiry[Any]:
         """Parses a schema; what it refers to is fetched.
 
         Raises:
@@ -135,7 +135,7 @@ class Schemas:
         """
         return (yield from self.load_all(schema))[0]
 
-    def load_all(self, schema: Schema) -> Flow[tuple[Any, Referenced]]:
+    def load_all(self, schema: Schema) -> Inquiry[tuple[Any, Referenced]]:
         """As `load`, with the schemas it refers to."""
         found = self._parsed.get(schema)
         if found is None:
@@ -154,7 +154,7 @@ def _title(schema_type: str) -> str:
     return {"AVRO": "Avro", "PROTOBUF": "Protobuf"}.get(schema_type, schema_type)
 
 
-def _referenced(schema: Schema) -> Flow[Referenced]:
+def _referenced(schema: Schema) -> Inquiry[Referenced]:
     walk = closure(schema)
     try:
         reference = next(walk)
@@ -168,7 +168,7 @@ def _referenced(schema: Schema) -> Flow[Referenced]:
         raise SerializationError(error.error_message) from error
 
 
-def _version(reference: SchemaReference) -> Flow[RegisteredSchema]:
+def _version(reference: SchemaReference) -> Inquiry[RegisteredSchema]:
     return ask(lambda source: source.get_version(reference.subject, reference.version, True))
 
 
@@ -213,7 +213,7 @@ class WritePlanner:
         if schema is not None and not schema.references:
             _run_dry(self._schemas.load(schema))
 
-    def plan(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
+    def plan(self, ctx: SerializationContext | None) -> Inquiry[WritePlan]:
         """The plan for a context.
 
         Raises:
@@ -254,7 +254,9 @@ class WritePlanner:
         encode = form.encoder(parsed, b"", hooks)
         return WritePlan(chosen.schema_id, encode, stale_at_s, before, finish, hooks.blocking)
 
-    def _choose(self, subject: str, ctx: SerializationContext | None, given: Any) -> Flow[tuple[RegisteredSchema, Any]]:
+    def _choose(
+        self, subject: str, ctx: SerializationContext | None, given: Any
+    ) -> Inquiry[tuple[RegisteredSchema, Any]]:
         """The schema to write with, as it is registered."""
         options = self._options
         if options.chosen_by_registry:
@@ -272,7 +274,7 @@ class WritePlanner:
             registered = yield from ask(lambda source: source.lookup_schema(subject, schema, options.normalize))
         return RegisteredSchema(subject, registered.version, registered.schema_id, registered.guid, schema), given
 
-    def _chosen_by_registry(self, subject: str) -> Flow[RegisteredSchema]:
+    def _chosen_by_registry(self, subject: str) -> Inquiry[RegisteredSchema]:
         options = self._options
         if (schema_id := options.use_schema_id) is not None:
             schema = yield from ask(lambda source: source.get_schema(schema_id, subject))
@@ -283,7 +285,7 @@ class WritePlanner:
             return RegisteredSchema(subject, None, schema_id, guid, schema)
         return (yield from _latest(subject, options.metadata))
 
-    def _check(self, latest: Schema) -> Flow[None]:
+    def _check(self, latest: Schema) -> Inquiry[None]:
         """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
         from registry.compat.verdict import check
 
@@ -367,7 +369,7 @@ class ReadPlanner:
         if schema is not None and not schema.references:
             _run_dry(self._schemas.load(schema))
 
-    def plan(self, schema_id: SchemaId, skip: int, ctx: SerializationContext | None) -> Flow[ReadPlan]:
+    def plan(self, schema_id: SchemaId, skip: int, ctx: SerializationContext | None) -> Inquiry[ReadPlan]:
         """The plan for what names the schema of a frame.
 
         Args:
@@ -423,7 +425,7 @@ class ReadPlanner:
 
     def _read_with(
         self, ctx: SerializationContext | None, writer: Any, ruled: bool
-    ) -> Flow[tuple[Schema | None, Any, str | None]]:
+    ) -> Inquiry[tuple[Schema | None, Any, str | None]]:
         """The schema to read with (None: the writer's), parsed, and the subject if it was needed."""
         if not self._latest and not ruled:
             return self._schema, None if self._schema is None else (yield from self._schemas.load(self._schema)), None
@@ -434,7 +436,7 @@ class ReadPlanner:
         return schema, None if schema is None else (yield from self._schemas.load(schema)), subject
 
 
-def _written(schema_id: SchemaId, subject: str | None) -> Flow[Schema]:
+def _written(schema_id: SchemaId, subject: str | None) -> Inquiry[Schema]:
     if (number := schema_id.id) is None:
         return ask(lambda source: source.get_schema_by_guid(str(schema_id.guid)))
     if subject is None:
@@ -442,7 +444,7 @@ def _written(schema_id: SchemaId, subject: str | None) -> Flow[Schema]:
     return ask(lambda source: source.get_schema(number, subject))
 
 
-def _latest(subject: str, metadata: Mapping[str, str] | None) -> Flow[RegisteredSchema]:
+def _latest(subject: str, metadata: Mapping[str, str] | None) -> Inquiry[RegisteredSchema]:
     """The newest version of a subject, or the newest that has these properties."""
     if metadata is None:
         return ask(lambda source: source.get_latest_version(subject))
@@ -464,9 +466,9 @@ def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str =
     raise TypeError(f"a schema is a str or a Schema, not {type(schema).__name__}")
 
 
-def _run_dry(flow: Flow[Any]) -> None:
-    """Runs a flow that asks nothing."""
-    for asked in flow:
+def _run_dry(inquiry: Inquiry[Any]) -> None:
+    """Runs an inquiry that asks nothing."""
+    for asked in inquiry:
         raise AssertionError(f"nothing is asked here, not {asked}")
 
 

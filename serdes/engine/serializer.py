@@ -1,6 +1,6 @@
 """What serializers of all formats do: find or make a plan, encode the value, and say in errors where they happened.
 
-Must not know of threads or event loops (`serdes.engine.drivers` runs the flows) nor of single formats.
+Must not know of threads or event loops (`serdes.engine.drivers` runs the inquiries) nor of single formats.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from registry import Schema
-from serdes.asks import Flow, aside
+from serdes.asks import Inquiry, aside
 from serdes.context import SerializationContext, place
 from serdes.engine.cache import PlanCache, PlanKey, now_s
 from serdes.engine.errors import blame, converted
@@ -27,7 +27,7 @@ __all__ = ["SerializerEngine"]
 
 
 class SerializerEngine:
-    """Serializes values of one format, as flows that ask a registry. Threads may share one.
+    """Serializes values of one format, as inquiries that ask a registry. Threads may share one.
 
     Args:
         client: the registry client, blocking or asyncio.
@@ -79,7 +79,7 @@ class SerializerEngine:
         """Closes what rules made; the registry client stays open. May be called again."""
         self._contracts.close()
 
-    def serialize(self, obj: Any, ctx: SerializationContext | None) -> Flow[bytes]:
+    def serialize(self, obj: Any, ctx: SerializationContext | None) -> Inquiry[bytes]:
         """Serializes a value that is not None.
 
         Raises:
@@ -93,7 +93,7 @@ class SerializerEngine:
             return (yield from aside(lambda: self._write(ready, obj, ctx)))
         return self._write(plan, obj, ctx)
 
-    def prepare(self, ctx: SerializationContext | None) -> Flow[WritePlan]:
+    def prepare(self, ctx: SerializationContext | None) -> Inquiry[WritePlan]:
         """Makes the plan for a context and keeps it, unless the registry client forgets meanwhile what it is made of.
 
         Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from registry import Schema, SchemaReference
-from serdes.asks import Flow
+from serdes.asks import Inquiry
 from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
@@ -79,7 +79,7 @@ class SchemaFormat(Protocol):
         """The path of the message type in its file; None for formats without."""
         ...
 
-    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[Schema]:
         """The schema to register, with its references; what it refers to is registered before."""
         ...
 
@@ -157,13 +157,13 @@ class ReadHooks:
 class Contracts(Protocol):
     """Makes hooks of the rules of schemas, once per plan."""
 
-    def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Flow[WriteHooks | None]:
+    def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Inquiry[WriteHooks | None]:
         """The hooks for values that are written with a schema; None if it has no rules."""
         ...
 
     def reading(
         self, subject: str | None, writer: Schema | None, reader: Schema | None, parsed: tuple[Any, Any]
-    ) -> Flow[ReadHooks | None]:
+    ) -> Inquiry[ReadHooks | None]:
         """The hooks for values written with one schema and read with another (None: the same); None for no rules.
 
         Args:

@@ -16,10 +16,10 @@ from registry.schemas.avro.model import (
     AvroType,
     EnumType,
     Field,
-    Kind,
     MapType,
     NamedType,
     RecordType,
+    TypeName,
     UnionType,
 )
 from serdes.formats.avro.logical import Duration
@@ -73,7 +73,7 @@ class _ObjectReaders:
             place = resolution.branch(writer, reader)
             assert place is not None
             branch = reader.branches[place]
-            if branch.kind is Kind.NULL:
+            if branch.kind is TypeName.NULL:
                 return self._values.of(writer, branch)
             part = _alternative(given, branch)
             return self._long_way(writer, reader, given) if part is None else self.of(writer, branch, part[0])
@@ -183,7 +183,7 @@ def _alternative(given: Any, branch: AvroType) -> tuple[Any] | None:
         wanted = ARRAYS if isinstance(branch, ArrayType) else MAPS
         alike = [part for part, kind in zip(parts, kinds, strict=True) if typing.get_origin(kind) in wanted]
         return (alike[0],) if len(alike) == 1 else None
-    if isinstance(branch, NamedType) or (branch.kind is Kind.STRING and any(map(_is_enum, kinds))):
+    if isinstance(branch, NamedType) or (branch.kind is TypeName.STRING and any(map(_is_enum, kinds))):
         return None
     plain = [part for part in parts if builder_of(part) is None]
     return (plain[0],) if plain else None

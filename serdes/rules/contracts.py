@@ -1,8 +1,8 @@
 """The rules of schemas as hooks of a serializer's plans: which rules there are is found out once per plan.
 
-Must not know of threads or event loops, nor how a registry is reached: flows yield calls. Source: the order in which
-confluent_kafka's serializers run rules: domain rules, then the encoding, then encoding rules; backwards when reading,
-with migration rules between decoding and domain rules.
+Must not know of threads or event loops, nor how a registry is reached: inquiries yield calls. Source: the order in
+which confluent_kafka's serializers run rules: domain rules, then the encoding, then encoding rules; backwards when
+reading, with migration rules between decoding and domain rules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryError
-from serdes.asks import Flow, ask
+from serdes.asks import Inquiry, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import ReadHooks, SchemaFormat, WriteHooks
@@ -89,7 +89,7 @@ class RuleContracts:
 
     # --- writing
 
-    def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Flow[WriteHooks | None]:
+    def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Inquiry[WriteHooks | None]:
         """The hooks for values that are written with a schema; None if it has no rules for that."""
         yield from ()
         domain, encoding = (has_rules(schema, phase, RuleMode.WRITE) for phase in (Phase.DOMAIN, Phase.ENCODING))
@@ -121,7 +121,7 @@ class RuleContracts:
 
     def reading(
         self, subject: str | None, writer: Schema | None, reader: Schema | None, parsed: tuple[Any, Any]
-    ) -> Flow[ReadHooks | None]:
+    ) -> Inquiry[ReadHooks | None]:
         """The hooks for values written with one schema and read with another; None if neither has rules for that."""
         target = reader or writer
         if target is None:
@@ -180,7 +180,7 @@ def _bytes(payload: Any) -> bytes:
     return bytes(payload)
 
 
-def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]]:
+def _migrations(subject: str, writer: Schema, reader: Schema) -> Inquiry[list[Step]]:
     """The steps from the writer's version to the reader's that have rules, in the order they are taken."""
     first, last = (yield from _version(subject, writer)), (yield from _version(subject, reader))
     if first is None or last is None or first == last:
@@ -206,11 +206,11 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Flow[list[Step]
     return steps if upwards else steps[::-1]
 
 
-def _numbered(subject: str, version: int) -> Flow[RegisteredSchema]:
+def _numbered(subject: str, version: int) -> Inquiry[RegisteredSchema]:
     return ask(lambda source: source.get_version(subject, version, True))
 
 
-def _version(subject: str, schema: Schema) -> Flow[int | None]:
+def _version(subject: str, schema: Schema) -> Inquiry[int | None]:
     """The version of a schema; None if the subject does not have it."""
     try:
         registered = yield from ask(lambda source: source.lookup_schema(subject, schema, False, None, True))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from registry import RuleKind
-from registry.schemas.avro.model import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, Field, MapType, RecordType, TypeName, UnionType
 from serdes.formats.avro.union import Chooser, fits
 from serdes.kernels.misfit import Misfit, entries_of, items_of, record_of
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext
@@ -20,8 +20,8 @@ from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, Rule
 __all__ = ["field_transformer", "inline_tags"]
 
 TAGS: Final = "confluent:tags"
-TYPES: Final = {kind: FieldType[kind.name] for kind in Kind if kind is not Kind.UNION} | {
-    Kind.UNION: FieldType.COMBINED
+TYPES: Final = {kind: FieldType[kind.name] for kind in TypeName if kind is not TypeName.UNION} | {
+    TypeName.UNION: FieldType.COMBINED
 }
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ import avro.io
 import avro.schema
 import pytest
 
-from registry.schemas.avro.model import AvroType, Kind, UnionType
+from registry.schemas.avro.model import AvroType, TypeName, UnionType
 from serdes.formats.avro.codec import Tags, decoder, encoder, load_texts
 from serdes.formats.avro.resolution import parts_of
 from tests.strategies.avro_cases import pairs, text_of, without_logical_types
@@ -56,7 +56,7 @@ def chooses(avro: AvroType) -> bool:
         if id(made) not in seen:
             seen.add(id(made))
             waiting += parts_of(made)
-            if isinstance(made, UnionType) and sum(part.kind is not Kind.NULL for part in made.branches) > 1:
+            if isinstance(made, UnionType) and sum(part.kind is not TypeName.NULL for part in made.branches) > 1:
                 return True
     return False
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry import Schema
-from registry.schemas.avro.model import ArrayType, AvroType, Kind, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, MapType, RecordType, TypeName, UnionType
 from serdes.columnar import ColumnarDecoder
 from serdes.columnar.avro.types import arrow_type
 from serdes.errors import SerializationError
@@ -124,7 +124,7 @@ def in_columns(avro: AvroType, value: Any) -> Any:
     if isinstance(avro, MapType):
         return [(key, in_columns(avro.values, item)) for key, item in value.items()]
     if isinstance(avro, UnionType) and value is not None:
-        members = [branch for branch in avro.branches if branch.kind is not Kind.NULL]
+        members = [branch for branch in avro.branches if branch.kind is not TypeName.NULL]
         if len(members) == 1:
             return in_columns(members[0], value)
         place, inner = value
@@ -133,7 +133,7 @@ def in_columns(avro: AvroType, value: Any) -> Any:
             return {f"member{members.index(avro.branches[place])}": made}
         return made
     if isinstance(value, uuid.UUID):
-        return str(value) if avro.kind is Kind.STRING else value.bytes
+        return str(value) if avro.kind is TypeName.STRING else value.bytes
     if isinstance(value, Duration):
         return b"".join(number.to_bytes(4, "little") for number in value)
     return value

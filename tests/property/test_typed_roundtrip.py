@@ -32,7 +32,7 @@ class Color(enum.Enum):
     BLUE = 2
 
 
-class Kind(NamedTuple):
+class LeafType(NamedTuple):
     """A type and its values."""
 
     annotation: Any
@@ -41,36 +41,36 @@ class Kind(NamedTuple):
 
 
 LEAVES = [
-    Kind(int, st.integers(-(2**63), 2**63 - 1), 5),
-    Kind(float, st.floats(allow_nan=False, allow_infinity=False), 0.5),
-    Kind(str, st.text(), "x"),
-    Kind(bool, st.booleans(), True),
-    Kind(uuid.UUID, st.uuids()),
-    Kind(datetime.date, st.dates()),
-    Kind(datetime.datetime, st.datetimes(timezones=st.just(datetime.UTC))),
-    Kind(Annotated[Decimal, Precision(8, 2)], st.decimals(-9999, 9999, places=2, allow_nan=False)),
-    Kind(Color, st.sampled_from(Color), Color.RED),
-    Kind(Literal["a", "b"], st.sampled_from(["a", "b"]), "a"),
-    Kind(Union[int, str], st.integers(-5, 5) | st.text(), "x"),  # noqa: UP007
+    LeafType(int, st.integers(-(2**63), 2**63 - 1), 5),
+    LeafType(float, st.floats(allow_nan=False, allow_infinity=False), 0.5),
+    LeafType(str, st.text(), "x"),
+    LeafType(bool, st.booleans(), True),
+    LeafType(uuid.UUID, st.uuids()),
+    LeafType(datetime.date, st.dates()),
+    LeafType(datetime.datetime, st.datetimes(timezones=st.just(datetime.UTC))),
+    LeafType(Annotated[Decimal, Precision(8, 2)], st.decimals(-9999, 9999, places=2, allow_nan=False)),
+    LeafType(Color, st.sampled_from(Color), Color.RED),
+    LeafType(Literal["a", "b"], st.sampled_from(["a", "b"]), "a"),
+    LeafType(Union[int, str], st.integers(-5, 5) | st.text(), "x"),  # noqa: UP007
 ]
-AVRO_ONLY = [Kind(bytes, st.binary(), b"\xff"), Kind(datetime.time, st.times())]
+AVRO_ONLY = [LeafType(bytes, st.binary(), b"\xff"), LeafType(datetime.time, st.times())]
 
 
-def _wider(kinds: list[Kind]) -> st.SearchStrategy[Kind]:
+def _wider(kinds: list[LeafType]) -> st.SearchStrategy[LeafType]:
     base = st.sampled_from(kinds)
 
-    def around(kind: Kind) -> list[Kind]:
+    def around(kind: LeafType) -> list[LeafType]:
         nullable = getattr(kind.annotation, "__origin__", None) is not Union
         made = [
-            Kind(list[kind.annotation], st.lists(kind.values, max_size=3)),  # type: ignore[name-defined]
-            Kind(dict[str, kind.annotation], st.dictionaries(st.text(), kind.values, max_size=3)),  # type: ignore[name-defined]
-            Kind(tuple[kind.annotation, ...], st.lists(kind.values, max_size=3).map(tuple)),  # type: ignore[name-defined]
-            Kind(tuple[kind.annotation, kind.annotation], st.tuples(kind.values, kind.values)),  # type: ignore[name-defined]
+            LeafType(list[kind.annotation], st.lists(kind.values, max_size=3)),  # type: ignore[name-defined]
+            LeafType(dict[str, kind.annotation], st.dictionaries(st.text(), kind.values, max_size=3)),  # type: ignore[name-defined]
+            LeafType(tuple[kind.annotation, ...], st.lists(kind.values, max_size=3).map(tuple)),  # type: ignore[name-defined]
+            LeafType(tuple[kind.annotation, kind.annotation], st.tuples(kind.values, kind.values)),  # type: ignore[name-defined]
         ]
         if nullable:
-            made.append(Kind(Optional[kind.annotation], st.none() | kind.values, None))  # noqa: UP045
+            made.append(LeafType(Optional[kind.annotation], st.none() | kind.values, None))  # noqa: UP045
         if kind.annotation in (int, str, uuid.UUID, Color):
-            made.append(Kind(frozenset[kind.annotation], st.frozensets(kind.values, max_size=3)))  # type: ignore[name-defined]
+            made.append(LeafType(frozenset[kind.annotation], st.frozensets(kind.values, max_size=3)))  # type: ignore[name-defined]
         return made
 
     return base | base.flatmap(lambda kind: st.sampled_from(around(kind)))
@@ -79,7 +79,7 @@ def _wider(kinds: list[Kind]) -> st.SearchStrategy[Kind]:
 STYLES = ("dataclass", "frozen", "kw_only", "attrs", "pydantic", "alias", "namedtuple")
 
 
-def _class(style: str, name: str, fields: list[tuple[str, Kind, bool]]) -> Any:
+def _class(style: str, name: str, fields: list[tuple[str, LeafType, bool]]) -> Any:
     """A class of a style with these fields; True for those that have a default."""
     if style == "pydantic":
         given = {key: (kind.annotation, kind.default if has else ...) for key, kind, has in fields}
@@ -114,11 +114,11 @@ def _call(made: Any, given: dict[str, Any]) -> Any:
     return made(**given)
 
 
-def _classes(leaves: list[Kind], styles: tuple[str, ...]) -> st.SearchStrategy[Kind]:
+def _classes(leaves: list[LeafType], styles: tuple[str, ...]) -> st.SearchStrategy[LeafType]:
     numbers = itertools.count()
 
     @st.composite
-    def one(draw: st.DrawFn, inner: list[Kind], twins: bool = False) -> list[Kind]:
+    def one(draw: st.DrawFn, inner: list[LeafType], twins: bool = False) -> list[LeafType]:
         """A class, and one with the same fields."""
         number = next(numbers)
         kinds = draw(st.lists(_wider(leaves + inner), min_size=1, max_size=4))
@@ -130,14 +130,14 @@ def _classes(leaves: list[Kind], styles: tuple[str, ...]) -> st.SearchStrategy[K
         found = []
         for name in (f"C{number}", f"D{number}")[: 1 + twins]:
             made = _class(draw(st.sampled_from(styles)), name, fields)
-            found.append(Kind(made, values.map(partial(_call, made))))
+            found.append(LeafType(made, values.map(partial(_call, made))))
         return found
 
     @st.composite
-    def nested(draw: st.DrawFn) -> Kind:
+    def nested(draw: st.DrawFn) -> LeafType:
         first, twin = draw(one([], True))
         second = draw(st.one_of(one([]).map(lambda found: found[0]), st.just(twin)))
-        either = Kind(Union[first.annotation, second.annotation], first.values | second.values)  # noqa: UP007
+        either = LeafType(Union[first.annotation, second.annotation], first.values | second.values)  # noqa: UP007
         return draw(one([first, either, either]))[0]
 
     return nested()
@@ -174,7 +174,7 @@ MODELS = ("dataclass", "frozen", "kw_only", "pydantic", "alias")  # pydantic's m
     data=st.data(),
     kind=_classes(LEAVES + AVRO_ONLY, (*PLAIN, "attrs")) | _classes(LEAVES + AVRO_ONLY, MODELS),
 )
-def test_avro(data: st.DataObject, kind: Kind) -> None:
+def test_avro(data: st.DataObject, kind: LeafType) -> None:
     registry: Any = FakeRegistry()
     assert avro_schema(kind.annotation) == avro_schema(kind.annotation)
     value = data.draw(kind.values)
@@ -184,7 +184,7 @@ def test_avro(data: st.DataObject, kind: Kind) -> None:
 
 @FEWER
 @given(data=st.data(), kind=_classes(LEAVES, MODELS))
-def test_json(data: st.DataObject, kind: Kind) -> None:
+def test_json(data: st.DataObject, kind: LeafType) -> None:
     registry: Any = FakeRegistry()
     value = data.draw(kind.values)
     try:

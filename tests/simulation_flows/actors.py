@@ -20,7 +20,7 @@ import registry.waiting
 import serdes.engine.cache
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
 from registry.dev import shared
-from serdes.asks import Flow
+from serdes.asks import Inquiry
 from serdes.context import MessageField, SerializationContext
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
@@ -55,7 +55,7 @@ class TextFormat:
     def indexes(self, parsed: Any) -> list[int] | None:
         return None
 
-    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[Schema]:
         yield from ()
         return schema
 

@@ -24,9 +24,9 @@ from registry.schemas.avro.model import (
     AvroType,
     EnumType,
     FixedType,
-    Kind,
     MapType,
     RecordType,
+    TypeName,
     UnionType,
     parse,
 )
@@ -213,7 +213,7 @@ class _Values:
 
     def _union(self, avro: UnionType, depth: int) -> tuple[Any, str]:
         places = range(len(avro.branches))
-        nulls = [at for at in places if avro.branches[at].kind is Kind.NULL]
+        nulls = [at for at in places if avro.branches[at].kind is TypeName.NULL]
         place = nulls[0] if nulls and depth > 5 else self._rng.choice(places)
         branch = avro.branches[place]
         value, text = self.of(branch, depth + 1)
@@ -224,24 +224,24 @@ class _Values:
     def _plain(self, avro: AvroType) -> tuple[Any, str]:
         rng = self._rng
         kind = avro.kind
-        if kind is Kind.NULL:
+        if kind is TypeName.NULL:
             return None, "n"
-        if kind is Kind.BOOLEAN:
+        if kind is TypeName.BOOLEAN:
             value = rng.random() < 0.5
             return value, "t" if value else "f"
-        if kind in (Kind.INT, Kind.LONG):
-            bits = 31 if kind is Kind.INT else 63
+        if kind in (TypeName.INT, TypeName.LONG):
+            bits = 31 if kind is TypeName.INT else 63
             number = rng.choice([0, -1, 1, 63, 64, -64, -65, 2**bits - 1, -(2**bits), rng.getrandbits(bits)])
             return number, f"i{number}"
-        if kind is Kind.FLOAT:
+        if kind is TypeName.FLOAT:
             bits32 = rng.choice([0, 1 << 31, 0x7F800000, 0x7FC00000, 1, 0x7F7FFFFF, rng.getrandbits(31)])
             number32 = struct.unpack("<f", struct.pack("<I", bits32))[0]
             return number32, _single(number32)
-        if kind is Kind.DOUBLE:
+        if kind is TypeName.DOUBLE:
             bits64 = rng.choice([0, 1 << 63, 0x7FF << 52, 1, rng.getrandbits(63), rng.getrandbits(63)])
             number64 = struct.unpack("<d", struct.pack("<Q", bits64))[0]
             return number64, _double(number64)
-        if kind is Kind.STRING:
+        if kind is TypeName.STRING:
             text = rng.choice(TEXTS)
             return text, f"s{text.encode().hex()}"
         data = rng.randbytes(avro.size if isinstance(avro, FixedType) else rng.choice([0, 1, 5, 80]))
@@ -253,11 +253,11 @@ class _Values:
             return self._decimal(avro)
         if name == "uuid":
             some = uuid.UUID(int=rng.getrandbits(128))
-            return some, f"s{str(some).encode().hex()}" if avro.kind is Kind.STRING else f"b{some.bytes.hex()}"
+            return some, f"s{str(some).encode().hex()}" if avro.kind is TypeName.STRING else f"b{some.bytes.hex()}"
         if name == "duration":
             numbers = Duration(*(rng.choice([0, 1, 2**32 - 1]) for _ in range(3)))
             return numbers, f"b{struct.pack('<3I', *numbers).hex()}"
-        if name == "date" and avro.kind is Kind.INT:
+        if name == "date" and avro.kind is TypeName.INT:
             days = rng.choice([0, -1, -719162, 2932896, rng.randint(-20000, 50000)])
             return (EPOCH.replace(tzinfo=None) + datetime.timedelta(days)).date(), f"i{days}"
         if name in ("time-millis", "time-micros"):
@@ -290,17 +290,17 @@ def _family(avro: AvroType) -> str:
     """What of Python a type's values are; branches of one family have to be named."""
     props = getattr(avro, "props", {})
     name = props.get("logicalType")
-    if avro.kind in (Kind.MAP, Kind.RECORD):
+    if avro.kind in (TypeName.MAP, TypeName.RECORD):
         return "dict"
     if name in ("decimal", "uuid", "duration") and not (
         name == "decimal" and props.get("scale", 0) > props["precision"]
     ):
         return str(name)
-    if name == "date" and avro.kind is Kind.INT:
+    if name == "date" and avro.kind is TypeName.INT:
         return "date"
     if name in UNITS:
         return "time" if str(name).startswith("time-") else "datetime"
-    groups = {Kind.LONG: "int", Kind.DOUBLE: "float", Kind.ENUM: "string", Kind.FIXED: "bytes"}
+    groups = {TypeName.LONG: "int", TypeName.DOUBLE: "float", TypeName.ENUM: "string", TypeName.FIXED: "bytes"}
     return groups.get(avro.kind, avro.kind.value)
 
 
@@ -332,8 +332,8 @@ def text_of(avro: AvroType, value: Any) -> str:
     if isinstance(avro, MapType):
         return _entries((key, text_of(avro.values, item)) for key, item in value.items())
     if isinstance(avro, UnionType):
-        nulls = [at for at, branch in enumerate(avro.branches) if branch.kind is Kind.NULL]
-        others = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+        nulls = [at for at, branch in enumerate(avro.branches) if branch.kind is TypeName.NULL]
+        others = [at for at, branch in enumerate(avro.branches) if branch.kind is not TypeName.NULL]
         place, inner = (nulls[0], None) if value is None else (others[0], value) if len(others) == 1 else value
         return f"u{place}:{text_of(avro.branches[place], inner)}"
     return LEAF_TEXTS[avro.kind](avro, value)
@@ -366,17 +366,17 @@ def _octets_text(avro: AvroType, value: Any) -> str:
     return f"b{value.hex()}"
 
 
-LEAF_TEXTS: dict[Kind, Any] = {
-    Kind.NULL: lambda avro, value: "n" if value is None else "?",
-    Kind.BOOLEAN: lambda avro, value: {True: "t", False: "f"}[value],
-    Kind.INT: _number_text,
-    Kind.LONG: _number_text,
-    Kind.FLOAT: lambda avro, value: _single(value),
-    Kind.DOUBLE: lambda avro, value: _double(value),
-    Kind.STRING: lambda avro, value: f"s{str(value).encode().hex()}",
-    Kind.ENUM: lambda avro, value: f"e{value}",
-    Kind.BYTES: _octets_text,
-    Kind.FIXED: _octets_text,
+LEAF_TEXTS: dict[TypeName, Any] = {
+    TypeName.NULL: lambda avro, value: "n" if value is None else "?",
+    TypeName.BOOLEAN: lambda avro, value: {True: "t", False: "f"}[value],
+    TypeName.INT: _number_text,
+    TypeName.LONG: _number_text,
+    TypeName.FLOAT: lambda avro, value: _single(value),
+    TypeName.DOUBLE: lambda avro, value: _double(value),
+    TypeName.STRING: lambda avro, value: f"s{str(value).encode().hex()}",
+    TypeName.ENUM: lambda avro, value: f"e{value}",
+    TypeName.BYTES: _octets_text,
+    TypeName.FIXED: _octets_text,
 }
 
 
@@ -564,17 +564,17 @@ def spoiled(rng: random.Random, avro: AvroType, value: Any, path: str) -> tuple[
     return rng.choice(BAD[avro.kind]), path
 
 
-BAD: dict[Kind, list[Any]] = {
-    Kind.NULL: [0, False, "", {}],
-    Kind.BOOLEAN: [0, 1, "true", None],
-    Kind.INT: [1.0, True, "1 ", 2**31, None, Decimal(1)],
-    Kind.LONG: [1.0, False, "1", 2**63, -(2**63) - 1, None],
-    Kind.FLOAT: ["1", True, None, 1e39, 2**24 + 1, Decimal(1)],
-    Kind.DOUBLE: ["1", False, None, 2**53 + 1, Decimal(1)],
-    Kind.BYTES: ["x", None, 5, [1]],
-    Kind.STRING: [b"x", None, 5, "\ud800"],
-    Kind.ENUM: ["none of them", b"A", 0, None],
-    Kind.FIXED: [b"x" * 99, "x", None, 5],
-    Kind.ARRAY: ["x", b"x", {"a": 1}, 5, None],
-    Kind.MAP: [[], "x", 5, None],
+BAD: dict[TypeName, list[Any]] = {
+    TypeName.NULL: [0, False, "", {}],
+    TypeName.BOOLEAN: [0, 1, "true", None],
+    TypeName.INT: [1.0, True, "1 ", 2**31, None, Decimal(1)],
+    TypeName.LONG: [1.0, False, "1", 2**63, -(2**63) - 1, None],
+    TypeName.FLOAT: ["1", True, None, 1e39, 2**24 + 1, Decimal(1)],
+    TypeName.DOUBLE: ["1", False, None, 2**53 + 1, Decimal(1)],
+    TypeName.BYTES: ["x", None, 5, [1]],
+    TypeName.STRING: [b"x", None, 5, "\ud800"],
+    TypeName.ENUM: ["none of them", b"A", 0, None],
+    TypeName.FIXED: [b"x" * 99, "x", None, 5],
+    TypeName.ARRAY: ["x", b"x", {"a": 1}, 5, None],
+    TypeName.MAP: [[], "x", 5, None],
 }

@@ -60,7 +60,7 @@ class Routes(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Batch:
+class SharedRequest:
     """One request shared by its callers; open for more topics until it is sent. `topics` None means all."""
 
     topics: set[str] | None
@@ -76,7 +76,7 @@ class Batch:
         return self.topics is None or (topics is not None and topics <= self.topics)
 
     def join(self, topics: frozenset[str] | None, allow_auto_create: bool) -> bool:
-        """Widen an open batch so that it serves that caller too; all topics and some are never mixed."""
+        """Widen an open request so that it serves that caller too; all topics and some are never mixed."""
         if self.allow_auto_create != allow_auto_create or not self.open or self.topics is None or topics is None:
             return False
         self.topics |= topics
@@ -109,7 +109,7 @@ class MetadataRefresher:
         self._canonical_bootstrap = canonical_bootstrap
         self._first_bootstrap = first_bootstrap
         self._on_response = on_response
-        self._batches: list[Batch] = []
+        self._shared: list[SharedRequest] = []
         self._asked = 0
 
     async def refresh(self, topics: Iterable[str] | None, *, allow_auto_create: bool) -> MetadataResponse:
@@ -123,20 +123,20 @@ class MetadataRefresher:
         wanted = None if topics is None else frozenset(topics)
         for topic in wanted or ():
             check_name(topic, "topic")
-        batch = self._batch_for(wanted, allow_auto_create)
-        assert batch.task is not None
-        batch.waiters += 1
+        shared = self._shared_for(wanted, allow_auto_create)
+        assert shared.task is not None
+        shared.waiters += 1
         try:
-            return await asyncio.shield(batch.task)
+            return await asyncio.shield(shared.task)
         finally:
-            batch.waiters -= 1
-            if not batch.waiters and not batch.task.done():  # cancelled, and nobody else wants it
-                batch.open = False
-                batch.task.cancel()
+            shared.waiters -= 1
+            if not shared.waiters and not shared.task.done():  # cancelled, and nobody else wants it
+                shared.open = False
+                shared.task.cancel()
 
     async def close(self) -> None:
         """Stop all requests."""
-        tasks = [batch.task for batch in self._batches if batch.task is not None]
+        tasks = [shared.task for shared in self._shared if shared.task is not None]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -144,31 +144,31 @@ class MetadataRefresher:
 
     # ---- inside
 
-    def _batch_for(self, topics: frozenset[str] | None, allow_auto_create: bool) -> Batch:
-        for batch in self._batches:
-            if batch.task is not None and not batch.task.cancelling() and batch.covers(topics, allow_auto_create):
-                return batch
-        for batch in self._batches:
-            if batch.join(topics, allow_auto_create):
-                return batch
-        batch = Batch(None if topics is None else set(topics), allow_auto_create)
-        batch.task = asyncio.get_running_loop().create_task(self._run(batch))
-        self._batches.append(batch)
-        batch.task.add_done_callback(lambda task: self._finished(batch, task))
-        return batch
+    def _shared_for(self, topics: frozenset[str] | None, allow_auto_create: bool) -> SharedRequest:
+        for shared in self._shared:
+            if shared.task is not None and not shared.task.cancelling() and shared.covers(topics, allow_auto_create):
+                return shared
+        for shared in self._shared:
+            if shared.join(topics, allow_auto_create):
+                return shared
+        shared = SharedRequest(None if topics is None else set(topics), allow_auto_create)
+        shared.task = asyncio.get_running_loop().create_task(self._run(shared))
+        self._shared.append(shared)
+        shared.task.add_done_callback(lambda task: self._finished(shared, task))
+        return shared
 
-    def _finished(self, batch: Batch, task: "asyncio.Task[MetadataResponse]") -> None:
-        self._batches.remove(batch)
+    def _finished(self, shared: SharedRequest, task: "asyncio.Task[MetadataResponse]") -> None:
+        self._shared.remove(shared)
         retrieve_error(task)
 
-    async def _run(self, batch: Batch) -> MetadataResponse:
+    async def _run(self, shared: SharedRequest) -> MetadataResponse:
         await asyncio.sleep(0)  # callers of the same loop round join
         attempt = 0
         while True:
             try:
-                response, address, asked = await race(await self._attempts(batch), stagger_s=STAGGER_S)
-                batch.open = False
-                self._on_response(response, None if batch.topics is None else frozenset(batch.topics), address, asked)
+                response, address, asked = await race(await self._attempts(shared), stagger_s=STAGGER_S)
+                shared.open = False
+                self._on_response(response, None if shared.topics is None else frozenset(shared.topics), address, asked)
                 return response
             except AllFailed as failed:
                 hopeless = hopeless_error(failed.failures)
@@ -178,14 +178,14 @@ class MetadataRefresher:
             await asyncio.sleep(self._backoff.delay_s(attempt))
             attempt += 1
 
-    async def _attempts(self, batch: Batch) -> list[Callable[[], Awaitable[Answer]]]:
+    async def _attempts(self, shared: SharedRequest) -> list[Callable[[], Awaitable[Answer]]]:
         attempts: list[Callable[[], Awaitable[Answer]]] = [
-            lambda broker=broker: self._ask_known(broker, batch)  # type: ignore[misc]  # bound early on purpose
+            lambda broker=broker: self._ask_known(broker, shared)  # type: ignore[misc]  # bound early on purpose
             for broker in self._routes.brokers_by_load()
         ]
         if self._routes.may_bootstrap():
             attempts += [
-                lambda host=host, port=port: self._ask_bootstrap(host, port, batch)  # type: ignore[misc]
+                lambda host=host, port=port: self._ask_bootstrap(host, port, shared)  # type: ignore[misc]
                 for host, port in await self._bootstrap_addresses()
             ]
         return attempts
@@ -203,18 +203,18 @@ class MetadataRefresher:
         first = self._first_bootstrap % len(addresses) if addresses else 0
         return addresses[first:] + addresses[:first]
 
-    async def _ask_known(self, broker: BrokerAddress, batch: Batch) -> Answer:
-        response, asked = await self._ask(await self._routes.connection_to(broker), batch)
+    async def _ask_known(self, broker: BrokerAddress, shared: SharedRequest) -> Answer:
+        response, asked = await self._ask(await self._routes.connection_to(broker), shared)
         return response, (broker.host, broker.port), asked
 
-    async def _ask_bootstrap(self, host: str, port: int, batch: Batch) -> Answer:
+    async def _ask_bootstrap(self, host: str, port: int, shared: SharedRequest) -> Answer:
         try:
             connection = await self._connector.connect(host, port)
         except KafkaException as error:
             self._routes.bootstrap_failed(f"{host}:{port}", error)
             raise
         try:
-            response, asked = await self._ask(connection, batch)
+            response, asked = await self._ask(connection, shared)
         except BaseException as error:
             connection.abort()
             if isinstance(error, KafkaException) and error.code != KafkaError._INVALID_ARG:
@@ -223,11 +223,11 @@ class MetadataRefresher:
         self._routes.bootstrapped(connection, response)
         return response, (host, port), asked
 
-    async def _ask(self, connection: BrokerConnection, batch: Batch) -> tuple[MetadataResponse, int]:
+    async def _ask(self, connection: BrokerConnection, shared: SharedRequest) -> tuple[MetadataResponse, int]:
         version = connection.version_of(MetadataRequest)
-        batch.open = False
-        topics = None if batch.topics is None else sorted(batch.topics)
-        request = metadata_request(topics, allow_auto_create=batch.allow_auto_create, version=version)
+        shared.open = False
+        topics = None if shared.topics is None else sorted(shared.topics)
+        request = metadata_request(topics, allow_auto_create=shared.allow_auto_create, version=version)
         self._asked = asked = self._asked + 1
         response = await connection.send(request, version=version)
         if response.error_code == KafkaError.REBOOTSTRAP_REQUIRED:

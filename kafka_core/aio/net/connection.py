@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 import ssl
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -30,13 +30,11 @@ from kafka_core.wire.correlation import (
     expects_response,
 )
 from kafka_core.wire.framing import FrameReader
-from kafka_core.wire.handshake import HandshakeResult, HandshakeStep, handshake, reauthenticate
+from kafka_core.wire.handshake import HandshakeResult, Negotiation, handshake, reauthenticate
 
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
 logger: Final = logging.getLogger("kafka_core.aio")
-
-Flow = Generator[HandshakeStep, ApiMessage, HandshakeResult]
 
 _HIGH_WATER_BYTES: Final = 1 << 20
 _LOW_WATER_BYTES: Final = 1 << 18
@@ -280,22 +278,22 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if self._error is not None:
             raise self._gone_error(self._error)
 
-    async def _drive(self, flow: Flow) -> HandshakeResult:
-        """Send what the flow yields, give it the answers; its errors get the broker's name."""
+    async def _drive(self, negotiation: Negotiation) -> HandshakeResult:
+        """Send what a negotiation yields, give it the answers; its errors get the broker's name."""
         try:
-            step = next(flow)
+            step = next(negotiation)
             while True:
                 future: asyncio.Future[ApiMessage] = self._loop.create_future()
                 timeout_s = step.timeout_s or self._settings.request_timeout_s
                 self._write(step.request, step.version, future, timeout_s, handshake_step=True)
-                step = flow.send(await future)
+                step = negotiation.send(await future)
         except StopIteration as stop:
             result: HandshakeResult = stop.value
             return result
         except (AuthError, ProtocolError) as error:
             raise _renamed(error, self.name) from error
         finally:
-            flow.close()
+            negotiation.close()
 
     def _plan_reauthentication(self, lifetime_s: float | None) -> None:
         if lifetime_s:
@@ -313,8 +311,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
             if self._state.phase is not ConnectionPhase.READY:
                 return
             self._state.move(ConnectionPhase.REAUTHENTICATING)
-            flow = reauthenticate(self._parts.settings.config, self._parts.rng, token=token, versions=self.versions)
-            result = await self._drive(flow)
+            negotiation = reauthenticate(
+                self._parts.settings.config, self._parts.rng, token=token, versions=self.versions
+            )
+            result = await self._drive(negotiation)
             self._check_alive()
         except KafkaException as error:
             logger.warning("re-authentication failed, the connection is closed: %s", error)

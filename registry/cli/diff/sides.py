@@ -19,7 +19,7 @@ from registry.cli.source.files import shown
 from registry.cli.source.git import GitTree, Repository
 from registry.cli.source.inputs import HERE, find_inputs, type_by
 from registry.cli.source.linking import Collection
-from registry.cli.source.registry_baseline import Reader, RegistryBaseline
+from registry.cli.source.registry_baseline import RegistryBaseline, VersionSource
 from registry.errors import InvalidSchemaError, ResponseError
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import Resolver
@@ -52,7 +52,7 @@ def both(left: Side, right: Side) -> Resolver:
     return lambda reference: (first if first.owns(reference) else second).resolve(reference)
 
 
-def side(text: str, settings: Settings, registry: Callable[[], Reader], root: str | None = None) -> Side:
+def side(text: str, settings: Settings, registry: Callable[[], VersionSource], root: str | None = None) -> Side:
     """The schema a text names.
 
     Args:
@@ -122,7 +122,7 @@ def _revision(text: str, settings: Settings, root: str | None) -> Side:
     return _in_collection(text, Collection(tree, f"{revision}:{folder}", type_by(settings)), inside)
 
 
-def _registered(subject: str, version: str, client: Reader) -> Side:
+def _registered(subject: str, version: str, client: VersionSource) -> Side:
     try:
         found = client.get_latest_version(subject) if version == "latest" else client.get_version(subject, int(version))
     except ResponseError as error:

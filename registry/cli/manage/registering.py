@@ -19,10 +19,10 @@ from registry.errors import IncompatibleSchemaError, InvalidSchemaError, Respons
 from registry.models import RegisteredSchema, Schema, SchemaReference
 from registry.schemas.references import Resolver
 
-__all__ = ["Refused", "Registered", "Writer", "planned", "register_files"]
+__all__ = ["Refused", "Registered", "Registrar", "planned", "register_files"]
 
 
-class Writer(Protocol):
+class Registrar(Protocol):
     """What is asked of a registry client."""
 
     def register_schema_full_response(
@@ -107,7 +107,7 @@ def planned(files: Collection, paths: list[str], namer: Namer) -> dict[str, str]
 
 
 def register_files(
-    files: Collection, plan: Mapping[str, str], client: Writer, normalize: bool, dry_run: bool
+    files: Collection, plan: Mapping[str, str], client: Registrar, normalize: bool, dry_run: bool
 ) -> Iterator[Registered | Refused]:
     """Registers files, and yields each when it is, or is refused.
 

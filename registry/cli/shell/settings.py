@@ -128,7 +128,7 @@ def _chosen(value: str, choices: tuple[str, ...]) -> str | None:
     return value if not choices else next((name for name in choices if name.upper() == value.upper()), None)
 
 
-class _Reader:
+class _TableReader:
     """Takes typed values out of one table."""
 
     def __init__(self, path: Path, name: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -178,8 +178,8 @@ class _Reader:
 
 def _settings(path: Path, table: Mapping[str, Any]) -> Settings:
     known = tuple(name for name in Settings.__dataclass_fields__ if name != "origin")
-    reader = _Reader(path, "", table, known)
-    lint = _Reader(path, "[lint]", reader.table("lint"), tuple(LintSettings.__dataclass_fields__))
+    reader = _TableReader(path, "", table, known)
+    lint = _TableReader(path, "[lint]", reader.table("lint"), tuple(LintSettings.__dataclass_fields__))
     return Settings(
         origin=path,
         paths=reader.texts("paths"),

@@ -22,13 +22,13 @@ from registry.errors import (
 )
 from registry.models import RegisteredSchema, Schema, SchemaReference, ServerConfig
 
-__all__ = ["SILENT", "Reader", "RegistryBaseline", "no_answer"]
+__all__ = ["SILENT", "RegistryBaseline", "VersionSource", "no_answer"]
 
 SILENT = (TransportError, UnexpectedAnswerError)
 """Errors after which nothing is known of any subject."""
 
 
-class Reader(Protocol):
+class VersionSource(Protocol):
     """What is asked of a registry client."""
 
     def get_versions(self, subject_name: str) -> list[int]:
@@ -60,7 +60,7 @@ class RegistryBaseline:
         level: whether the caller has a level and a policy of its own, so that the registry's need not be asked for.
     """
 
-    def __init__(self, new: Collection, client: Reader, ask_settings: bool = True) -> None:
+    def __init__(self, new: Collection, client: VersionSource, ask_settings: bool = True) -> None:
         self._new = new
         self._client = client
         self._ask_settings = ask_settings

@@ -21,8 +21,8 @@ from registry.schemas.json.model import (
     ArrayNode,
     CombinedNode,
     ConstNode,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     NumberNode,
     ObjectNode,
@@ -219,7 +219,7 @@ class Comparison:
 
     def _rule(self, original: Node, update: Node) -> Rule:
         """The rule for a pair of any kinds."""
-        one_is_combined = (original.kind is Kind.COMBINED) is not (update.kind is Kind.COMBINED)
+        one_is_combined = (original.kind is NodeKind.COMBINED) is not (update.kind is NodeKind.COMBINED)
         if one_is_combined and (yield from with_single(original, update)):
             return
         if original.kind is not update.kind:
@@ -265,7 +265,7 @@ def _values_differ(original: ObjectNode, update: Node) -> bool:
 
 def _fits_anyway(original: Node, update: Node) -> bool:
     """Whether schemas of two kinds are compatible all the same."""
-    return original.kind is Kind.FALSE or update.kind in ANYTHING or (original.is_bytes and update.is_bytes)
+    return original.kind is NodeKind.FALSE or update.kind in ANYTHING or (original.is_bytes and update.is_bytes)
 
 
 def _name(node: Node) -> str:

@@ -18,8 +18,8 @@ from registry.schemas.json.model import (
     ArrayNode,
     ConstNode,
     EnumNode,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     Number,
     NumberNode,
@@ -184,12 +184,12 @@ def _unevaluated(original: Node | None, update: Node | None, word: str, kinds: t
     if update is None or update is original:
         return
     before = None if original is None else original.kind
-    if update.kind is Kind.FALSE:
-        if before is not Kind.FALSE:
+    if update.kind is NodeKind.FALSE:
+        if before is not NodeKind.FALSE:
             yield Found(kinds[0], (word,))
     elif before is None or (before in ANYTHING and update.kind not in ANYTHING):
         yield Found(kinds[1], (word,))
-    elif before is not Kind.FALSE and not (update.kind in ANYTHING and before not in ANYTHING):
+    elif before is not NodeKind.FALSE and not (update.kind in ANYTHING and before not in ANYTHING):
         assert original is not None
         yield Part(original, update, (word,))
 
@@ -224,7 +224,7 @@ def _covering(node: ObjectNode | ArrayNode, name: str, occurs: Occurs) -> Node |
     if node.rest is not None:
         return node.rest
     inner = node.unevaluated
-    if node.more and inner is not None and inner.kind is not Kind.FALSE and inner.kind not in ANYTHING:
+    if node.more and inner is not None and inner.kind is not NodeKind.FALSE and inner.kind not in ANYTHING:
         return inner
     return None
 
@@ -262,7 +262,7 @@ def _item_removed(item: Node, update: ArrayNode, steps: tuple[str, ...], occurs:
     covering = _covering(update, steps[-1], occurs)
     if covering is not None:
         yield from _covered(item, covering, steps, JsonKind.ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL)
-    elif item.kind is not Kind.FALSE:
+    elif item.kind is not NodeKind.FALSE:
         yield Found(JsonKind.ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL, steps, {"name": steps[-1]})
 
 
@@ -319,7 +319,7 @@ def _property_removed(name: str, old: Node, update: ObjectNode, occurs: Occurs) 
     covering = _covering(update, name, occurs)
     if covering is not None:
         yield from _covered(old, covering, steps, JsonKind.PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL)
-    elif old.kind is not Kind.FALSE:
+    elif old.kind is not NodeKind.FALSE:
         yield Found(JsonKind.PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL, steps, {"name": repr(name)})
 
 

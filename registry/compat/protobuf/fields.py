@@ -88,7 +88,7 @@ def compare_fields(
     waiting = [(reader.type, writer.type, reader.label, writer.label)]
     while waiting:
         read_as, written_as, *labels = waiting.pop()
-        one, other = _Kind.of(read_as, here), _Kind.of(written_as, there)
+        one, other = _TypeGroup.of(read_as, here), _TypeGroup.of(written_as, there)
         if one.sort != other.sort:
             kind = ProtobufKind.FIELD_KIND_CHANGED
             yield Change(kind, path, reader.name, one.described(read_as), other.described(written_as))
@@ -111,7 +111,7 @@ def compare_fields(
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _TypeGroup:
     """The sort of a type: `scalar` (enums too) with its group, `map` with its types, `message` with what is known."""
 
     sort: str
@@ -120,7 +120,7 @@ class _Kind:
     info: TypeInfo | None = None
 
     @classmethod
-    def of(cls, name: str, side: Side) -> _Kind:
+    def of(cls, name: str, side: Side) -> _TypeGroup:
         if name in SCALARS and not side.types.shadows:
             return SCALAR_KINDS[GROUPS[name]]
         info = side.find(name)
@@ -139,7 +139,7 @@ class _Kind:
         return f"a {self.sort} {name}" if self.sort == "message" else f"{name}"
 
 
-SCALAR_KINDS: Final = {group: _Kind("scalar", group) for group in GROUPS.values()}
+SCALAR_KINDS: Final = {group: _TypeGroup("scalar", group) for group in GROUPS.values()}
 
 
 def _messages(reader: TypeInfo | None, writer: TypeInfo | None, changed: Change) -> Iterator[Change | Pair]:

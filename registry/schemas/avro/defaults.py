@@ -18,10 +18,10 @@ from registry.schemas.avro.types import (
     ArrayType,
     AvroType,
     Field,
-    Kind,
     MapType,
     NamedType,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -50,17 +50,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-FITS: Final[dict[Kind, Callable[[Any], bool]]] = {
-    Kind.NULL: lambda value: value is None,
-    Kind.BOOLEAN: lambda value: isinstance(value, bool),
-    Kind.INT: _whole(32),
-    Kind.LONG: _whole(64),
-    Kind.FLOAT: _is_number,
-    Kind.DOUBLE: _is_number,
-    Kind.BYTES: _is_text,
-    Kind.STRING: _is_text,
-    Kind.ENUM: _is_text,
-    Kind.FIXED: _is_text,
+FITS: Final[dict[TypeName, Callable[[Any], bool]]] = {
+    TypeName.NULL: lambda value: value is None,
+    TypeName.BOOLEAN: lambda value: isinstance(value, bool),
+    TypeName.INT: _whole(32),
+    TypeName.LONG: _whole(64),
+    TypeName.FLOAT: _is_number,
+    TypeName.DOUBLE: _is_number,
+    TypeName.BYTES: _is_text,
+    TypeName.STRING: _is_text,
+    TypeName.ENUM: _is_text,
+    TypeName.FIXED: _is_text,
 }
 
 

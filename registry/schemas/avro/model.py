@@ -33,11 +33,11 @@ from registry.schemas.avro.types import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -50,11 +50,11 @@ __all__ = [
     "EnumType",
     "Field",
     "FixedType",
-    "Kind",
     "MapType",
     "NamedType",
     "Primitive",
     "RecordType",
+    "TypeName",
     "UnionType",
     "parse",
     "type_name",
@@ -237,7 +237,7 @@ class _Parser:
                 self._waiting.append((kind, namespace, partial(_put_field_type, made)))
 
 
-UNKNOWN: Final = Primitive(Kind.NULL)
+UNKNOWN: Final = Primitive(TypeName.NULL)
 """Stands where a type is not made yet."""
 
 
@@ -270,7 +270,7 @@ def _field(node: Any, record: str) -> Field:
 
 def _put_field_type(field: Field, made: AvroType) -> None:
     field.type = made
-    if isinstance(field.default, str) and made.kind in (Kind.FLOAT, Kind.DOUBLE):
+    if isinstance(field.default, str) and made.kind in (TypeName.FLOAT, TypeName.DOUBLE):
         number = number_in(field.default)
         if number is None:
             raise InvalidSchemaError.local(f"default {short(field.default)} of field {field.name!r} is not a number")

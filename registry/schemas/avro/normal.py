@@ -18,14 +18,14 @@ from registry.schemas.avro.types import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
 )
-from registry.schemas.avro.writer import Piece, Writer, java_order
+from registry.schemas.avro.writer import Piece, TypePrinter, java_order
 from registry.schemas.documents import dumps, quoted
 
 __all__ = ["Normal"]
@@ -34,7 +34,7 @@ INT: Final = range(-(2**31), 2**31)
 LONG: Final = range(-(2**63), 2**63)
 
 
-class Normal(Writer):
+class Normal(TypePrinter):
     """As `toNormalizedString`."""
 
     def _mention(self, avro: NamedType, namespace: str) -> str:
@@ -111,11 +111,11 @@ def _logical_first(avro: Primitive | FixedType) -> dict[str, Any]:
 def _is_logical(avro: Primitive | FixedType) -> bool:
     name, size = avro.props.get("logicalType"), avro.size if isinstance(avro, FixedType) else None
     if name == "uuid":
-        return avro.kind is Kind.STRING or size == 16
+        return avro.kind is TypeName.STRING or size == 16
     if name == "decimal":
         precision: Any = avro.props.get("precision")
         scale: Any = avro.props.get("scale", 0)
-        if avro.kind not in (Kind.BYTES, Kind.FIXED) or not (_is_int(precision) and _is_int(scale)):
+        if avro.kind not in (TypeName.BYTES, TypeName.FIXED) or not (_is_int(precision) and _is_int(scale)):
             return False
         digits = INT[-1] if size is None else math.floor(math.log10(2) * (8 * size - 1)) if size else 0
         return bool(0 < precision <= digits and 0 <= scale <= precision)
@@ -162,20 +162,20 @@ def _fitting(value: Any, avro: AvroType) -> Any:
     if isinstance(value, (int, float)):
         return _number(value, avro.kind)
     if isinstance(value, str):
-        if avro.kind in (Kind.BYTES, Kind.FIXED):
+        if avro.kind in (TypeName.BYTES, TypeName.FIXED):
             return value.encode("latin-1", "replace").decode("latin-1")
-        return value if avro.kind in (Kind.STRING, Kind.ENUM) else UNFIT
+        return value if avro.kind in (TypeName.STRING, TypeName.ENUM) else UNFIT
     return _compound(value, avro)
 
 
-def _number(value: float, kind: Kind) -> Any:
+def _number(value: float, kind: TypeName) -> Any:
     if isinstance(value, int) and value not in LONG:
         return UNFIT
-    if kind is Kind.DOUBLE:
+    if kind is TypeName.DOUBLE:
         return float(value)
-    if kind is Kind.FLOAT:
+    if kind is TypeName.FLOAT:
         return _float32(float(value))
-    if isinstance(value, int) and (kind in (Kind.INT, Kind.LONG) or value not in INT):
+    if isinstance(value, int) and (kind in (TypeName.INT, TypeName.LONG) or value not in INT):
         return value
     return UNFIT
 

@@ -17,17 +17,17 @@ __all__ = [
     "EnumType",
     "Field",
     "FixedType",
-    "Kind",
     "MapType",
     "NamedType",
     "Primitive",
     "RecordType",
+    "TypeName",
     "UnionType",
     "type_name",
 ]
 
 
-class Kind(enum.StrEnum):
+class TypeName(enum.StrEnum):
     """The types of Avro."""
 
     NULL = "null"
@@ -46,7 +46,7 @@ class Kind(enum.StrEnum):
     UNION = "union"
 
 
-PRIMITIVES = {kind.value: kind for kind in list(Kind)[:8]}
+PRIMITIVES = {kind.value: kind for kind in list(TypeName)[:8]}
 
 
 class _NoDefault:
@@ -65,7 +65,7 @@ NO_DEFAULT = _NoDefault()
 class Primitive:
     """One of the eight primitive types, with its logical type and other properties."""
 
-    kind: Kind
+    kind: TypeName
     props: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,7 +75,7 @@ class ArrayType:
 
     items: AvroType
     props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.ARRAY
+    kind: TypeName = TypeName.ARRAY
 
 
 @dataclass(eq=False, slots=True)
@@ -84,7 +84,7 @@ class MapType:
 
     values: AvroType
     props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.MAP
+    kind: TypeName = TypeName.MAP
 
 
 @dataclass(eq=False, slots=True)
@@ -93,7 +93,7 @@ class UnionType:
 
     branches: list[AvroType]
     props: dict[str, Any] = field(default_factory=dict)
-    kind: Kind = Kind.UNION
+    kind: TypeName = TypeName.UNION
 
 
 @dataclass(eq=False, slots=True)
@@ -140,7 +140,7 @@ class RecordType(NamedType):
 
     fields: list[Field] = field(default_factory=list)
     is_error: bool = False
-    kind: Kind = Kind.RECORD
+    kind: TypeName = TypeName.RECORD
 
 
 @dataclass(eq=False, slots=True)
@@ -149,7 +149,7 @@ class EnumType(NamedType):
 
     symbols: list[str] = field(default_factory=list)
     default: str | None = None
-    kind: Kind = Kind.ENUM
+    kind: TypeName = TypeName.ENUM
 
 
 @dataclass(eq=False, slots=True)
@@ -157,7 +157,7 @@ class FixedType(NamedType):
     """A fixed number of bytes."""
 
     size: int = 0
-    kind: Kind = Kind.FIXED
+    kind: TypeName = TypeName.FIXED
 
 
 AvroType: TypeAlias = Primitive | ArrayType | MapType | UnionType | RecordType | EnumType | FixedType

@@ -16,18 +16,18 @@ from registry.schemas.avro.types import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
 )
 from registry.schemas.documents import dumps, quoted
 
-__all__ = ["Parsing", "Piece", "Stored", "Writer", "java_order"]
+__all__ = ["Parsing", "Piece", "Stored", "TypePrinter", "java_order"]
 
-KIND_NAMES: Final = frozenset(kind.value for kind in Kind)
+KIND_NAMES: Final = frozenset(kind.value for kind in TypeName)
 
 
 def java_order(text: str) -> bytes:
@@ -39,7 +39,7 @@ Piece: TypeAlias = str | tuple[AvroType, str]
 """Finished text, or a type still to be written with the namespace around it."""
 
 
-class Writer(abc.ABC):
+class TypePrinter(abc.ABC):
     """Writes a type; a named one in full the first time, then only its name. Nested types wait on a stack."""
 
     def __init__(self, known: Iterable[str]) -> None:
@@ -90,7 +90,7 @@ class Writer(abc.ABC):
     def _field(self, item: Field, namespace: str) -> list[Piece]: ...
 
 
-class Stored(Writer):
+class Stored(TypePrinter):
     """As Java's `Schema.toString`."""
 
     def _mention(self, avro: NamedType, namespace: str) -> str:
@@ -129,7 +129,7 @@ class Stored(Writer):
         return [*pieces, self._props(item.props), "}"]
 
 
-class Parsing(Writer):
+class Parsing(TypePrinter):
     """As the specification has it."""
 
     def _mention(self, avro: NamedType, namespace: str) -> str:

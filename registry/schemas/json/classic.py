@@ -18,15 +18,15 @@ from registry.schemas.json.model import (
     ConstNode,
     Criterion,
     EnumNode,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     NumberNode,
     ObjectNode,
     StringNode,
 )
 from registry.schemas.json.patterns import check_pattern
-from registry.schemas.json.reader import Place, Reader, Reading, text_of
+from registry.schemas.json.reader import Place, Reading, SchemaReader, text_of
 from registry.schemas.json.refs import Draft, draft_of
 
 __all__ = ["ClassicReader"]
@@ -51,10 +51,10 @@ FORMATS: Final = {
     Draft.DRAFT_7: NEWER_FORMATS | {"date", "time", "relative-json-pointer", "regex"},
 }
 """Formats the registry knows; it forgets the others."""
-SIMPLE_TYPES: Final = {"boolean": Kind.BOOLEAN, "null": Kind.NULL}
+SIMPLE_TYPES: Final = {"boolean": NodeKind.BOOLEAN, "null": NodeKind.NULL}
 
 
-class ClassicReader(Reader):
+class ClassicReader(SchemaReader):
     """Reads documents of the drafts before 2019-09."""
 
     def read(self, schema: Mapping[str, Any], place: Place) -> Reading:
@@ -68,7 +68,7 @@ class ClassicReader(Reader):
             found = yield from self._groups(rest, place)
         if len(found) > 1:
             found = [CombinedNode(branches=tuple(found))]
-        node = found[0] if found else Node(Kind.EMPTY)
+        node = found[0] if found else Node(NodeKind.EMPTY)
         self._common(node, schema, rest, place)
         return self.done(node, rest)
 
@@ -81,7 +81,7 @@ class ClassicReader(Reader):
             for keyword in ("readOnly", "writeOnly"):
                 if keyword in rest:
                     self.flag(schema, keyword, place)
-        node.has_default = "default" in rest and node.kind is not Kind.REFERENCE
+        node.has_default = "default" in rest and node.kind is not NodeKind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
         if isinstance(node, ArrayNode):
             # the registry looks for these two where the loader keeps what it does not know
@@ -167,7 +167,7 @@ class ClassicReader(Reader):
                 if keyword in rest:
                     yield rest[keyword], place / keyword
             said: dict[str, Any] = {keyword: rest.pop(keyword) for keyword in CONDITIONAL_KEYWORDS if keyword in rest}
-            found.append(Node(Kind.CONDITIONAL, extras=said))
+            found.append(Node(NodeKind.CONDITIONAL, extras=said))
         return found
 
     # --- types

@@ -22,8 +22,8 @@ __all__ = [
     "Criterion",
     "EnumNode",
     "Interner",
-    "Kind",
     "Node",
+    "NodeKind",
     "NotNode",
     "Number",
     "NumberNode",
@@ -36,7 +36,7 @@ __all__ = [
 Number: TypeAlias = int | Decimal
 
 
-class Kind(enum.Enum):
+class NodeKind(enum.Enum):
     """What a schema says of values, as far as the comparison tells kinds apart; the value is for people."""
 
     EMPTY = "anything"
@@ -56,7 +56,7 @@ class Kind(enum.Enum):
     REFERENCE = "reference to a reference"
 
 
-ANYTHING: Final = frozenset({Kind.EMPTY, Kind.TRUE})
+ANYTHING: Final = frozenset({NodeKind.EMPTY, NodeKind.TRUE})
 
 
 class Criterion(enum.Enum):
@@ -84,7 +84,7 @@ class Node:
 
     only_values: ClassVar[bool] = False
 
-    kind: Kind
+    kind: NodeKind
     has_default: bool = False
     is_bytes: bool = False
     typed: bool = False
@@ -106,7 +106,7 @@ class StringNode(Node):
 
     only_values: ClassVar[bool] = True
 
-    kind: Kind = Kind.STRING
+    kind: NodeKind = NodeKind.STRING
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
@@ -119,7 +119,7 @@ class NumberNode(Node):
 
     only_values: ClassVar[bool] = True
 
-    kind: Kind = Kind.NUMBER
+    kind: NodeKind = NodeKind.NUMBER
     integer: bool = False
     minimum: Number | None = None
     maximum: Number | None = None
@@ -139,7 +139,7 @@ class ArrayNode(Node):
         rest: of the items after those of `first`.
     """
 
-    kind: Kind = Kind.ARRAY
+    kind: NodeKind = NodeKind.ARRAY
     every: Node | None = None
     first: tuple[Node, ...] = ()
     more: bool = True
@@ -168,7 +168,7 @@ class ObjectNode(Node):
         needs_schema: property → schema the object must meet if it is there.
     """
 
-    kind: Kind = Kind.OBJECT
+    kind: NodeKind = NodeKind.OBJECT
     properties: Mapping[str, Node] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     patterns: Mapping[str, Node] = field(default_factory=dict)
@@ -198,7 +198,7 @@ class EnumNode(Node):
 
     only_values: ClassVar[bool] = True
 
-    kind: Kind = Kind.ENUM
+    kind: NodeKind = NodeKind.ENUM
     values: frozenset[str] = frozenset()
 
 
@@ -208,7 +208,7 @@ class ConstNode(Node):
 
     only_values: ClassVar[bool] = True
 
-    kind: Kind = Kind.CONST
+    kind: NodeKind = NodeKind.CONST
     value: str = "null"
 
 
@@ -216,8 +216,8 @@ class ConstNode(Node):
 class NotNode(Node):
     """What must not hold."""
 
-    kind: Kind = Kind.NOT
-    inner: Node = field(default_factory=lambda: Node(Kind.EMPTY))
+    kind: NodeKind = NodeKind.NOT
+    inner: Node = field(default_factory=lambda: Node(NodeKind.EMPTY))
 
     def children(self) -> Iterator[Node]:
         yield self.inner
@@ -231,7 +231,7 @@ class CombinedNode(Node):
         made: written by no one, but made by the registry from keywords side by side; 2019-09 and later only.
     """
 
-    kind: Kind = Kind.COMBINED
+    kind: NodeKind = NodeKind.COMBINED
     criterion: Criterion = Criterion.ALL
     branches: tuple[Node, ...] = ()
     made: bool = False
@@ -244,7 +244,7 @@ class CombinedNode(Node):
 class ReferenceNode(Node):
     """A `$ref`; its target is set once all of the document is read."""
 
-    kind: Kind = Kind.REFERENCE
+    kind: NodeKind = NodeKind.REFERENCE
     ref: str = ""
     target: Node | None = None
 
@@ -332,7 +332,7 @@ def _names(node: type[Node]) -> tuple[str, ...]:
 
 def _shown(node: Node) -> Node:
     """What the registry prints of a node: one that says nothing, as from `required: []`, looks like the empty one."""
-    empty = Node(Kind.EMPTY, node.has_default, node.is_bytes)
+    empty = Node(NodeKind.EMPTY, node.has_default, node.is_bytes)
     if node.kind not in NODES or node.typed:
         return node
     bare = NODES[node.kind]()

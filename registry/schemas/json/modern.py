@@ -20,8 +20,8 @@ from registry.schemas.json.model import (
     ConstNode,
     Criterion,
     EnumNode,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     NumberNode,
     ObjectNode,
@@ -29,7 +29,7 @@ from registry.schemas.json.model import (
     merged,
 )
 from registry.schemas.json.patterns import check_pattern
-from registry.schemas.json.reader import PLAIN, Place, Reader, Reading, text_of
+from registry.schemas.json.reader import PLAIN, Place, Reading, SchemaReader, text_of
 
 __all__ = ["ModernReader"]
 
@@ -59,7 +59,7 @@ SAID: Final = frozenset(("$id", "title", "description", "default"))
 """Keywords that are known, are no steps, and are printed."""
 
 
-class ModernReader(Reader):
+class ModernReader(SchemaReader):
     """Reads documents of the drafts since 2019-09."""
 
     def read(self, schema: Mapping[str, Any], place: Place) -> Reading:
@@ -81,7 +81,7 @@ class ModernReader(Reader):
         for keyword in ("title", "description", "format"):
             if keyword in schema:
                 self.text(schema, keyword, place)
-        node.has_default = schema.get("default") is not None and node.kind is not Kind.REFERENCE
+        node.has_default = schema.get("default") is not None and node.kind is not NodeKind.REFERENCE
         node.is_bytes = rest.get("connect.type") == "bytes"
         return self.done(node, rest)
 
@@ -95,9 +95,9 @@ class ModernReader(Reader):
 
     def _final(self, node: Node | None) -> Node:
         if node is None:
-            return Node(Kind.EMPTY)
+            return Node(NodeKind.EMPTY)
         if _is_made(node, Criterion.ALL) and len(node.branches) < 2:
-            node = node.branches[0] if node.branches else Node(Kind.EMPTY)
+            node = node.branches[0] if node.branches else Node(NodeKind.EMPTY)
         for branch in node.branches if isinstance(node, CombinedNode) else ():
             if isinstance(branch, CombinedNode) and branch.made:
                 self.done(branch, {})
@@ -230,7 +230,7 @@ def _if(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
     said = {keyword: schema[keyword] for keyword in ("if", "then", "else") if keyword in schema}
     for keyword, inner in said.items():
         yield inner, place / keyword
-    return [Node(Kind.CONDITIONAL, extras=said)]
+    return [Node(NodeKind.CONDITIONAL, extras=said)]
 
 
 def _items(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
@@ -239,9 +239,9 @@ def _items(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Par
             place / "items", "a list of schemas belongs into prefixItems; the registry takes none here since 2019-09"
         )
     node = yield schema["items"], place / "items"
-    if node.kind is Kind.FALSE:
+    if node.kind is NodeKind.FALSE:
         return [ArrayNode(more=False)]
-    if node.kind is Kind.TRUE:
+    if node.kind is NodeKind.TRUE:
         return [ArrayNode()]
     return [ArrayNode(rest=node) if schema.get("prefixItems") else ArrayNode(every=node)]
 
@@ -261,9 +261,9 @@ def _contains(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> 
 
 def _additional_properties(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:
     node = yield schema["additionalProperties"], place / "additionalProperties"
-    if node.kind is Kind.FALSE:
+    if node.kind is NodeKind.FALSE:
         return [ObjectNode(more=False)]
-    return [ObjectNode(rest=None if node.kind is Kind.TRUE else node)]
+    return [ObjectNode(rest=None if node.kind is NodeKind.TRUE else node)]
 
 
 def _property_names(reader: ModernReader, schema: Mapping[str, Any], place: Place) -> Parts:

@@ -15,16 +15,16 @@ from typing import Any, Final, TypeAlias
 from registry.errors import InvalidSchemaError
 from registry.limits import MAX_DIGITS
 from registry.schemas.documents import dumps
-from registry.schemas.json.model import NODES, CombinedNode, Interner, Kind, Node, Number, NumberNode, ReferenceNode
+from registry.schemas.json.model import NODES, CombinedNode, Interner, Node, NodeKind, Number, NumberNode, ReferenceNode
 from registry.schemas.json.refs import Draft, References, Scope
 
-__all__ = ["PLAIN", "Place", "Reader", "Reading", "text_of"]
+__all__ = ["PLAIN", "Place", "Reading", "SchemaReader", "text_of"]
 
 PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
     **{kind.value: functools.partial(node, typed=True) for kind, node in NODES.items()},
     "integer": lambda: NumberNode(integer=True, typed=True),
-    "boolean": lambda: Node(Kind.BOOLEAN),
-    "null": lambda: Node(Kind.NULL),
+    "boolean": lambda: Node(NodeKind.BOOLEAN),
+    "null": lambda: Node(NodeKind.NULL),
 }
 """The nodes of types, as they are where nothing else is said."""
 
@@ -56,7 +56,7 @@ Reading: TypeAlias = Generator[tuple[Any, Place], Node, Node]
 """Yields a schema inside with its place, is sent its node, returns its own."""
 
 
-class Reader(ABC):
+class SchemaReader(ABC):
     """Reads one document and what it refers to.
 
     Args:
@@ -103,7 +103,7 @@ class Reader(ABC):
 
     def done(self, node: Node, extras: Mapping[str, Any]) -> Node:
         """A node that is complete, with what its schema object says beyond it."""
-        if node.kind is Kind.REFERENCE:  # the registry forgets these beside a `$ref`
+        if node.kind is NodeKind.REFERENCE:  # the registry forgets these beside a `$ref`
             extras = {name: value for name, value in extras.items() if name not in ("default", "$id", "id")}
         node.extras = {**(node.extras or {}), **extras}
         if isinstance(node, CombinedNode):
@@ -129,7 +129,7 @@ class Reader(ABC):
 
     def _begin(self, schema: Any, place: Place) -> Node | Reading:
         if isinstance(schema, bool):
-            return Node(Kind.TRUE if schema else Kind.FALSE)
+            return Node(NodeKind.TRUE if schema else NodeKind.FALSE)
         if not isinstance(schema, dict):
             raise self.invalid(place, f"a schema is an object, true or false, not {text_of(schema)}")
         if len(schema) == 1 and isinstance(kind := schema.get("type"), str) and kind in PLAIN:

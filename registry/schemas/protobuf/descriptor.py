@@ -81,7 +81,7 @@ def from_bytes(data: bytes, which: str = "") -> File:
         reason = f"{which or 'the schema'} is neither a .proto text nor base64 of a FileDescriptorProto"
         raise InvalidSchemaError.local(reason) from error
     refuse_many(file)
-    return _Reader(file).file()
+    return _DescriptorReader(file).file()
 
 
 def refuse_many(file: Any) -> None:
@@ -132,7 +132,7 @@ def _descriptor_class() -> Any:
     return GetMessageClass(known.FindMessageTypeByName("google.protobuf.FileDescriptorProto"))
 
 
-class _Reader:
+class _DescriptorReader:
     def __init__(self, descriptor: Any) -> None:
         self.descriptor = descriptor
         self.proto3 = descriptor.syntax == "proto3"

@@ -68,10 +68,10 @@ def read(text: str, which: str = "") -> File:
         InvalidSchemaError: it is not Protobuf; the text has the line and column.
     """
     refuse_extremes(text, which)
-    return _Reader(Scanner(text, f"{which}: " if which else "")).file()
+    return _Parser(Scanner(text, f"{which}: " if which else "")).file()
 
 
-class _Reader:
+class _Parser:
     """A recursive descent; `refuse_extremes` has bounded the depth."""
 
     def __init__(self, scanner: Scanner) -> None:

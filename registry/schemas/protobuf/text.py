@@ -49,10 +49,10 @@ def text_of(file: File, types: Types | None = None) -> str:
     Raises:
         InvalidSchemaError: normalizing, and a name means nothing.
     """
-    return _Writer(types, ()).file(file)
+    return _Printer(types, ()).file(file)
 
 
-class _Writer:
+class _Printer:
     """Writes what is declared inside one scope."""
 
     def __init__(self, types: Types | None, scope: tuple[str, ...]) -> None:
@@ -61,8 +61,8 @@ class _Writer:
         if types is not None:
             self.names = Names(lambda name: types.resolve_extension(name, scope), types.extension)
 
-    def inside(self, name: str) -> _Writer:
-        return _Writer(self.types, (*self.scope, name))
+    def inside(self, name: str) -> _Printer:
+        return _Printer(self.types, (*self.scope, name))
 
     def resolved(self, name: str) -> str:
         """A type's name, in full if normalizing."""

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from registry.schemas.avro.model import ArrayType, AvroType, Field, Kind, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, Field, MapType, RecordType, TypeName, UnionType
 from serdes.columnar.contract import ColumnOptions
 from serdes.errors import SerializationError
 
@@ -88,9 +88,11 @@ class _Cut:
         return avro
 
     def _union(self, avro: UnionType, tree: Tree, inside: tuple[int, ...], path: str) -> AvroType | None:
-        if tree and sum(branch.kind is not Kind.NULL for branch in avro.branches) != 1:
+        if tree and sum(branch.kind is not TypeName.NULL for branch in avro.branches) != 1:
             raise SerializationError(f"columns: {path} is a union of several types, which is taken whole")
-        made = [branch if branch.kind is Kind.NULL else self.of(branch, tree, inside, path) for branch in avro.branches]
+        made = [
+            branch if branch.kind is TypeName.NULL else self.of(branch, tree, inside, path) for branch in avro.branches
+        ]
         kept = [branch for branch in made if branch is not None]
         if len(kept) < len(made):
             return None

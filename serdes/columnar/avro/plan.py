@@ -19,10 +19,10 @@ from registry.schemas.avro.model import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     RecordType,
+    TypeName,
     UnionType,
 )
 from serdes.columnar.avro.faults import Fault
@@ -197,12 +197,12 @@ class _Compiler:
         """Of null in a union of null and one other type, if null is null for the column too."""
         if len(writer.branches) != 2 or not isinstance(reader, UnionType) or self._is_dense(reader):
             return None
-        null = next((at for at, branch in enumerate(writer.branches) if branch.kind is Kind.NULL), None)
+        null = next((at for at, branch in enumerate(writer.branches) if branch.kind is TypeName.NULL), None)
         found = None if null is None else self._resolution.branch(writer.branches[null], reader)
-        return null if found is not None and reader.branches[found].kind is Kind.NULL else None
+        return null if found is not None and reader.branches[found].kind is TypeName.NULL else None
 
     def _is_dense(self, reader: UnionType) -> bool:
-        return self._dense and sum(branch.kind is not Kind.NULL for branch in reader.branches) > 1
+        return self._dense and sum(branch.kind is not TypeName.NULL for branch in reader.branches) > 1
 
     def _branches(self, writer: UnionType, path: Path, each: Callable[[AvroType], None]) -> None:
         table = self._program.table
@@ -221,11 +221,11 @@ class _Compiler:
         place = self._resolution.branch(writer, reader)
         assert place is not None
         branch = reader.branches[place]
-        members = [at for at, other in enumerate(reader.branches) if other.kind is not Kind.NULL]
+        members = [at for at, other in enumerate(reader.branches) if other.kind is not TypeName.NULL]
         if self._is_dense(reader):
             self._put(Op(Code.UNION, column.place, a=place, path=path))
             self._value(writer, branch, column.children[place], path)
-        elif branch.kind is Kind.NULL:
+        elif branch.kind is TypeName.NULL:
             self._put(Op(Code.NULL, column.place, path=path))
         elif len(members) == 1 or column.shape == FIXED:  # several numbers are one column of the widest
             self._value(writer, branch, column, path)
@@ -339,19 +339,21 @@ class _Compiler:
             self._put(Op(Code.SKIP_ENUM, a=len(writer.symbols), path=path))
         elif isinstance(writer, FixedType):
             self._put(Op(Code.SKIP_BYTES, a=writer.size, path=path))
-        elif writer.kind is not Kind.NULL:
+        elif writer.kind is not TypeName.NULL:
             self._put(SKIPS[writer.kind]._replace(path=path))
 
 
-FLAT: Final = tuple(kind for kind in Kind if kind not in (Kind.RECORD, Kind.ARRAY, Kind.MAP, Kind.UNION))
+FLAT: Final = tuple(
+    kind for kind in TypeName if kind not in (TypeName.RECORD, TypeName.ARRAY, TypeName.MAP, TypeName.UNION)
+)
 SKIPS: Final = {
-    Kind.BOOLEAN: Op(Code.SKIP_BOOL),
-    Kind.INT: Op(Code.SKIP_INT),
-    Kind.LONG: Op(Code.SKIP_LONG),
-    Kind.FLOAT: Op(Code.SKIP_BYTES, a=4),
-    Kind.DOUBLE: Op(Code.SKIP_BYTES, a=8),
-    Kind.BYTES: Op(Code.SKIP_TEXT),
-    Kind.STRING: Op(Code.SKIP_TEXT),
+    TypeName.BOOLEAN: Op(Code.SKIP_BOOL),
+    TypeName.INT: Op(Code.SKIP_INT),
+    TypeName.LONG: Op(Code.SKIP_LONG),
+    TypeName.FLOAT: Op(Code.SKIP_BYTES, a=4),
+    TypeName.DOUBLE: Op(Code.SKIP_BYTES, a=8),
+    TypeName.BYTES: Op(Code.SKIP_TEXT),
+    TypeName.STRING: Op(Code.SKIP_TEXT),
 }
 CELL_BYTES: Final = 5
 """What a cell takes beside its value, at most: an offset and its bit."""
@@ -381,10 +383,10 @@ def _timed(writer: AvroType, reader: AvroType, numbers: list[int]) -> Op | None:
     if written is not None and written[1] != wanted[1]:
         shared = math.gcd(wanted[1], written[1])
         numbers += [wanted[1] // shared, written[1] // shared, low, high, error]
-        return Op(Code.SCALED, a=32 if writer.kind is Kind.INT else 64, b=len(numbers) - 5)
-    if reader.kind is Kind.INT:
+        return Op(Code.SCALED, a=32 if writer.kind is TypeName.INT else 64, b=len(numbers) - 5)
+    if reader.kind is TypeName.INT:
         return Op(Code.INT_WITHIN, a=error, c=low, d=high)
-    return Op(Code.LONG_WITHIN, a=error, b=writer.kind is Kind.INT, c=low, d=high)
+    return Op(Code.LONG_WITHIN, a=error, b=writer.kind is TypeName.INT, c=low, d=high)
 
 
 def _bounds(logical: str, units: int) -> tuple[int, int]:
@@ -397,7 +399,7 @@ def _bounds(logical: str, units: int) -> tuple[int, int]:
 
 def _plain(writer: AvroType, reader: AvroType, column: Layout) -> Op:
     logical = logical_of(reader)
-    text = writer.kind is Kind.STRING
+    text = writer.kind is TypeName.STRING
     if logical == "decimal":
         size = writer.size if isinstance(writer, FixedType) else -1
         scale = reader.props.get("scale", 0)
@@ -407,25 +409,25 @@ def _plain(writer: AvroType, reader: AvroType, column: Layout) -> Op:
         return Op(Code.FIXED, a=writer.size)
     if logical == "uuid":
         return Op(Code.UUID)
-    if text or reader.kind is Kind.STRING:
+    if text or reader.kind is TypeName.STRING:
         return Op(Code.STRING)
     return _number(writer.kind, reader.kind, column)
 
 
-def _number(writer: Kind, reader: Kind, column: Layout) -> Op:
+def _number(writer: TypeName, reader: TypeName, column: Layout) -> Op:
     """What stands alone, or a number; the column may be wider than the reader's type."""
-    if writer in (Kind.INT, Kind.LONG):
-        bits = 32 if writer is Kind.INT else 64
-        if reader is Kind.DOUBLE or (reader is Kind.FLOAT and column.width == 8):
-            return Op(Code.WHOLE_DOUBLE, a=bits, b=reader is Kind.FLOAT)
-        if reader is Kind.FLOAT:
+    if writer in (TypeName.INT, TypeName.LONG):
+        bits = 32 if writer is TypeName.INT else 64
+        if reader is TypeName.DOUBLE or (reader is TypeName.FLOAT and column.width == 8):
+            return Op(Code.WHOLE_DOUBLE, a=bits, b=reader is TypeName.FLOAT)
+        if reader is TypeName.FLOAT:
             return Op(Code.WHOLE_FLOAT, a=bits)
         return Op(Code.LONG if bits == 64 else Code.INT_LONG if column.width == 8 else Code.INT)
-    if writer is Kind.FLOAT:
+    if writer is TypeName.FLOAT:
         return Op(Code.FLOAT_DOUBLE if column.width == 8 else Code.FLOAT)
     return {
-        Kind.NULL: Op(Code.NULL),
-        Kind.BOOLEAN: Op(Code.BOOL),
-        Kind.DOUBLE: Op(Code.DOUBLE),
-        Kind.BYTES: Op(Code.BYTES),
+        TypeName.NULL: Op(Code.NULL),
+        TypeName.BOOLEAN: Op(Code.BOOL),
+        TypeName.DOUBLE: Op(Code.DOUBLE),
+        TypeName.BYTES: Op(Code.BYTES),
     }[writer]

@@ -16,10 +16,10 @@ from registry.schemas.avro.model import (
     AvroType,
     EnumType,
     FixedType,
-    Kind,
     MapType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
 )
 from serdes.columnar.contract import ColumnOptions
@@ -30,29 +30,32 @@ __all__ = ["arrow_type", "members_of", "value_converter"]
 
 Convert: TypeAlias = Callable[[Any], Any]
 
-PRIMITIVES: dict[Kind, pa.DataType] = {
-    Kind.NULL: pa.null(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.INT: pa.int32(),
-    Kind.LONG: pa.int64(),
-    Kind.FLOAT: pa.float32(),
-    Kind.DOUBLE: pa.float64(),
-    Kind.BYTES: pa.binary(),
-    Kind.STRING: pa.string(),
+PRIMITIVES: dict[TypeName, pa.DataType] = {
+    TypeName.NULL: pa.null(),
+    TypeName.BOOLEAN: pa.bool_(),
+    TypeName.INT: pa.int32(),
+    TypeName.LONG: pa.int64(),
+    TypeName.FLOAT: pa.float32(),
+    TypeName.DOUBLE: pa.float64(),
+    TypeName.BYTES: pa.binary(),
+    TypeName.STRING: pa.string(),
 }
-LOGICAL: dict[tuple[Kind, str], pa.DataType] = {
-    (Kind.INT, "date"): pa.date32(),
-    (Kind.INT, "time-millis"): pa.time32("ms"),
-    (Kind.LONG, "time-micros"): pa.time64("us"),
-    (Kind.LONG, "timestamp-millis"): pa.timestamp("ms", tz="UTC"),
-    (Kind.LONG, "timestamp-micros"): pa.timestamp("us", tz="UTC"),
-    (Kind.LONG, "local-timestamp-millis"): pa.timestamp("ms"),
-    (Kind.LONG, "local-timestamp-micros"): pa.timestamp("us"),
-    (Kind.LONG, "timestamp-nanos"): pa.timestamp("ns", tz="UTC"),
-    (Kind.LONG, "local-timestamp-nanos"): pa.timestamp("ns"),
-    (Kind.STRING, "uuid"): pa.string(),
+LOGICAL: dict[tuple[TypeName, str], pa.DataType] = {
+    (TypeName.INT, "date"): pa.date32(),
+    (TypeName.INT, "time-millis"): pa.time32("ms"),
+    (TypeName.LONG, "time-micros"): pa.time64("us"),
+    (TypeName.LONG, "timestamp-millis"): pa.timestamp("ms", tz="UTC"),
+    (TypeName.LONG, "timestamp-micros"): pa.timestamp("us", tz="UTC"),
+    (TypeName.LONG, "local-timestamp-millis"): pa.timestamp("ms"),
+    (TypeName.LONG, "local-timestamp-micros"): pa.timestamp("us"),
+    (TypeName.LONG, "timestamp-nanos"): pa.timestamp("ns", tz="UTC"),
+    (TypeName.LONG, "local-timestamp-nanos"): pa.timestamp("ns"),
+    (TypeName.STRING, "uuid"): pa.string(),
 }
-WIDER = {frozenset({Kind.INT, Kind.LONG}): pa.int64(), frozenset({Kind.FLOAT, Kind.DOUBLE}): pa.float64()}
+WIDER = {
+    frozenset({TypeName.INT, TypeName.LONG}): pa.int64(),
+    frozenset({TypeName.FLOAT, TypeName.DOUBLE}): pa.float64(),
+}
 """Unions of two numbers are columns of the wider one, as in Spark."""
 DEFAULTS = ColumnOptions()
 MAX_DECIMAL128_DIGITS = 38
@@ -107,7 +110,7 @@ def _decimal(precision: int, scale: int) -> pa.DataType:
 
 def members_of(avro: UnionType) -> list[AvroType]:
     """The branches that hold a value."""
-    return [branch for branch in avro.branches if branch.kind is not Kind.NULL]
+    return [branch for branch in avro.branches if branch.kind is not TypeName.NULL]
 
 
 def _union(avro: UnionType, options: ColumnOptions, inside: tuple[RecordType, ...]) -> pa.DataType:
@@ -155,10 +158,10 @@ def value_converter(avro: AvroType, options: ColumnOptions = DEFAULTS) -> Conver
     return LEAVES.get((avro.kind, logical_of(avro)))
 
 
-LEAVES: dict[tuple[Kind, str | None], Convert] = {
-    (Kind.STRING, "uuid"): lambda value: None if value is None else str(value),
-    (Kind.FIXED, "uuid"): lambda value: None if value is None else value.bytes,
-    (Kind.FIXED, "duration"): lambda value: None if value is None else DURATION.pack(*value),
+LEAVES: dict[tuple[TypeName, str | None], Convert] = {
+    (TypeName.STRING, "uuid"): lambda value: None if value is None else str(value),
+    (TypeName.FIXED, "uuid"): lambda value: None if value is None else value.bytes,
+    (TypeName.FIXED, "duration"): lambda value: None if value is None else DURATION.pack(*value),
 }
 
 
@@ -204,7 +207,7 @@ def _union_converter(avro: UnionType, options: ColumnOptions) -> Convert | None:
         return _dense_converter(avro, options)
     if _wider(members) is not None:
         return lambda value: None if value is None else value[1]
-    places = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+    places = [at for at, branch in enumerate(avro.branches) if branch.kind is not TypeName.NULL]
     parts = {at: (f"member{n}", value_converter(avro.branches[at], options)) for n, at in enumerate(places)}
 
     def convert(value: Any) -> Any:
@@ -218,7 +221,7 @@ def _union_converter(avro: UnionType, options: ColumnOptions) -> Convert | None:
 
 def _dense_converter(avro: UnionType, options: ColumnOptions) -> Convert:
     converters = [value_converter(branch, options) for branch in avro.branches]
-    null = next((at for at, branch in enumerate(avro.branches) if branch.kind is Kind.NULL), 0)
+    null = next((at for at, branch in enumerate(avro.branches) if branch.kind is TypeName.NULL), 0)
 
     def convert(value: Any) -> Any:
         if value is None:

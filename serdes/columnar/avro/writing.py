@@ -17,8 +17,8 @@ from registry.schemas.avro.model import (
     AvroType,
     Field,
     FixedType,
-    Kind,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -253,7 +253,7 @@ class _Compiler:
             )  # fmt: skip
         if isinstance(avro, UnionType):
             return self._union(number, column, avro, union)
-        if pa.types.is_null(kind) and avro.kind is Kind.NULL:
+        if pa.types.is_null(kind) and avro.kind is TypeName.NULL:
             return Step(Op.NULL, what="null", **union)
         if pa.types.is_null(kind) and union.get("null_place", -1) >= 0:
             return Step(Op.NULL, what="null", **{**union, "place": -1})
@@ -272,9 +272,9 @@ class _Compiler:
     # --- unions
 
     def _union(self, number: int, column: Column, avro: UnionType, union: dict[str, Any]) -> Step:
-        nulls = [at for at, branch in enumerate(avro.branches) if branch.kind is Kind.NULL]
+        nulls = [at for at, branch in enumerate(avro.branches) if branch.kind is TypeName.NULL]
         null_place = nulls[0] if nulls else -1
-        members = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+        members = [at for at, branch in enumerate(avro.branches) if branch.kind is not TypeName.NULL]
         kind = column.type
         what = f"the union [{', '.join(described(branch) for branch in avro.branches)}]"
         if pa.types.is_null(kind) and nulls:
@@ -296,11 +296,11 @@ class _Compiler:
         kinds = {avro.branches[at].kind: at for at in members}
         if (
             column.type in WHOLE
-            and kinds.keys() == {Kind.INT, Kind.LONG}
+            and kinds.keys() == {TypeName.INT, TypeName.LONG}
             and not any(logical_of(avro.branches[at]) for at in members)
         ):
-            both = {**union, "place": kinds[Kind.LONG], "int_place": kinds[Kind.INT], "branch": "long"}
-            return self._made(number, column, avro.branches[kinds[Kind.LONG]], both)
+            both = {**union, "place": kinds[TypeName.LONG], "int_place": kinds[TypeName.INT], "branch": "long"}
+            return self._made(number, column, avro.branches[kinds[TypeName.LONG]], both)
         known, refusals = len(self.steps), []
         for at in sorted(members, key=lambda at: _unlikeness(column, avro.branches[at])):
             branch = avro.branches[at]
@@ -316,7 +316,7 @@ class _Compiler:
     def _variant(self, number: int, column: Column, avro: UnionType, union: dict[str, Any], what: str) -> Step:
         """Members of an Arrow union: in the order of the branches if there are as many, else each to the most alike."""
         kind = column.type
-        members = [at for at, branch in enumerate(avro.branches) if branch.kind is not Kind.NULL]
+        members = [at for at, branch in enumerate(avro.branches) if branch.kind is not TypeName.NULL]
         in_order = len(members) == len(column.kids)
         by_id = bytearray(b"\xff" * 128)
         kids = []
@@ -371,7 +371,7 @@ class _Compiler:
                     where, f"the column is missing, and the default can't be used: {error.reason}"
                 ) from error
         elif isinstance(one.type, UnionType) and takes_null(one.type):
-            at = next(at for at, branch in enumerate(one.type.branches) if branch.kind is Kind.NULL)
+            at = next(at for at, branch in enumerate(one.type.branches) if branch.kind is TypeName.NULL)
             data = bytes([at << 1]) if at < 64 else bytes([at << 1 & 0x7F | 0x80, at >> 6])
         elif takes_null(one.type):
             data = b""
@@ -407,10 +407,10 @@ class _Compiler:
         )
 
 
-PARTS: Final[dict[Kind, Callable[..., Step | None]]] = {
-    Kind.RECORD: _Compiler.record,
-    Kind.ARRAY: _Compiler.array,
-    Kind.MAP: _Compiler.map,
+PARTS: Final[dict[TypeName, Callable[..., Step | None]]] = {
+    TypeName.RECORD: _Compiler.record,
+    TypeName.ARRAY: _Compiler.array,
+    TypeName.MAP: _Compiler.map,
 }
 
 
@@ -463,13 +463,15 @@ def _unlikeness(column: Column, branch: AvroType) -> int:
 
 
 NARROW: Final = (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16())
-NEAREST_32: Final = (Kind.INT, Kind.LONG, Kind.DOUBLE, Kind.FLOAT)
+NEAREST_32: Final = (TypeName.INT, TypeName.LONG, TypeName.DOUBLE, TypeName.FLOAT)
 NEAREST: Final = {
-    **dict.fromkeys((pa.int64(), pa.uint32(), pa.uint64()), (Kind.LONG, Kind.INT, Kind.DOUBLE, Kind.FLOAT)),
-    **dict.fromkeys((pa.float16(), pa.float32()), (Kind.FLOAT, Kind.DOUBLE)),
-    pa.float64(): (Kind.DOUBLE, Kind.FLOAT),
-    **dict.fromkeys(TEXT, (Kind.STRING, Kind.ENUM)),
-    **dict.fromkeys(OCTETS, (Kind.BYTES, Kind.FIXED)),
+    **dict.fromkeys(
+        (pa.int64(), pa.uint32(), pa.uint64()), (TypeName.LONG, TypeName.INT, TypeName.DOUBLE, TypeName.FLOAT)
+    ),
+    **dict.fromkeys((pa.float16(), pa.float32()), (TypeName.FLOAT, TypeName.DOUBLE)),
+    pa.float64(): (TypeName.DOUBLE, TypeName.FLOAT),
+    **dict.fromkeys(TEXT, (TypeName.STRING, TypeName.ENUM)),
+    **dict.fromkeys(OCTETS, (TypeName.BYTES, TypeName.FIXED)),
 }
 
 
@@ -485,7 +487,7 @@ def _leaf(column: Column, avro: AvroType) -> Step | None:
         return _uuid(column.type, avro)
     if logical == "duration":
         return _duration(column.type)
-    if avro.kind in (Kind.INT, Kind.LONG):
+    if avro.kind in (TypeName.INT, TypeName.LONG):
         return _whole(column.type, avro, logical)
     return LEAVES[avro.kind](column, avro) if avro.kind in LEAVES else None
 
@@ -496,7 +498,7 @@ def _boolean(column: Column, avro: AvroType) -> Step | None:
 
 def _float(column: Column, avro: AvroType) -> Step | None:
     source = REAL.get(column.type, WHOLE.get(column.type))
-    return None if source is None else Step(Op.FLOAT if avro.kind is Kind.FLOAT else Op.DOUBLE, source)
+    return None if source is None else Step(Op.FLOAT if avro.kind is TypeName.FLOAT else Op.DOUBLE, source)
 
 
 def _bytes(column: Column, avro: AvroType) -> Step | None:
@@ -532,26 +534,26 @@ def _fixed(column: Column, avro: Any) -> Step | None:
     return Step(Op.FIXED, source, width=width, size=avro.size)
 
 
-LEAVES: Final[dict[Kind, Callable[[Column, Any], Step | None]]] = {
-    Kind.BOOLEAN: _boolean,
-    Kind.FLOAT: _float,
-    Kind.DOUBLE: _float,
-    Kind.BYTES: _bytes,
-    Kind.STRING: _string,
-    Kind.ENUM: _enum,
-    Kind.FIXED: _fixed,
+LEAVES: Final[dict[TypeName, Callable[[Column, Any], Step | None]]] = {
+    TypeName.BOOLEAN: _boolean,
+    TypeName.FLOAT: _float,
+    TypeName.DOUBLE: _float,
+    TypeName.BYTES: _bytes,
+    TypeName.STRING: _string,
+    TypeName.ENUM: _enum,
+    TypeName.FIXED: _fixed,
 }
 
 
 def _uuid(kind: pa.DataType, avro: AvroType) -> Step | None:
     if kind in TEXT:
-        if avro.kind is Kind.STRING:
+        if avro.kind is TypeName.STRING:
             return Step(Op.OCTETS, TEXT[kind], check=UUID_TEXT)
         return Step(Op.UUID_OF_TEXT, TEXT[kind], size=16)
     source, width = _octets(kind)
     if source is None or width not in (0, 16):
         return None
-    if avro.kind is Kind.STRING:
+    if avro.kind is TypeName.STRING:
         return Step(Op.UUID_OF_BYTES, source, width=width)
     return Step(Op.FIXED, source, width=width, size=16)
 
@@ -584,7 +586,7 @@ def _decimal(kind: pa.DataType, avro: Any) -> Step | None:
 
 def _whole(kind: pa.DataType, avro: AvroType, logical: str | None) -> Step | None:
     """Whole numbers, dates, times, points in time; `times` or `over` turn one unit into the other."""
-    least, most = INT_RANGE if avro.kind is Kind.INT else (LOW, HIGH)
+    least, most = INT_RANGE if avro.kind is TypeName.INT else (LOW, HIGH)
     if logical is not None:
         least, most = _logical_range(logical)
     if kind in WHOLE:

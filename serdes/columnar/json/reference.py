@@ -57,7 +57,7 @@ def read(plan: JsonPlan, payload: bytes, max_row_bytes: int) -> Any:
         text = payload.decode()
     except UnicodeDecodeError:
         raise Bad(Fault.NOT_UTF8, 0) from None
-    reader = _Reader(plan, text, max_row_bytes)
+    reader = _RowReader(plan, text, max_row_bytes)
     value = reader.value(0, reader.space(0))
     if reader.space(reader.at) != len(text):
         raise Bad(Fault.LEFT_OVER, 0)
@@ -66,7 +66,7 @@ def read(plan: JsonPlan, payload: bytes, max_row_bytes: int) -> Any:
     return value
 
 
-class _Reader:
+class _RowReader:
     def __init__(self, plan: JsonPlan, text: str, left: int) -> None:
         self._steps, self._text, self.left = plan.steps, text, left
         self.at = 0
@@ -357,13 +357,13 @@ TEXTS: Final[dict[Expected, Callable[[Step, str], Any]]] = {
     Expected.UUID: _uuid,
     Expected.DECIMAL: _decimal,
 }
-READERS: Final[dict[Expected, Callable[[_Reader, Step, int], Any]]] = {
-    Expected.BOOLEAN: _Reader.boolean,
-    Expected.INTEGER: _Reader.number,
-    Expected.NUMBER: _Reader.number,
-    **dict.fromkeys(TEXTS, _Reader.text),
-    Expected.ANY: _Reader.any,
-    Expected.ARRAY: _Reader.array,
-    Expected.MAP: _Reader.map,
-    Expected.OBJECT: _Reader.object,
+READERS: Final[dict[Expected, Callable[[_RowReader, Step, int], Any]]] = {
+    Expected.BOOLEAN: _RowReader.boolean,
+    Expected.INTEGER: _RowReader.number,
+    Expected.NUMBER: _RowReader.number,
+    **dict.fromkeys(TEXTS, _RowReader.text),
+    Expected.ANY: _RowReader.any,
+    Expected.ARRAY: _RowReader.array,
+    Expected.MAP: _RowReader.map,
+    Expected.OBJECT: _RowReader.object,
 }

@@ -14,7 +14,7 @@ from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult
 from serdes.columnar.protobuf.format import Capsule, path_of
 from serdes.columnar.protobuf.pure import write_row
 from serdes.columnar.protobuf.texts import payload_of
-from serdes.columnar.protobuf.tree import Field, Kind, Message, Shape, is_list
+from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, is_list
 from serdes.columnar.protobuf.writing import Lowered, writing_plan
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema
@@ -148,7 +148,8 @@ def _counted(kind: pa.DataType) -> pa.DataType:
 
 def _has_json(tree: Message) -> bool:
     return any(
-        field.kind is Kind.JSON or (field.message is not None and _has_json(field.message)) for field in tree.columns
+        field.kind is FieldType.JSON or (field.message is not None and _has_json(field.message))
+        for field in tree.columns
     )
 
 
@@ -165,7 +166,7 @@ def _with_payloads(array: Any, tree: Message, pool: Any) -> pa.StructArray:
 def _column(array: Any, field: Field, pool: Any) -> pa.Array:
     if pa.types.is_null(array.type):
         return array
-    if field.kind is not Kind.JSON and (field.message is None or not _has_json(field.message)):
+    if field.kind is not FieldType.JSON and (field.message is None or not _has_json(field.message)):
         return array
     if field.shape is Shape.ONE:
         return _values(array, field, pool)

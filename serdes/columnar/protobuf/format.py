@@ -19,7 +19,7 @@ from registry.schemas.references import Resolver, resolve_all
 from serdes.columnar.assemble import errors_of
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
-from serdes.columnar.protobuf.plan import ProtobufPlan, Reader, arrow_type, frame_paths, plan
+from serdes.columnar.protobuf.plan import ProtobufPlan, ReaderType, arrow_type, frame_paths, plan
 from serdes.columnar.protobuf.pure import read_payload
 from serdes.columnar.protobuf.texts import json_of
 from serdes.columnar.protobuf.tree import Message
@@ -107,7 +107,7 @@ def load_resolved(schema: Schema, resolve: Resolver | None) -> ProtobufSchema:
 
 
 @lru_cache(maxsize=64)
-def _kernel(reader: Reader) -> Any:
+def _kernel(reader: ReaderType) -> Any:
     from serdes.kernels.native import protobuf_columns
 
     return protobuf_columns.ColumnReader(reader.tree, reader.nanoseconds)
@@ -149,7 +149,7 @@ def _errors(
     frames: Any,
     plans: Sequence[ProtobufPlan],
     chosen: Sequence[int],
-    reader: Reader,
+    reader: ReaderType,
     errors: dict[int, str],
     replaced: dict[int, bytes],
     judged: dict[int, str],
@@ -182,14 +182,14 @@ def _payload(frames: Any, row: int) -> bytes:
     return payload if frames.tail(row) is not None else payload[unpack_indexes(payload, 0)[1] :]
 
 
-def _what_counts(reader: Reader, payload: bytes) -> bytes:
+def _what_counts(reader: ReaderType, payload: bytes) -> bytes:
     message: Any = GetMessageClass(reader.descriptor)
     made = message.FromString(payload)
     made.DiscardUnknownFields()
     return bytes(made.SerializePartialToString())
 
 
-def _as_json(batch: Any, kernel: Any, frames: Any, reader: Reader, errors: dict[int, str]) -> bool:
+def _as_json(batch: Any, kernel: Any, frames: Any, reader: ReaderType, errors: dict[int, str]) -> bool:
     """Makes text of the messages that are columns of JSON; true if rows have to be left out for that."""
     pool = reader.descriptor.file.pool
     again = False
@@ -253,7 +253,7 @@ def _pure(frames: Any, plans: Sequence[ProtobufPlan], plan_of_row: bytes, option
     return DecodeResult(pa.array(rows, reader.type), errors_of(frames.rows, errors))
 
 
-def _read(reader: Reader, frames: Any, row: int, one: ProtobufPlan) -> dict[str, Any]:
+def _read(reader: ReaderType, frames: Any, row: int, one: ProtobufPlan) -> dict[str, Any]:
     tail = frames.tail(row)
     payload = frames.payload(row)
     indexes, start = unpack_indexes(payload if tail is None else tail, 0)

@@ -17,18 +17,18 @@ from typing import Any, Final
 import pyarrow as pa
 
 from serdes.columnar.contract import ColumnOptions
-from serdes.columnar.protobuf.tree import Kind, Message, Shape, message_tree
+from serdes.columnar.protobuf.tree import FieldType, Message, Shape, message_tree
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema
 
-__all__ = ["ProtobufPlan", "Reader", "arrow_type", "frame_paths", "message_type", "plan", "reader_of"]
+__all__ = ["ProtobufPlan", "ReaderType", "arrow_type", "frame_paths", "message_type", "plan", "reader_of"]
 
 MAX_NUMBER: Final = 2**29 - 1
 GROUP: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reader:
+class ReaderType:
     """What payloads are read as: one for all plans of a reader's schema.
 
     Attributes:
@@ -57,7 +57,7 @@ class ProtobufPlan:
         paths: the paths of the message type that frames may name.
     """
 
-    reader: Reader
+    reader: ReaderType
     writer: ProtobufSchema
     paths: tuple[tuple[int, ...], ...]
 
@@ -92,7 +92,7 @@ def plan(writer: ProtobufSchema, reader: ProtobufSchema, options: ColumnOptions)
 
 
 @lru_cache(maxsize=64)
-def reader_of(schema: ProtobufSchema, options: ColumnOptions) -> Reader:
+def reader_of(schema: ProtobufSchema, options: ColumnOptions) -> ReaderType:
     """A reader's schema with options, verified.
 
     Raises:
@@ -102,7 +102,7 @@ def reader_of(schema: ProtobufSchema, options: ColumnOptions) -> Reader:
     depth = options.recursive_max_depth or None
     tree = message_tree(descriptor, options.columns, options.enums, options.time_unit, depth)
     _verify(tree)
-    return Reader(descriptor, tree, options.time_unit == "ns")
+    return ReaderType(descriptor, tree, options.time_unit == "ns")
 
 
 def message_type(schema: ProtobufSchema, name: str = "") -> Any:
@@ -167,8 +167,8 @@ def _verify(tree: Message) -> None:
     if [field.name for field in tree.columns] != [field.name for field in tree.type]:
         raise SerializationError(f"message type {tree.full_name}: its columns are not its fields")
     for field in tree.columns:
-        if (field.kind is Kind.MESSAGE) != (field.message is not None) or (
-            (field.kind is Kind.ENUM) != (field.symbols is not None)
+        if (field.kind is FieldType.MESSAGE) != (field.message is not None) or (
+            (field.kind is FieldType.ENUM) != (field.symbols is not None)
         ):
             raise SerializationError(f"message type {tree.full_name}: field {field.name} has no type")
         if field.shape is Shape.MAP and (field.message is None or len(field.message.columns) != 2):

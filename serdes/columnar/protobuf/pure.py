@@ -14,9 +14,9 @@ import pyarrow as pa
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from serdes.columnar.protobuf.plan import Reader
+from serdes.columnar.protobuf.plan import ReaderType
 from serdes.columnar.protobuf.texts import json_of, payload_of
-from serdes.columnar.protobuf.tree import Field, Kind, Message, Shape, Symbols
+from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, Symbols
 from serdes.columnar.protobuf.writing import LENGTHS, PER_SECOND, WritingPlan
 from serdes.errors import SerializationError
 
@@ -27,19 +27,19 @@ LAST_SECOND: Final = 253_402_300_799
 LONGEST_SECONDS: Final = 315_576_000_000
 NS_SECONDS: Final = 9_223_372_036
 NANOS: Final = 1_000_000_000
-SCALARS: Final = frozenset(set(Kind) - LENGTHS | {Kind.STRING, Kind.BYTES})
+SCALARS: Final = frozenset(set(FieldType) - LENGTHS | {FieldType.STRING, FieldType.BYTES})
 TOO_LARGE_FOR_FLOAT: Final = 3.4028235677973366e38
 SIGNED_32, SIGNED_64 = (-(2**31), 2**31 - 1), (-(2**63), 2**63 - 1)
-RANGES: Final[Mapping[Kind, tuple[int, int]]] = {
-    **dict.fromkeys((Kind.INT32, Kind.SINT32, Kind.SFIXED32), SIGNED_32),
-    **dict.fromkeys((Kind.INT64, Kind.SINT64, Kind.SFIXED64), SIGNED_64),
-    **dict.fromkeys((Kind.UINT32, Kind.FIXED32), (0, 2**32 - 1)),
-    **dict.fromkeys((Kind.UINT64, Kind.FIXED64), (0, 2**64 - 1)),
+RANGES: Final[Mapping[FieldType, tuple[int, int]]] = {
+    **dict.fromkeys((FieldType.INT32, FieldType.SINT32, FieldType.SFIXED32), SIGNED_32),
+    **dict.fromkeys((FieldType.INT64, FieldType.SINT64, FieldType.SFIXED64), SIGNED_64),
+    **dict.fromkeys((FieldType.UINT32, FieldType.FIXED32), (0, 2**32 - 1)),
+    **dict.fromkeys((FieldType.UINT64, FieldType.FIXED64), (0, 2**64 - 1)),
 }
 DIGITS: Final = re.compile(r"0|-?[1-9][0-9]{0,9}|-0", re.ASCII)
 
 
-def read_payload(reader: Reader, payload: bytes) -> dict[str, Any]:
+def read_payload(reader: ReaderType, payload: bytes) -> dict[str, Any]:
     """A payload as a value that pyarrow takes for `reader.type`.
 
     Raises:
@@ -59,7 +59,7 @@ def read_payload(reader: Reader, payload: bytes) -> dict[str, Any]:
 
 
 class _Row:
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ReaderType) -> None:
         self._nanoseconds = reader.nanoseconds
         self._pool = reader.descriptor.file.pool
 
@@ -83,12 +83,12 @@ class _Row:
     def _one(self, field: Field, value: Any, path: str) -> Any:
         if field.wrapped:
             value = value.value
-        if field.kind is Kind.MESSAGE:
+        if field.kind is FieldType.MESSAGE:
             assert field.message is not None
             return self.of(field.message, value, path)
         if field.symbols is not None and not field.symbols.as_numbers:
             return field.symbols.names.get(value, str(value))
-        if field.kind in (Kind.TIMESTAMP, Kind.DURATION):
+        if field.kind in (FieldType.TIMESTAMP, FieldType.DURATION):
             return self._time(field.kind, value.seconds, value.nanos, path)
         if field.json is not None:
             try:
@@ -96,19 +96,19 @@ class _Row:
             except SerializationError as error:
                 error.path = path
                 raise
-        if isinstance(value, bytes) and field.kind is Kind.STRING:
+        if isinstance(value, bytes) and field.kind is FieldType.STRING:
             raise SerializationError("text that is not UTF-8", path=path)
         return value
 
-    def _time(self, kind: Kind, seconds: int, nanos: int, path: str) -> int:
+    def _time(self, kind: FieldType, seconds: int, nanos: int, path: str) -> int:
         if not time_fits(kind, seconds, nanos, self._nanoseconds):
             raise SerializationError(f"{seconds} s and {nanos} ns are out of range", path=path)
         return seconds * NANOS + nanos if self._nanoseconds else seconds * 1_000_000 + int(nanos / 1000)
 
 
-def time_fits(kind: Kind, seconds: int, nanos: int, nanoseconds: bool) -> bool:
+def time_fits(kind: FieldType, seconds: int, nanos: int, nanoseconds: bool) -> bool:
     """Whether a Timestamp or Duration is a valid one that a column has place for."""
-    if kind is Kind.TIMESTAMP:
+    if kind is FieldType.TIMESTAMP:
         valid = FIRST_SECOND <= seconds <= LAST_SECOND and 0 <= nanos < NANOS
     else:
         valid = abs(seconds) <= LONGEST_SECONDS and abs(nanos) < NANOS and seconds * nanos >= 0
@@ -191,7 +191,7 @@ class _Writing:
     def _message(self, held: Any, field: Field, kind: pa.DataType, value: Any, path: str) -> None:
         if field.wrapped:
             held.value = self._scalar(field, value, path)
-        elif field.kind is Kind.MESSAGE:
+        elif field.kind is FieldType.MESSAGE:
             assert field.message is not None
             self.fill(held, field.message, kind, value, path)
         elif field.json is not None:
@@ -207,7 +207,7 @@ class _Writing:
             return _number_of(field.symbols, value, path)
         if field.kind in RANGES and not RANGES[field.kind][0] <= value <= RANGES[field.kind][1]:
             raise SerializationError("the number does not fit the field", path=path)
-        if field.kind is Kind.FLOAT and math.isfinite(value) and abs(value) >= TOO_LARGE_FOR_FLOAT:
+        if field.kind is FieldType.FLOAT and math.isfinite(value) and abs(value) >= TOO_LARGE_FOR_FLOAT:
             raise SerializationError("the number does not fit the field", path=path)
         return value
 
@@ -226,11 +226,11 @@ def _number_of(symbols: Symbols, value: Any, path: str) -> int:
     return number
 
 
-def _parts(kind: Kind, unit: str, value: int, path: str) -> tuple[int, int]:
+def _parts(kind: FieldType, unit: str, value: int, path: str) -> tuple[int, int]:
     """Seconds and nanoseconds of a time; a Duration's have one sign."""
     nanos = value * (NANOS // PER_SECOND[unit])
     seconds, rest = divmod(nanos, NANOS)
-    if kind is Kind.DURATION and seconds < 0 and rest:
+    if kind is FieldType.DURATION and seconds < 0 and rest:
         seconds, rest = seconds + 1, rest - NANOS
     if not time_fits(kind, seconds, rest, False):
         raise SerializationError("the time is out of the range that Protobuf has for it", path=path)

@@ -19,7 +19,7 @@ __all__ = [
     "ENUMS",
     "TIME_UNITS",
     "Field",
-    "Kind",
+    "FieldType",
     "Message",
     "Shape",
     "Symbols",
@@ -36,7 +36,7 @@ ENUMS: Final = ("name", "number")
 TIME_UNITS: Final = ("us", "ns")
 
 
-class Kind(IntEnum):
+class FieldType(IntEnum):
     """What a field holds on the wire; up to `SINT64` the numbers of `FieldDescriptorProto.Type`."""
 
     DOUBLE = 1
@@ -113,7 +113,7 @@ class Field:
 
     name: str
     number: int
-    kind: Kind
+    kind: FieldType
     shape: Shape
     delimited: bool
     wrapped: bool
@@ -182,39 +182,39 @@ def _on_wire(field: Field) -> str:
 # --- descriptors
 
 
-SCALARS: Final[Mapping[Kind, pa.DataType]] = {
-    Kind.DOUBLE: pa.float64(),
-    Kind.FLOAT: pa.float32(),
-    Kind.INT64: pa.int64(),
-    Kind.UINT64: pa.uint64(),
-    Kind.INT32: pa.int32(),
-    Kind.FIXED64: pa.uint64(),
-    Kind.FIXED32: pa.uint32(),
-    Kind.BOOL: pa.bool_(),
-    Kind.STRING: pa.string(),
-    Kind.BYTES: pa.binary(),
-    Kind.UINT32: pa.uint32(),
-    Kind.SFIXED32: pa.int32(),
-    Kind.SFIXED64: pa.int64(),
-    Kind.SINT32: pa.int32(),
-    Kind.SINT64: pa.int64(),
-    Kind.JSON: pa.string(),
+SCALARS: Final[Mapping[FieldType, pa.DataType]] = {
+    FieldType.DOUBLE: pa.float64(),
+    FieldType.FLOAT: pa.float32(),
+    FieldType.INT64: pa.int64(),
+    FieldType.UINT64: pa.uint64(),
+    FieldType.INT32: pa.int32(),
+    FieldType.FIXED64: pa.uint64(),
+    FieldType.FIXED32: pa.uint32(),
+    FieldType.BOOL: pa.bool_(),
+    FieldType.STRING: pa.string(),
+    FieldType.BYTES: pa.binary(),
+    FieldType.UINT32: pa.uint32(),
+    FieldType.SFIXED32: pa.int32(),
+    FieldType.SFIXED64: pa.int64(),
+    FieldType.SINT32: pa.int32(),
+    FieldType.SINT64: pa.int64(),
+    FieldType.JSON: pa.string(),
 }
 GROUP: Final = 10
 VERIFY: Final = 2  # of `google.protobuf.FeatureSet.Utf8Validation`
 TIMESTAMP: Final = "google.protobuf.Timestamp"
 DURATION: Final = "google.protobuf.Duration"
 JSON: Final = frozenset(f"google.protobuf.{name}" for name in ("Struct", "Value", "ListValue", "Any"))
-WRAPPERS: Final[Mapping[str, Kind]] = {
-    "google.protobuf.DoubleValue": Kind.DOUBLE,
-    "google.protobuf.FloatValue": Kind.FLOAT,
-    "google.protobuf.Int64Value": Kind.INT64,
-    "google.protobuf.UInt64Value": Kind.UINT64,
-    "google.protobuf.Int32Value": Kind.INT32,
-    "google.protobuf.UInt32Value": Kind.UINT32,
-    "google.protobuf.BoolValue": Kind.BOOL,
-    "google.protobuf.StringValue": Kind.STRING,
-    "google.protobuf.BytesValue": Kind.BYTES,
+WRAPPERS: Final[Mapping[str, FieldType]] = {
+    "google.protobuf.DoubleValue": FieldType.DOUBLE,
+    "google.protobuf.FloatValue": FieldType.FLOAT,
+    "google.protobuf.Int64Value": FieldType.INT64,
+    "google.protobuf.UInt64Value": FieldType.UINT64,
+    "google.protobuf.Int32Value": FieldType.INT32,
+    "google.protobuf.UInt32Value": FieldType.UINT32,
+    "google.protobuf.BoolValue": FieldType.BOOL,
+    "google.protobuf.StringValue": FieldType.STRING,
+    "google.protobuf.BytesValue": FieldType.BYTES,
 }
 
 
@@ -322,16 +322,16 @@ class _Builder:
         if is_map and wanted is not None and dotted:
             wanted = {"key": None, "value": wanted}
         message = None
-        if kind is Kind.MESSAGE and kept:
+        if kind is FieldType.MESSAGE and kept:
             kept = not self._cut(full_name, inside)
-        if kind is Kind.MESSAGE and kept:
+        if kind is FieldType.MESSAGE and kept:
             message = self.message(of_message, wanted, inside, dotted)
         elif wanted is not None and kept:
             raise SerializationError(f"column {found.name!r} is not a message: it has no field {next(iter(wanted))!r}")
         if is_map and message is not None:
             message = Message(message.full_name, tuple(map(_in_entry, message.fields)), (), message.type)
             kept = all(field.kept for field in message.fields)
-        symbols = self._symbols(found.enum_type) if kind is Kind.ENUM else None
+        symbols = self._symbols(found.enum_type) if kind is FieldType.ENUM else None
         shape = Shape.MAP if is_map else Shape.LIST if found.is_repeated else Shape.ONE
         oneof = found.containing_oneof
         return Field(
@@ -348,7 +348,7 @@ class _Builder:
             oneof=-1 if oneof is None else oneofs.index(oneof.name),
             symbols=symbols,
             message=message,
-            json=full_name if kind is Kind.JSON else None,
+            json=full_name if kind is FieldType.JSON else None,
             kept=kept,
             type=self._type(kind, shape, symbols, message),
         )
@@ -370,15 +370,15 @@ class _Builder:
         numbers = {value.name: value.number for value in enum.values}
         return Symbols(enum.full_name, names, numbers, enum.is_closed, self.as_numbers)
 
-    def _type(self, kind: Kind, shape: Shape, symbols: Symbols | None, message: Message | None) -> pa.DataType:
+    def _type(self, kind: FieldType, shape: Shape, symbols: Symbols | None, message: Message | None) -> pa.DataType:
         one: pa.DataType
-        if kind is Kind.MESSAGE:
+        if kind is FieldType.MESSAGE:
             one = pa.null() if message is None else message.type
         elif symbols is not None:
             one = pa.int32() if symbols.as_numbers else pa.string()
-        elif kind is Kind.TIMESTAMP:
+        elif kind is FieldType.TIMESTAMP:
             one = pa.timestamp(self.time_unit, tz="UTC")
-        elif kind is Kind.DURATION:
+        elif kind is FieldType.DURATION:
             one = pa.duration(self.time_unit)
         else:
             one = SCALARS[kind]
@@ -392,9 +392,9 @@ def _in_entry(field: Field) -> Field:
     return replace(field, implicit=True, required=False, oneof=-1)
 
 
-def _kind(found: Any, full_name: str | None) -> Kind:
+def _kind(found: Any, full_name: str | None) -> FieldType:
     if full_name is None:
-        return Kind(found.type)
+        return FieldType(found.type)
     if full_name in (TIMESTAMP, DURATION):
-        return Kind.TIMESTAMP if full_name == TIMESTAMP else Kind.DURATION
-    return Kind.JSON if full_name in JSON else WRAPPERS.get(full_name, Kind.MESSAGE)
+        return FieldType.TIMESTAMP if full_name == TIMESTAMP else FieldType.DURATION
+    return FieldType.JSON if full_name in JSON else WRAPPERS.get(full_name, FieldType.MESSAGE)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from serdes.columnar.protobuf.plan import message_type
-from serdes.columnar.protobuf.tree import Field, Kind, Message, Shape, is_list, tree_of_columns
+from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, is_list, tree_of_columns
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema, index_path
 from serdes.frames.framing import pack_indexes
@@ -35,9 +35,11 @@ TEXTS: Final[Mapping[pa.DataType, int]] = {pa.string(): 11, pa.large_string(): 1
 OCTETS: Final[Mapping[pa.DataType, int]] = {pa.binary(): 11, pa.large_binary(): 12}
 BOOL, FIXED_BYTES, STRUCT, LIST, LARGE_LIST, NULL = 10, 13, 14, 15, 16, 17
 PER_SECOND: Final[Mapping[str, int]] = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
-FIXED64_KINDS: Final = frozenset((Kind.DOUBLE, Kind.FIXED64, Kind.SFIXED64))
-FIXED32_KINDS: Final = frozenset((Kind.FLOAT, Kind.FIXED32, Kind.SFIXED32))
-LENGTHS: Final = frozenset((Kind.STRING, Kind.BYTES, Kind.MESSAGE, Kind.TIMESTAMP, Kind.DURATION, Kind.JSON))
+FIXED64_KINDS: Final = frozenset((FieldType.DOUBLE, FieldType.FIXED64, FieldType.SFIXED64))
+FIXED32_KINDS: Final = frozenset((FieldType.FLOAT, FieldType.FIXED32, FieldType.SFIXED32))
+LENGTHS: Final = frozenset(
+    (FieldType.STRING, FieldType.BYTES, FieldType.MESSAGE, FieldType.TIMESTAMP, FieldType.DURATION, FieldType.JSON)
+)
 MAX_ONEOFS: Final = 63
 
 
@@ -142,7 +144,7 @@ def _check_field(field: Field, kind: pa.DataType, path: str) -> None:
 
 
 def _check_value(field: Field, kind: pa.DataType, path: str) -> None:
-    if field.kind is Kind.MESSAGE:
+    if field.kind is FieldType.MESSAGE:
         assert field.message is not None
         if not pa.types.is_struct(kind):
             raise SerializationError(f"a struct is needed for {field.message.full_name}, not {kind}", path=path)
@@ -150,7 +152,7 @@ def _check_value(field: Field, kind: pa.DataType, path: str) -> None:
         return
     if source_of(field, kind) is None:
         text = f"{kind} can't be written as {field.kind.name.lower()}"
-        if field.kind is Kind.TIMESTAMP and pa.types.is_timestamp(kind):
+        if field.kind is FieldType.TIMESTAMP and pa.types.is_timestamp(kind):
             text = f"{kind} has no time zone: which instants are meant? Cast it to timestamp('us', 'UTC')"
         raise SerializationError(text, path=path)
 
@@ -159,24 +161,24 @@ def source_of(field: Field, kind: pa.DataType) -> int | None:
     """How the kernel reads values of a type for a field; None if it can't be written as that."""
     if pa.types.is_null(kind):
         return NULL
-    if field.kind in (Kind.DOUBLE, Kind.FLOAT):
+    if field.kind in (FieldType.DOUBLE, FieldType.FLOAT):
         return FLOATS.get(kind)
-    if field.kind is Kind.BOOL:
+    if field.kind is FieldType.BOOL:
         return BOOL if pa.types.is_boolean(kind) else None
-    if field.kind in (Kind.STRING, Kind.JSON):
+    if field.kind in (FieldType.STRING, FieldType.JSON):
         return TEXTS.get(kind)
-    if field.kind is Kind.BYTES:
+    if field.kind is FieldType.BYTES:
         return FIXED_BYTES if pa.types.is_fixed_size_binary(kind) else OCTETS.get(kind)
-    if field.kind is Kind.ENUM:
+    if field.kind is FieldType.ENUM:
         return TEXTS.get(kind, INTEGERS.get(kind))
-    if field.kind is Kind.TIMESTAMP:
+    if field.kind is FieldType.TIMESTAMP:
         return INTEGERS[pa.int64()] if pa.types.is_timestamp(kind) and kind.tz is not None else None
-    if field.kind is Kind.DURATION:
+    if field.kind is FieldType.DURATION:
         return INTEGERS[pa.int64()] if pa.types.is_duration(kind) else None
     return INTEGERS.get(kind)
 
 
-def wire_of(kind: Kind) -> int:
+def wire_of(kind: FieldType) -> int:
     """The wire type of a value; messages may be groups instead."""
     if kind in LENGTHS:
         return 2

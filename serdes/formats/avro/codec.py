@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from registry import InvalidSchemaError, Schema
-from registry.schemas.avro.model import AvroType, Kind, NamedType, parse
+from registry.schemas.avro.model import AvroType, NamedType, TypeName, parse
 from registry.schemas.references import Resolver, resolve_all
 from serdes.errors import SerializationError, UnfitError
 from serdes.formats.avro.logical import logical_of, preparing
@@ -56,7 +56,7 @@ class AvroSchema:
         """The full name of a named type, the type's of others (`string`, `array`); None for unions."""
         if isinstance(self.model, NamedType):
             return self.model.name
-        return None if self.model.kind is Kind.UNION else self.model.kind.value
+        return None if self.model.kind is TypeName.UNION else self.model.kind.value
 
 
 def load(schema: Schema, resolve: Resolver | None = None) -> AvroSchema:
@@ -128,7 +128,7 @@ def encoder(
         UnfitError: the value does not fit; `path` names the place.
     """
     model = schema.model
-    if model.kind is Kind.BYTES:
+    if model.kind is TypeName.BYTES:
         return _raw_encoder(model, prefix)
     root = model.short_name if isinstance(model, NamedType) else ""
     make = writer_of if values is None else values.writer
@@ -193,10 +193,10 @@ def decoder(
         node = _node(reader_of, writer.model, target, tags)
     else:
         node = _node(values.reader, writer.model, target)
-    if writer.model.kind is not Kind.BYTES:
+    if writer.model.kind is not TypeName.BYTES:
         return Decoder(node, skip, max_empty_items, fault)
     decode = Decoder(node, 0, max_empty_items, fault)
-    if target.kind is Kind.BYTES and logical_of(target) is None:
+    if target.kind is TypeName.BYTES and logical_of(target) is None:
         return lambda frame: bytes(frame[skip:])
     return lambda frame: decode(WITH_LENGTH(bytes(frame[skip:])))
 

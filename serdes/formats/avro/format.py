@@ -6,7 +6,7 @@ Must not know of registries or frames: `serdes.formats.avro.codec` encodes and d
 from __future__ import annotations
 
 from registry import Schema
-from serdes.asks import Flow
+from serdes.asks import Inquiry
 from serdes.context import SerializationContext
 from serdes.formats.avro.codec import MAX_EMPTY_ITEMS, AvroModel, AvroSchema, Tags, decoder, encoder, load_texts
 from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
@@ -54,7 +54,7 @@ class AvroFormat:
     def indexes(self, parsed: AvroSchema) -> None:
         """Avro's frames have none."""
 
-    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[Schema]:
         """The schema as it is."""
         yield from ()
         return schema

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from registry.schemas.avro.model import AvroType, FixedType, Kind, NamedType
+from registry.schemas.avro.model import AvroType, FixedType, NamedType, TypeName
 from serdes.formats.avro.decimal import decimal_reader, decimal_writer
 from serdes.kernels.misfit import Misfit, octets_of, out_of_range, refuse, text_of, whole_of
 
@@ -45,11 +45,11 @@ INSTANTS: Final = {"timestamp-millis": 1000, "timestamp-micros": 10**6, "timesta
 """Logical types of points in time → units in a second."""
 LOCALS: Final = {f"local-{name}": units for name, units in INSTANTS.items()}
 TIMES: Final = {"time-millis": 1000, "time-micros": 10**6}
-LOGICAL: Final[dict[str, Kind]] = {
-    "date": Kind.INT,
-    "time-millis": Kind.INT,
-    "time-micros": Kind.LONG,
-    **dict.fromkeys([*INSTANTS, *LOCALS], Kind.LONG),
+LOGICAL: Final[dict[str, TypeName]] = {
+    "date": TypeName.INT,
+    "time-millis": TypeName.INT,
+    "time-micros": TypeName.LONG,
+    **dict.fromkeys([*INSTANTS, *LOCALS], TypeName.LONG),
 }
 
 
@@ -71,18 +71,18 @@ def logical_of(avro: AvroType) -> str | None:
     if name == "decimal":
         return name if props is not None and _is_decimal(avro.kind, size, props) else None
     if name == "uuid":
-        return name if avro.kind is Kind.STRING or size == 16 else None
+        return name if avro.kind is TypeName.STRING or size == 16 else None
     if name == "duration":
         return name if size == DURATION.size else None
     return name if LOGICAL.get(name) is avro.kind else None
 
 
-def _is_decimal(kind: Kind, size: int | None, props: dict[str, Any]) -> bool:
+def _is_decimal(kind: TypeName, size: int | None, props: dict[str, Any]) -> bool:
     precision, scale = props.get("precision"), props.get("scale", 0)
     if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision or precision <= 0:
         return False
     if size is None:
-        return kind is Kind.BYTES
+        return kind is TypeName.BYTES
     return size > 0 and precision <= math.floor(math.log10(2) * (8 * size - 1))
 
 
@@ -112,7 +112,7 @@ def preparing(avro: AvroType) -> Convert | None:
         size = avro.size if isinstance(avro, FixedType) else None
         return decimal_writer(avro.props["precision"], avro.props.get("scale", 0), size, what)
     if logical == "uuid":
-        return _uuid_text(what) if avro.kind is Kind.STRING else _uuid_bytes(what)
+        return _uuid_text(what) if avro.kind is TypeName.STRING else _uuid_bytes(what)
     if logical == "duration":
         return _duration(what)
     if logical == "date":
@@ -250,7 +250,7 @@ def presenting(avro: AvroType) -> Convert | None:
     if logical == "decimal":
         return decimal_reader(avro.props.get("scale", 0))
     if logical == "uuid":
-        return _as_uuid if avro.kind is Kind.STRING else lambda value: uuid.UUID(bytes=value)
+        return _as_uuid if avro.kind is TypeName.STRING else lambda value: uuid.UUID(bytes=value)
     if logical == "duration":
         return lambda value: Duration(*DURATION.unpack(value))
     if logical == "date":

@@ -23,9 +23,9 @@ from registry.schemas.avro.model import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     RecordType,
+    TypeName,
     UnionType,
 )
 from serdes.formats.avro.decimal import decimal_reader, decimal_rescaler
@@ -135,8 +135,8 @@ class Readers:
         assert place is not None
         branch = reader.branches[place]
         inner = self.of(writer, branch)
-        several = sum(other.kind is not Kind.NULL for other in reader.branches) > 1
-        if self._tags is Tags.PLACES and several and branch.kind is not Kind.NULL:
+        several = sum(other.kind is not TypeName.NULL for other in reader.branches) > 1
+        if self._tags is Tags.PLACES and several and branch.kind is not TypeName.NULL:
             return ReadTagged(place, inner)
         if self._tags is Tags.NAMES and isinstance(branch, RecordType):
             return ReadTagged(branch.name, inner)
@@ -234,7 +234,7 @@ def is_free(avro: AvroType, inside: frozenset[int]) -> bool:
         if id(avro) in inside:
             return True
         return all(is_free(field.type, inside | {id(avro)}) for field in avro.fields)
-    return avro.kind is Kind.NULL or (isinstance(avro, FixedType) and avro.size == 0)
+    return avro.kind is TypeName.NULL or (isinstance(avro, FixedType) and avro.size == 0)
 
 
 def enum_reader(writer: EnumType, reader: EnumType, convert: Callable[[str], Any] | None = None) -> Reader:
@@ -258,22 +258,22 @@ def _leaf(avro: AvroType) -> Reader:
 
 
 def _raw(avro: AvroType) -> Reader:
-    return ReadBytes() if avro.kind is Kind.STRING else _leaf(avro)
+    return ReadBytes() if avro.kind is TypeName.STRING else _leaf(avro)
 
 
 CONSTANTS: Final = (
     *(bool, int, float, str, bytes, Decimal, uuid.UUID),
     *(datetime.date, datetime.time, datetime.datetime),
 )
-LEAVES: Final[dict[Kind, Callable[[], Reader]]] = {
-    Kind.NULL: ReadNull,
-    Kind.BOOLEAN: ReadBoolean,
-    Kind.INT: lambda: ReadInt(32),
-    Kind.LONG: lambda: ReadInt(64),
-    Kind.FLOAT: ReadFloat,
-    Kind.DOUBLE: ReadDouble,
-    Kind.BYTES: ReadBytes,
-    Kind.STRING: ReadString,
+LEAVES: Final[dict[TypeName, Callable[[], Reader]]] = {
+    TypeName.NULL: ReadNull,
+    TypeName.BOOLEAN: ReadBoolean,
+    TypeName.INT: lambda: ReadInt(32),
+    TypeName.LONG: lambda: ReadInt(64),
+    TypeName.FLOAT: ReadFloat,
+    TypeName.DOUBLE: ReadDouble,
+    TypeName.BYTES: ReadBytes,
+    TypeName.STRING: ReadString,
 }
 
 
@@ -352,11 +352,11 @@ def _text(value: bytes) -> str:
         raise Misfit("a text that is not UTF-8") from None
 
 
-PROMOTIONS: Final[dict[tuple[Kind, Kind], Convert]] = {
-    (Kind.INT, Kind.FLOAT): _single,
-    (Kind.INT, Kind.DOUBLE): float,
-    (Kind.LONG, Kind.FLOAT): _single,
-    (Kind.LONG, Kind.DOUBLE): float,
-    (Kind.STRING, Kind.BYTES): str.encode,
-    (Kind.BYTES, Kind.STRING): _text,
+PROMOTIONS: Final[dict[tuple[TypeName, TypeName], Convert]] = {
+    (TypeName.INT, TypeName.FLOAT): _single,
+    (TypeName.INT, TypeName.DOUBLE): float,
+    (TypeName.LONG, TypeName.FLOAT): _single,
+    (TypeName.LONG, TypeName.DOUBLE): float,
+    (TypeName.STRING, TypeName.BYTES): str.encode,
+    (TypeName.BYTES, TypeName.STRING): _text,
 }

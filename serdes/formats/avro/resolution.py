@@ -15,10 +15,10 @@ from registry.schemas.avro.model import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -27,13 +27,13 @@ from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, described, logi
 __all__ = ["Resolution", "parts_of", "units_of"]
 
 PROMOTIONS: Final = {
-    Kind.INT: (Kind.LONG, Kind.FLOAT, Kind.DOUBLE),
-    Kind.LONG: (Kind.FLOAT, Kind.DOUBLE),
-    Kind.FLOAT: (Kind.DOUBLE,),
-    Kind.STRING: (Kind.BYTES,),
-    Kind.BYTES: (Kind.STRING,),
+    TypeName.INT: (TypeName.LONG, TypeName.FLOAT, TypeName.DOUBLE),
+    TypeName.LONG: (TypeName.FLOAT, TypeName.DOUBLE),
+    TypeName.FLOAT: (TypeName.DOUBLE,),
+    TypeName.STRING: (TypeName.BYTES,),
+    TypeName.BYTES: (TypeName.STRING,),
 }
-NAMED: Final = (Kind.RECORD, Kind.ENUM, Kind.FIXED)
+NAMED: Final = (TypeName.RECORD, TypeName.ENUM, TypeName.FIXED)
 
 
 def parts_of(avro: AvroType) -> list[AvroType]:
@@ -114,7 +114,7 @@ class Resolution:
         return self._fault(writer, reader, frozenset())
 
     def _fault(self, writer: AvroType, reader: AvroType, inside: frozenset[tuple[int, int]]) -> str | None:
-        if writer.kind is Kind.UNION:
+        if writer.kind is TypeName.UNION:
             return None
         if isinstance(reader, UnionType):
             if self.branch(writer, reader) is None:

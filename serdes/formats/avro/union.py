@@ -19,10 +19,10 @@ from registry.schemas.avro.model import (
     AvroType,
     EnumType,
     FixedType,
-    Kind,
     MapType,
     NamedType,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -50,17 +50,17 @@ CONVERTED: Final = 1
 ROUNDED: Final = 2
 BYTES: Final = (bytes, bytearray, memoryview)
 Types = tuple[type, ...]
-PLAIN: Final[Mapping[Kind, tuple[Types, Types]]] = {
-    Kind.NULL: ((type(None),), ()),
-    Kind.BOOLEAN: ((bool,), ()),
-    Kind.INT: ((int,), ()),
-    Kind.LONG: ((int,), ()),
-    Kind.FLOAT: ((float,), (int,)),
-    Kind.DOUBLE: ((float,), (int,)),
-    Kind.BYTES: (BYTES, ()),
-    Kind.STRING: ((str,), ()),
-    Kind.FIXED: (BYTES, ()),
-    Kind.ENUM: ((str, enum.Enum), ()),
+PLAIN: Final[Mapping[TypeName, tuple[Types, Types]]] = {
+    TypeName.NULL: ((type(None),), ()),
+    TypeName.BOOLEAN: ((bool,), ()),
+    TypeName.INT: ((int,), ()),
+    TypeName.LONG: ((int,), ()),
+    TypeName.FLOAT: ((float,), (int,)),
+    TypeName.DOUBLE: ((float,), (int,)),
+    TypeName.BYTES: (BYTES, ()),
+    TypeName.STRING: ((str,), ()),
+    TypeName.FIXED: (BYTES, ()),
+    TypeName.ENUM: ((str, enum.Enum), ()),
 }
 """Types of values that are exactly of a type, and those it can hold otherwise."""
 LOGICAL: Final[Mapping[str, tuple[Types, Types]]] = {
@@ -81,8 +81,8 @@ PROBES: Final = (
 def takes_null(avro: AvroType) -> bool:
     """Whether null is a value of a type."""
     if isinstance(avro, UnionType):
-        return any(branch.kind is Kind.NULL for branch in avro.branches)
-    return avro.kind is Kind.NULL
+        return any(branch.kind is TypeName.NULL for branch in avro.branches)
+    return avro.kind is TypeName.NULL
 
 
 def quick_branches(union: UnionType) -> dict[type, int]:
@@ -91,9 +91,9 @@ def quick_branches(union: UnionType) -> dict[type, int]:
     for probe in PROBES:
         places = [at for at, branch in enumerate(union.branches) if _may_hold(branch, probe)]
         if probe in (float, int) and len(places) > 1:
-            wanted = Kind.DOUBLE if probe is float else Kind.LONG
+            wanted = TypeName.DOUBLE if probe is float else TypeName.LONG
             others = {union.branches[at].kind for at in places} - {wanted}
-            if others <= {Kind.FLOAT, Kind.DOUBLE}:
+            if others <= {TypeName.FLOAT, TypeName.DOUBLE}:
                 places = [at for at in places if union.branches[at].kind is wanted]
         if len(places) == 1:
             found[probe] = places[0]
@@ -349,15 +349,15 @@ def _anything(avro: AvroType, value: Any) -> int:
     return EXACT
 
 
-LEAVES: Final[Mapping[Kind, Callable[[AvroType, Any], int]]] = {
-    Kind.NULL: _anything,
-    Kind.BOOLEAN: _anything,
-    Kind.INT: _whole(32),
-    Kind.LONG: _whole(64),
-    Kind.FLOAT: _float,
-    Kind.DOUBLE: _double,
-    Kind.BYTES: _octets,
-    Kind.STRING: _text,
-    Kind.FIXED: _fixed,
-    Kind.ENUM: _symbol,
+LEAVES: Final[Mapping[TypeName, Callable[[AvroType, Any], int]]] = {
+    TypeName.NULL: _anything,
+    TypeName.BOOLEAN: _anything,
+    TypeName.INT: _whole(32),
+    TypeName.LONG: _whole(64),
+    TypeName.FLOAT: _float,
+    TypeName.DOUBLE: _double,
+    TypeName.BYTES: _octets,
+    TypeName.STRING: _text,
+    TypeName.FIXED: _fixed,
+    TypeName.ENUM: _symbol,
 }

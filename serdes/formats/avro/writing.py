@@ -15,9 +15,9 @@ from registry.schemas.avro.model import (
     EnumType,
     Field,
     FixedType,
-    Kind,
     MapType,
     RecordType,
+    TypeName,
     UnionType,
     type_name,
 )
@@ -52,7 +52,7 @@ __all__ = ["Writers", "default_bytes", "encoded_default", "leaf_writer", "logica
 
 MAX_DEFAULT_DEPTH: Final = 100
 MAX_DEFAULT_PARTS: Final = 10_000
-BITS: Final = {Kind.INT: 31, Kind.LONG: 63}
+BITS: Final = {TypeName.INT: 31, TypeName.LONG: 63}
 
 
 def writer_of(avro: AvroType, strict: bool = False, allow_default: bool = False) -> Writer:
@@ -158,22 +158,22 @@ def logical_writer(avro: AvroType, prepare: Convert, leaf: Writer) -> Writer:
     if logical == "date":
         return WriteDate(prepare, leaf)
     if logical == "uuid":
-        return WriteUUID(prepare, leaf, avro.kind is Kind.STRING)
+        return WriteUUID(prepare, leaf, avro.kind is TypeName.STRING)
     if logical == "decimal":
         size = avro.size if isinstance(avro, FixedType) else None
         return WriteDecimal(prepare, leaf, avro.props["precision"], avro.props.get("scale", 0), size)
     return WritePrepared(prepare, leaf)
 
 
-LEAVES: Final[dict[Kind, Callable[[str], Writer]]] = {
-    Kind.NULL: lambda what: WriteNull(),
-    Kind.BOOLEAN: lambda what: WriteBoolean(),
-    Kind.FLOAT: lambda what: WriteFloat(),
-    Kind.DOUBLE: lambda what: WriteDouble(),
-    Kind.BYTES: WriteBytes,
-    Kind.STRING: WriteString,
-    Kind.ARRAY: WriteArray,
-    Kind.MAP: WriteMap,
+LEAVES: Final[dict[TypeName, Callable[[str], Writer]]] = {
+    TypeName.NULL: lambda what: WriteNull(),
+    TypeName.BOOLEAN: lambda what: WriteBoolean(),
+    TypeName.FLOAT: lambda what: WriteFloat(),
+    TypeName.DOUBLE: lambda what: WriteDouble(),
+    TypeName.BYTES: WriteBytes,
+    TypeName.STRING: WriteString,
+    TypeName.ARRAY: WriteArray,
+    TypeName.MAP: WriteMap,
 }
 
 
@@ -231,9 +231,9 @@ class _Defaults:
             return [self.of(avro.items, item, depth + 1) for item in default]
         if isinstance(avro, MapType) and isinstance(default, dict):
             return {key: self.of(avro.values, item, depth + 1) for key, item in default.items()}
-        if avro.kind in (Kind.BYTES, Kind.FIXED):
+        if avro.kind in (TypeName.BYTES, TypeName.FIXED):
             return _octets(avro, default)
-        if avro.kind in (Kind.FLOAT, Kind.DOUBLE) and type(default) is int:
+        if avro.kind in (TypeName.FLOAT, TypeName.DOUBLE) and type(default) is int:
             try:
                 return float(default)
             except OverflowError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from registry import Schema
-from serdes.asks import Flow
+from serdes.asks import Inquiry
 from serdes.context import SerializationContext
 from serdes.formats.json.codec import JsonSchema, decoder, encoder, load
 from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
@@ -52,7 +52,7 @@ class JsonFormat:
     def indexes(self, parsed: JsonSchema) -> None:
         """JSON's frames have none."""
 
-    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[Schema]:
         """The schema as it is."""
         yield from ()
         return schema

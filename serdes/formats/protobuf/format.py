@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from registry import RegisteredSchema, Schema, SchemaReference
-from serdes.asks import Flow, ask
+from serdes.asks import Inquiry, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import (
@@ -71,7 +71,7 @@ class ProtobufFormat:
         """The path of the message type in the file that is registered."""
         return index_path(self._chosen(parsed).DESCRIPTOR)
 
-    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Flow[Schema]:
+    def complete(self, schema: Schema, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[Schema]:
         """The schema with references to all files it imports, which are registered (or looked up) before it."""
         if self._message is None:
             return schema
@@ -135,7 +135,7 @@ class ProtobufFormat:
         return parsed.named(self._type_name) if self._type_name else parsed.at([0])
 
 
-def _dependencies(file: Any, ctx: SerializationContext | None, options: WriteOptions) -> Flow[list[SchemaReference]]:
+def _dependencies(file: Any, ctx: SerializationContext | None, options: WriteOptions) -> Inquiry[list[SchemaReference]]:
     """References to what a file imports, each registered after what it imports itself."""
     subject_of: Callable[[Any, Any], Any] = options.own["reference.subject.name.strategy"]
     references = []
@@ -150,7 +150,7 @@ def _dependencies(file: Any, ctx: SerializationContext | None, options: WriteOpt
     return references
 
 
-def _registered(subject: str, schema: Schema, options: WriteOptions) -> Flow[RegisteredSchema]:
+def _registered(subject: str, schema: Schema, options: WriteOptions) -> Inquiry[RegisteredSchema]:
     """The version of a subject with a schema, registered if the options say so."""
     if options.auto_register:
         made = yield from ask(lambda source: source.register_schema_full_response(subject, schema, options.normalize))

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
-from serdes.asks import Ask, Flow, SchemaSource, ask
+from serdes.asks import Ask, Inquiry, SchemaSource, ask
 
 
 class Source:
@@ -16,7 +16,7 @@ class Source:
 
 
 def test_a_flow_yields_calls_and_is_sent_answers() -> None:
-    def flow() -> Flow[str]:
+    def flow() -> Inquiry[str]:
         schema = yield from ask(lambda source: source.get_schema(1))
         return schema.schema_str * 2
 

@@ -17,7 +17,7 @@ from serdes import (
     topic_record_subject_name_strategy,
     topic_subject_name_strategy,
 )
-from serdes.asks import Flow
+from serdes.asks import Inquiry
 from serdes.engine.drivers import drive
 from serdes.engine.plan import default_strategy
 from serdes.subject import subject_of
@@ -48,7 +48,7 @@ def test_a_name_is_needed(strategy: Any) -> None:
 
 
 def ask(registry: Any, strategy: Any, name: str | None = "shop.Order") -> str | None:
-    flow: Flow[str | None] = subject_of(strategy, CONTEXT, name)
+    flow: Inquiry[str | None] = subject_of(strategy, CONTEXT, name)
     return drive(registry, flow)
 
 

@@ -15,7 +15,14 @@ from kafka_core.protocol.messages.api_versions import ApiVersion, ApiVersionsReq
 from kafka_core.protocol.messages.metadata import MetadataRequest
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kafka_core.wire.handshake import Flow, HandshakeResult, HandshakeStep, handshake, oldest_versions, reauthenticate
+from kafka_core.wire.handshake import (
+    HandshakeResult,
+    HandshakeStep,
+    Negotiation,
+    handshake,
+    oldest_versions,
+    reauthenticate,
+)
 from kafka_core.wire.sasl import Token
 
 VERSIONS = ApiVersionsResponse(api_keys=[ApiVersion(key, *request.VALID_VERSIONS) for key, request in REQUESTS.items()])
@@ -36,18 +43,18 @@ def sasl_config(mechanism: str = "PLAIN", **more: object) -> Config:
     return parse({"bootstrap.servers": "b", **SASL, "sasl.mechanism": mechanism, **more}, Role.PRODUCER)
 
 
-def drive(flow: Flow, answers: Sequence[ApiMessage]) -> tuple[list[HandshakeStep], HandshakeResult]:
+def drive(negotiation: Negotiation, answers: Sequence[ApiMessage]) -> tuple[list[HandshakeStep], HandshakeResult]:
     """Plays the broker; every request must be one that can be encoded in the version it asks for."""
     steps = []
-    step = next(flow)
+    step = next(negotiation)
     for answer in answers:
         steps.append(step)
         encode(step.request, step.version)
         try:
-            step = flow.send(answer)
+            step = negotiation.send(answer)
         except StopIteration as stop:
             return steps, stop.value
-    raise AssertionError(f"the flow wants more: {step.request}")
+    raise AssertionError(f"the negotiation wants more: {step.request}")
 
 
 def run(conf: Config, *answers: ApiMessage) -> tuple[list[HandshakeStep], HandshakeResult]:
@@ -97,9 +104,9 @@ def test_other_errors_and_nonsense() -> None:
 
 
 def test_not_asking_uses_the_oldest_versions() -> None:
-    flow = handshake(config(**{"api.version.request": False}), random.Random(1))
+    negotiation = handshake(config(**{"api.version.request": False}), random.Random(1))
     with pytest.raises(StopIteration) as stop:
-        next(flow)
+        next(negotiation)
     versions = stop.value.value.versions
     assert negotiate(MetadataRequest, versions) == MetadataRequest.VALID_VERSIONS[0]
     assert negotiate(SaslHandshakeRequest, versions) == 1
@@ -126,26 +133,26 @@ def test_session_without_limit() -> None:
 def test_scram_with_the_embedded_brokers_own_half(mechanism: str) -> None:
     users = SaslSettings(users={"ann": "hush"})
     server = begin(mechanism, users, scram_users(users, random.Random(3)), lambda: 0, random.Random(2))
-    flow = handshake(sasl_config(mechanism), random.Random(1))
-    next(flow)
-    flow.send(VERSIONS)
-    step = flow.send(ACCEPTED)
+    negotiation = handshake(sasl_config(mechanism), random.Random(1))
+    next(negotiation)
+    negotiation.send(VERSIONS)
+    step = negotiation.send(ACCEPTED)
     with pytest.raises(StopIteration) as stop:
         for _ in range(3):
             assert isinstance(step.request, SaslAuthenticateRequest)
             answer = server.respond(step.request.auth_bytes)
-            step = flow.send(SaslAuthenticateResponse(auth_bytes=answer, session_lifetime_ms=1000))
+            step = negotiation.send(SaslAuthenticateResponse(auth_bytes=answer, session_lifetime_ms=1000))
     assert server.done
     assert stop.value.value.session_lifetime_s == 1.0
 
 
 def test_scram_is_not_over_before_the_broker_has_proved_itself() -> None:
-    flow = handshake(sasl_config("SCRAM-SHA-256"), random.Random(1))
-    next(flow)
-    flow.send(VERSIONS)
-    flow.send(ACCEPTED)
+    negotiation = handshake(sasl_config("SCRAM-SHA-256"), random.Random(1))
+    next(negotiation)
+    negotiation.send(VERSIONS)
+    negotiation.send(ACCEPTED)
     with pytest.raises(AuthError, match="malformed"):
-        flow.send(SaslAuthenticateResponse(auth_bytes=b""))
+        negotiation.send(SaslAuthenticateResponse(auth_bytes=b""))
 
 
 def test_refused_password_carries_the_brokers_words() -> None:
@@ -193,21 +200,21 @@ def oauth_config() -> Config:
 
 
 def test_oauthbearer() -> None:
-    flow = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
-    steps, result = drive(flow, [VERSIONS, ACCEPTED, SaslAuthenticateResponse(session_lifetime_ms=5000)])
+    negotiation = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
+    steps, result = drive(negotiation, [VERSIONS, ACCEPTED, SaslAuthenticateResponse(session_lifetime_ms=5000)])
     assert steps[2].request == SaslAuthenticateRequest(auth_bytes=b"n,,\x01auth=Bearer abc\x01\x01")
     assert result.session_lifetime_s == 5.0
 
 
 def test_refused_token_is_acknowledged_first() -> None:
-    flow = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
-    next(flow)
-    flow.send(VERSIONS)
-    flow.send(ACCEPTED)
-    step = flow.send(SaslAuthenticateResponse(auth_bytes=b'{"status":"invalid_token"}'))
+    negotiation = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
+    next(negotiation)
+    negotiation.send(VERSIONS)
+    negotiation.send(ACCEPTED)
+    step = negotiation.send(SaslAuthenticateResponse(auth_bytes=b'{"status":"invalid_token"}'))
     assert step.request == SaslAuthenticateRequest(auth_bytes=b"\x01")
     with pytest.raises(AuthError, match="user ann with OAUTHBEARER: token expired"):
-        flow.send(SaslAuthenticateResponse(error_code=58, error_message="token expired"))
+        negotiation.send(SaslAuthenticateResponse(error_code=58, error_message="token expired"))
 
 
 def test_authenticating_again() -> None:

@@ -12,7 +12,7 @@ from kafka_core.model import TopicPartition
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-from serdes.clients.messages import Batch, FieldDeserializers, FieldSerializers, settle, take_functions, taking
+from serdes.clients.messages import FieldDeserializers, FieldSerializers, PolledMessages, settle, take_functions, taking
 from serdes.clients.poison import Letter, PoisonPolicy
 from serdes.errors import (
     FieldError,
@@ -142,8 +142,8 @@ def places(found: list[TopicPartition]) -> list[tuple[str, int, int]]:
     return [(item.topic, item.partition, item.offset) for item in found]
 
 
-def sorted_out(*messages: tuple[str, Message]) -> Batch:
-    batch = Batch()
+def sorted_out(*messages: tuple[str, Message]) -> PolledMessages:
+    batch = PolledMessages()
     for kind, item in messages:
         if batch.skips(item):
             continue

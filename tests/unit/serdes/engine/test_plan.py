@@ -17,7 +17,7 @@ from registry import (
 )
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.asks import Ask
-from serdes.engine.plan import Flow, ReadPlanner, WritePlanner, as_schema, latest_ttl_s
+from serdes.engine.plan import Inquiry, ReadPlanner, WritePlanner, as_schema, latest_ttl_s
 from serdes.formats.avro.format import AvroFormat
 from serdes.frames.framing import PREFIX_BYTES, frame_prefix
 from serdes.frames.schema_id import SchemaId
@@ -46,7 +46,7 @@ class Registry:
 
         return call
 
-    def run(self, flow: Flow[Any]) -> Any:
+    def run(self, flow: Inquiry[Any]) -> Any:
         outcome: Any = None
         error: SchemaRegistryError | None = None
         while True:

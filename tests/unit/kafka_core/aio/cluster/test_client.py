@@ -374,7 +374,7 @@ class TestMetadata:
         await asyncio.sleep(0.02)
         task.cancel()
         await asyncio.wait([task])
-        await until(lambda: not client._refresher._batches)
+        await until(lambda: not client._refresher._shared)
         await client.close()
 
     @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_core.aio.cluster.refresh import Batch, MetadataRefresher, hopeless_error, joined
+from kafka_core.aio.cluster.refresh import MetadataRefresher, SharedRequest, hopeless_error, joined
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.retry import Backoff
@@ -65,7 +65,7 @@ def refresher(cluster: Cluster, *brokers: ScriptedBroker, canonical: bool = Fals
     )
 
 
-class TestBatch:
+class TestSharedRequest:
     @pytest.mark.parametrize(
         ("has", "wants", "covered"),
         [
@@ -78,20 +78,20 @@ class TestBatch:
         ],
     )
     def test_covers(self, has: set[str] | None, wants: set[str] | None, covered: bool):
-        batch = Batch(has, False)
+        shared = SharedRequest(has, False)
         frozen = None if wants is None else frozenset(wants)
-        assert batch.covers(frozen, False) is covered
-        assert not batch.covers(frozen, True)
+        assert shared.covers(frozen, False) is covered
+        assert not shared.covers(frozen, True)
 
     def test_join_widens_only_what_is_open(self):
-        batch = Batch({"a"}, False)
-        assert batch.join(frozenset({"b"}), False)
-        assert batch.topics == {"a", "b"}
-        assert not batch.join(frozenset({"c"}), True)
-        assert not batch.join(None, False)
-        batch.open = False
-        assert not batch.join(frozenset({"c"}), False)
-        assert batch.topics == {"a", "b"}
+        shared = SharedRequest({"a"}, False)
+        assert shared.join(frozenset({"b"}), False)
+        assert shared.topics == {"a", "b"}
+        assert not shared.join(frozenset({"c"}), True)
+        assert not shared.join(None, False)
+        shared.open = False
+        assert not shared.join(frozenset({"c"}), False)
+        assert shared.topics == {"a", "b"}
 
 
 class TestRefresh:

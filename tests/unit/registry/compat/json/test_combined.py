@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from registry.compat.json.combined import combinations, with_single
 from registry.compat.json.kinds import JsonKind
 from registry.compat.json.rules import Ask
-from registry.schemas.json.model import CombinedNode, Criterion, Kind, Node
+from registry.schemas.json.model import CombinedNode, Criterion, Node, NodeKind
 
 GRAPHS = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.lists(st.booleans(), min_size=width, max_size=width), min_size=1, max_size=5)
@@ -17,7 +17,7 @@ GRAPHS = st.integers(1, 5).flatmap(
 
 
 def branches(count: int, first_key: int) -> tuple[Node, ...]:
-    return tuple(Node(Kind.NULL, key=first_key + at) for at in range(count))
+    return tuple(Node(NodeKind.NULL, key=first_key + at) for at in range(count))
 
 
 def run(rule: Any, fits: Any) -> tuple[list[JsonKind], list[tuple[int, int]]]:
@@ -98,7 +98,7 @@ def test_with_a_schema_that_is_no_combination() -> None:
                 return bool(stop.value)
             reply = fitting in (item.original.key, item.update.key)
 
-    single = Node(Kind.NULL, key=50)
+    single = Node(NodeKind.NULL, key=50)
     for criterion in (Criterion.ANY, Criterion.ONE):
         assert answer(single, CombinedNode(criterion=criterion, branches=branches(3, 0)), 2)
         assert not answer(single, CombinedNode(criterion=criterion, branches=branches(3, 0)), 9)

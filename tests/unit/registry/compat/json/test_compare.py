@@ -12,7 +12,7 @@ from registry.compat.json.compare import Comparison, Path
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
 from registry.schemas.json.format import parse
-from registry.schemas.json.model import Kind, Node, StringNode
+from registry.schemas.json.model import Node, NodeKind, StringNode
 
 
 def schema(document: Any) -> Schema:
@@ -84,13 +84,13 @@ def test_the_policy_holds_inside_branches_too() -> None:
 
 def test_kinds_of_nodes() -> None:
     comparison = Comparison(Roles(), "STRICT")
-    null, empty, true, false = (Node(kind) for kind in (Kind.NULL, Kind.EMPTY, Kind.TRUE, Kind.FALSE))
+    null, empty, true, false = (Node(kind) for kind in (NodeKind.NULL, NodeKind.EMPTY, NodeKind.TRUE, NodeKind.FALSE))
     assert comparison.compatible(null, empty)
     assert comparison.compatible(empty, true)
     assert comparison.compatible(false, null)
     assert not comparison.compatible(true, null)
     assert not comparison.compatible(empty, false)
-    assert comparison.compatible(Node(Kind.CONDITIONAL), Node(Kind.CONDITIONAL))
+    assert comparison.compatible(Node(NodeKind.CONDITIONAL), Node(NodeKind.CONDITIONAL))
     assert not comparison.compatible(StringNode(), null)
 
 

@@ -8,7 +8,7 @@ import pytest
 from registry.compat.difference import Roles
 from registry.compat.json.kinds import LENIENT, WORDS, JsonKind, sentence
 from registry.compat.json.rules import Ask, Found, Part, arrays, negations, objects, values
-from registry.schemas.json.model import ArrayNode, Kind, Node, NotNode, NumberNode, ObjectNode, StringNode
+from registry.schemas.json.model import ArrayNode, Node, NodeKind, NotNode, NumberNode, ObjectNode, StringNode
 
 
 def never(pattern: str, name: str) -> bool:
@@ -80,7 +80,7 @@ def test_counts_are_compared_without_decimals() -> None:
 
 
 def test_negations_ask_the_other_way_round() -> None:
-    one, other = NotNode(inner=Node(Kind.NULL)), NotNode(inner=Node(Kind.BOOLEAN))
+    one, other = NotNode(inner=Node(NodeKind.NULL)), NotNode(inner=Node(NodeKind.BOOLEAN))
     assert run(negations(one, other)) == [Ask(other.inner, one.inner)]
     assert run(negations(one, other), False)[1] == Found(JsonKind.NOT_TYPE_EXTENDED, ("not",))
 
@@ -101,7 +101,7 @@ def test_what_is_not_covered_shows_its_own_differences_too() -> None:
 
 
 def test_patterns_come_before_the_rest() -> None:
-    pattern, rest, item = Node(Kind.NULL), Node(Kind.BOOLEAN), Node(Kind.NULL)
+    pattern, rest, item = Node(NodeKind.NULL), Node(NodeKind.BOOLEAN), Node(NodeKind.NULL)
     writer = ObjectNode(properties={"xa": item})
     reader = ObjectNode(patterns={"^y": rest, "^x": pattern}, rest=rest)
     asked = run(objects(writer, reader, lambda expression, name: name.startswith(expression[1:])))

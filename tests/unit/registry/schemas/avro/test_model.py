@@ -10,10 +10,10 @@ from registry.schemas.avro.model import (
     ArrayType,
     EnumType,
     FixedType,
-    Kind,
     MapType,
     Primitive,
     RecordType,
+    TypeName,
     UnionType,
     parse,
     type_name,
@@ -49,7 +49,7 @@ def test_every_type() -> None:
     p, a, m, u, e, f = parsed.fields
     assert isinstance(p.type, Primitive)
     assert (p.type.kind, p.type.props, p.default, p.has_default, p.order) == (
-        Kind.LONG, {"logicalType": "date"}, None, True, "ignore"
+        TypeName.LONG, {"logicalType": "date"}, None, True, "ignore"
     )  # fmt: skip
     assert isinstance(a.type, ArrayType)
     assert (a.aliases, a.has_default) == (["old"], False)
@@ -76,7 +76,7 @@ def test_names_are_looked_up_in_the_namespace_then_without() -> None:
 
 @pytest.mark.parametrize("text", ["string", ' "string" ', '{"type":"string"}', '{"type":{"type":"string"}}'])
 def test_a_string_in_all_its_forms(text: str) -> None:
-    assert parse(text).kind is Kind.STRING
+    assert parse(text).kind is TypeName.STRING
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_texts_as_defaults_of_numbers_are_numbers() -> None:
 
 
 def test_comments_are_skipped() -> None:
-    assert parse('// a type\n{"type": /* no " */ "int", "doc": "// not one"}').kind is Kind.INT
+    assert parse('// a type\n{"type": /* no " */ "int", "doc": "// not one"}').kind is TypeName.INT
     with pytest.raises(InvalidSchemaError, match="not JSON"):
         parse('{"type": "int" / "x"}')
 
@@ -235,7 +235,7 @@ def test_deep_is_fine() -> None:
     for _ in range(1_000):
         assert isinstance(parsed, ArrayType)
         parsed = parsed.items
-    assert parsed.kind is Kind.INT
+    assert parsed.kind is TypeName.INT
 
 
 def test_a_name_may_stand_as_the_type_of_an_object() -> None:

@@ -12,8 +12,8 @@ from registry.schemas.json.model import (
     ConstNode,
     Criterion,
     EnumNode,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     NumberNode,
     ObjectNode,
@@ -104,7 +104,7 @@ def test_arrays() -> None:
         {"items": [{}, True], "additionalItems": {"type": "null"}, "minItems": 1, "maxItems": 2, "uniqueItems": True}
     )
     assert isinstance(node, ArrayNode)
-    assert [item.kind for item in node.first] == [Kind.EMPTY, Kind.TRUE]
+    assert [item.kind for item in node.first] == [NodeKind.EMPTY, NodeKind.TRUE]
     assert (shape(node.rest), node.every, node.more) == ("null", None, True)  # type: ignore[arg-type]
     assert (node.min_items, node.max_items, node.unique) == (1, 2, True)
     node = read({"items": {"type": "null"}, "additionalItems": False, "minContains": 2, "maxContains": "no"})

@@ -10,8 +10,8 @@ from registry.schemas.json.model import (
     ArrayNode,
     CombinedNode,
     Interner,
-    Kind,
     Node,
+    NodeKind,
     NotNode,
     NumberNode,
     ObjectNode,
@@ -67,23 +67,23 @@ def test_nodes_with_equal_parts_have_equal_keys() -> None:
     def build(length: int, title: str) -> Node:
         leaf = StringNode(max_length=length, extras={"title": title})
         return CombinedNode(
-            branches=(ObjectNode(properties={"a": leaf}, required=("a",)), NotNode(inner=Node(Kind.TRUE)))
+            branches=(ObjectNode(properties={"a": leaf}, required=("a",)), NotNode(inner=Node(NodeKind.TRUE)))
         )
 
     assert key(interner, build(1, "x")) == key(interner, build(1, "x"))
     assert len({key(interner, build(*said)) for said in ((1, "x"), (2, "x"), (1, "y"))}) == 3
-    assert key(interner, Node(Kind.TRUE)) != key(interner, Node(Kind.EMPTY))
+    assert key(interner, Node(NodeKind.TRUE)) != key(interner, Node(NodeKind.EMPTY))
     assert key(interner, NumberNode(maximum=1)) != key(interner, NumberNode(minimum=1))
     assert key(interner, ReferenceNode(ref="#/a")) != key(interner, ReferenceNode(ref="#/b"))
 
 
 def test_targets_of_references_do_not_count() -> None:
     interner = Interner()
-    assert key(interner, ReferenceNode(ref="#", target=Node(Kind.NULL))) == key(interner, ReferenceNode(ref="#"))
+    assert key(interner, ReferenceNode(ref="#", target=Node(NodeKind.NULL))) == key(interner, ReferenceNode(ref="#"))
 
 
 def test_nodes_of_any_depth() -> None:
-    node = Node(Kind.NULL)
+    node = Node(NodeKind.NULL)
     for _ in range(20_000):
         node = NotNode(inner=node)
     Interner().node(node)
@@ -91,8 +91,8 @@ def test_nodes_of_any_depth() -> None:
 
 
 def test_merged_adds_lists_and_members_up() -> None:
-    one = ObjectNode(properties={"a": Node(Kind.NULL)}, required=("a",), more=False)
-    other = ObjectNode(properties={"b": Node(Kind.NULL)}, required=("b",), min_properties=2)
+    one = ObjectNode(properties={"a": Node(NodeKind.NULL)}, required=("a",), more=False)
+    other = ObjectNode(properties={"b": Node(NodeKind.NULL)}, required=("b",), min_properties=2)
     both = merged(one, other)
     assert (list(both.properties), both.required, both.more, both.min_properties) == (["a", "b"], ("a", "b"), False, 2)
     assert (list(one.properties), one.min_properties) == (["a"], None)
@@ -105,7 +105,7 @@ def test_merged_lets_the_second_win() -> None:
 
 
 def test_children() -> None:
-    parts = [Node(Kind.NULL) for _ in range(7)]
+    parts = [Node(NodeKind.NULL) for _ in range(7)]
     array = ArrayNode(every=parts[0], first=(parts[1],), rest=parts[2], contains=parts[3], unevaluated=parts[4])
     assert sorted(map(id, array.children())) == sorted(map(id, parts[:5]))
     thing = ObjectNode(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from registry.errors import InvalidSchemaError
-from registry.schemas.json.model import ArrayNode, CombinedNode, Kind, Node, ObjectNode, StringNode
+from registry.schemas.json.model import ArrayNode, CombinedNode, Node, NodeKind, ObjectNode, StringNode
 from registry.schemas.json.modern import ModernReader, _java_order
 from registry.schemas.json.refs import Draft, References
 
@@ -103,7 +103,7 @@ def test_unknown_keywords_and_definitions_take_the_place_of_what_is_noted(beside
     node = read({"type": "array", "contains": {}, "maxContains": 2, "unevaluatedItems": False, **beside})
     assert isinstance(node, ArrayNode)
     noted = node.min_contains, node.max_contains, node.unevaluated and node.unevaluated.kind
-    assert noted == ((1, 2, Kind.FALSE) if kept else (None, None, None))
+    assert noted == ((1, 2, NodeKind.FALSE) if kept else (None, None, None))
 
 
 def test_a_list_of_types_takes_its_keywords_in() -> None:
@@ -116,7 +116,7 @@ def test_a_list_of_types_takes_its_keywords_in() -> None:
 def test_arrays() -> None:
     node = read({"prefixItems": [{}, True], "items": {"type": "null"}, "unevaluatedItems": False, "uniqueItems": True})
     assert isinstance(node, ArrayNode)
-    assert [item.kind for item in node.first] == [Kind.EMPTY, Kind.TRUE]
+    assert [item.kind for item in node.first] == [NodeKind.EMPTY, NodeKind.TRUE]
     assert (node.every, shape(node.rest), shape(node.unevaluated)) == (None, "null", "nothing")  # type: ignore[arg-type]
     assert node.unique
     node = read({"items": {"type": "null"}, "contains": {}, "maxContains": 3, "minItems": 1})
@@ -155,8 +155,8 @@ def test_counts_are_cut_to_integers_of_32_bits() -> None:
 
 def test_definitions_of_older_drafts_are_not_read() -> None:
     wrong = {"type": "text"}
-    assert read({"type": "null", "definitions": {"a": wrong}}).kind is Kind.NULL
-    assert read({"type": "null", "definitions": {"a": wrong}, "$defs": {"a": wrong}}).kind is Kind.NULL
+    assert read({"type": "null", "definitions": {"a": wrong}}).kind is NodeKind.NULL
+    assert read({"type": "null", "definitions": {"a": wrong}, "$defs": {"a": wrong}}).kind is NodeKind.NULL
 
 
 def test_defaults() -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from registry.errors import InvalidSchemaError
 from registry.schemas.documents import loads
-from registry.schemas.json.model import CombinedNode, Kind, Node, NotNode
-from registry.schemas.json.reader import Place, Reader, Reading, text_of
+from registry.schemas.json.model import CombinedNode, Node, NodeKind, NotNode
+from registry.schemas.json.reader import Place, Reading, SchemaReader, text_of
 from registry.schemas.json.refs import Draft, References
 
 
-class Small(Reader):
+class Small(SchemaReader):
     """Knows `not`, `$ref` and `n`."""
 
     def read(self, schema: Mapping[str, Any], place: Place) -> Reading:
@@ -21,7 +21,7 @@ class Small(Reader):
         if "not" in schema:
             return self.done(NotNode(inner=(yield schema["not"], place / "not")), schema)
         self.number(schema, "n", place)
-        return self.done(Node(Kind.EMPTY), schema)
+        return self.done(Node(NodeKind.EMPTY), schema)
 
 
 def reader(document: Any) -> Small:
@@ -36,7 +36,7 @@ def test_deep_documents_need_no_stack() -> None:
     for _ in range(20_000):
         assert isinstance(node, NotNode)
         node = node.inner
-    assert node.kind is Kind.TRUE
+    assert node.kind is NodeKind.TRUE
 
 
 def test_chains_of_references_need_no_stack() -> None:
@@ -45,7 +45,7 @@ def test_chains_of_references_need_no_stack() -> None:
     node = reader(document).document(document)
     for _ in range(5_000):
         node = node.referred.inner  # type: ignore[attr-defined]
-    assert node.referred.kind is Kind.FALSE  # type: ignore[attr-defined]
+    assert node.referred.kind is NodeKind.FALSE  # type: ignore[attr-defined]
 
 
 def test_the_document_itself_is_a_target() -> None:
@@ -85,7 +85,7 @@ def test_only_branches_get_keys() -> None:
     document: dict[str, Any] = {"not": {}}
     assert reader(document).document(document).key == -1
     small = reader(document)
-    combined = CombinedNode(branches=(NotNode(inner=Node(Kind.NULL)),))
+    combined = CombinedNode(branches=(NotNode(inner=Node(NodeKind.NULL)),))
     small.done(combined, {})
     small.document(document)
     assert combined.branches[0].key >= 0
