@@ -190,7 +190,7 @@ class OAuth:
             life_s = float(body.get("expires_in", DEFAULT_LIFE_S))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             token, life_s = None, 0.0
-        if not isinstance(token, str) or not token.isascii() or reply.status != 200:
+        if not isinstance(token, str) or not token.isascii() or not token or reply.status != 200:
             raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {_refusal(reply)}")
         self._token = token
         self._ends_at_s = asked_at_s + life_s

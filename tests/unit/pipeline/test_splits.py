@@ -52,7 +52,7 @@ def test_offsets_that_are_not_held_fail_the_plan(wanted: tuple[int, int]) -> Non
         plan_split("t", 3, held=(10, 20), wanted=wanted)
 
 
-@pytest.mark.parametrize("wanted", [(15, 12), (EARLIEST, 5)])
+@pytest.mark.parametrize("wanted", [(15, 12), (15, 14), (EARLIEST, 9)])
 def test_an_end_before_the_start_fails_the_plan(wanted: tuple[int, int]) -> None:
     with pytest.raises(PlanError, match="is before startingOffsets"):
         plan_split("t", 3, held=(10, 20), wanted=wanted)

@@ -122,6 +122,8 @@ def test_a_busy_issuer_is_asked_again() -> None:
         (Reply(200, b"{}"), "status 200"),
         (Reply(200, b"[]"), "status 200"),
         (Reply(200, b'{"access_token": 5}'), "status 200"),
+        (Reply(200, b'{"access_token": ""}'), "status 200"),
+        (Reply(200, '{"access_token": "geheim-tökén"}'.encode()), "status 200"),
         (Reply(200, b'{"access_token": "x", "expires_in": "soon"}'), "status 200"),
     ],
 )
@@ -182,7 +184,7 @@ def test_a_function_gives_token_and_headers() -> None:
     }
 
 
-@pytest.mark.parametrize("result", [None, {}, {"bearer.auth.token": ""}, {"bearer.auth.token": 5}, "token"])
+@pytest.mark.parametrize("result", [None, {}, "token", *({"bearer.auth.token": wrong} for wrong in ("", 5, "tökén"))])
 def test_a_function_that_gives_no_token(result: Any) -> None:
     with pytest.raises(TransportError, match=r"gave no 'bearer\.auth\.token'"):
         headers(custom(result))

@@ -7,6 +7,7 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from registry.dev.names import Name
+from registry.dev.operations.comparison import LARGE, Comparison
 from registry.dev.operations.content import canonical, is_empty, qualified
 from registry.dev.refusal import Refusal
 from registry.dev.state.state import State, Version
@@ -104,6 +105,14 @@ def test_messages_name_the_version_and_the_level(registry: Asking) -> None:
     assert "{oldSchemaVersion: 1}" in answer["messages"]
     assert "{oldSchemaVersion: 2}" in answer["messages"]
     assert answer["messages"][-1] == "{validateFields: 'false', compatibility: 'BACKWARD_TRANSITIVE'}"
+
+
+@pytest.mark.parametrize(("spare", "large"), [(0, False), (1, True)])
+def test_a_comparison_is_large_by_all_its_texts_together(spare: int, large: bool) -> None:
+    quarter = LARGE // 4
+    candidate, registered = Schema(" " * quarter), (Schema(" " * quarter), Schema(" " * quarter))
+    references = (("used", 1, Schema(" " * (quarter + spare))),)
+    assert Comparison(candidate, registered, "BACKWARD", "STRICT", references).is_large is large
 
 
 def test_groups_are_not_compared_with_each_other(registry: Asking) -> None:

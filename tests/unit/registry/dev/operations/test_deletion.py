@@ -61,6 +61,15 @@ def test_read_only_deletes_nothing(registry: Asking, target: str) -> None:
     assert registry.refused("DELETE", target) == 42205
 
 
+def test_a_version_goes_for_good_only_after_it_was_deleted_softly(registry: Asking) -> None:
+    registry.register("a", ONE)
+    assert registry.refused("DELETE", "/subjects/a/versions/1?permanent=true") == 40407
+    assert registry.get("/subjects/a/versions") == [1]
+    registry.delete("/subjects/a/versions/1")
+    assert registry.delete("/subjects/a/versions/1?permanent=true") == 1
+    assert registry.refused("GET", "/subjects/a/versions?deleted=true") == 40401
+
+
 def test_a_partly_deleted_subject_can_not_go_for_good(registry: Asking) -> None:
     registry.register("a", ONE)
     registry.register("a", TWO)
