@@ -210,24 +210,38 @@ def test_ctrl_c_at_any_moment_of_a_rebalance_loses_no_callback(servers: str) -> 
 
 
 @pytest.mark.parametrize("call", ["consume", "consume_arrow"])
+@pytest.mark.parametrize(("begin", "seeked"), [(3, 0), (0, 4)])
 @on_loop
-async def test_a_cancelled_call_during_which_a_seek_went_back_loses_nothing(
-    call: str, servers: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_cancelled_call_during_which_a_seek_was_made_goes_on_where_that_went(
+    begin: int, seeked: int, call: str, servers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found by the simulator: the first record that it held was of the old position, behind the new one."""
+    """The first record that it held was of the old position: behind the new one (found by the simulator), or before."""
     if call == "consume_arrow":
         pytest.importorskip("pyarrow")
     monkeypatch.setattr(Positions, "more_expected", lambda _: True)  # the call waits for the rest, as with busy brokers
     consumer = AIOConsumer(conf(servers))
-    await consumer.assign([TopicPartition("t", 0, 3)])
+    await consumer.assign([TopicPartition("t", 0, begin)])
     task = asyncio.ensure_future(getattr(consumer, call)(len(RECORDS) + 5, 60))
     await until(lambda: consumer._core.assignment.require(("t", 0), "test").position == len(RECORDS))
-    await consumer.seek(TopicPartition("t", 0, 0))
+    await consumer.seek(TopicPartition("t", 0, seeked))
     await until(lambda: consumer._core.assignment.require(("t", 0), "test").position == len(RECORDS))
     task.cancel()
     await asyncio.wait((task,))
     found: list[bytes | None] = []
-    while len(found) < len(RECORDS):
+    while not found or found[-1] != RECORDS[-1]:
         found += [message.value() for message in await consumer.consume(1, 60)]
     await consumer.close()
-    assert found == RECORDS
+    assert found == RECORDS[seeked:]
+
+
+def test_what_is_handed_back_after_a_seek_does_not_undo_it(servers: str) -> None:
+    with Consumer(conf(servers)) as consumer:
+        consumer.assign([TopicPartition("t", 0, 0)])
+        taken: list[Any] = []
+        while len(taken) < 3:
+            taken += consumer.consume(3 - len(taken), 60)
+        consumer.seek(TopicPartition("t", 0, 4))
+        consumer.hand_back(taken)
+        message = consumer.poll(60)
+        assert message is not None
+        assert message.value() == RECORDS[4]

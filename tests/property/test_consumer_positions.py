@@ -51,7 +51,10 @@ class Sent:
 
 
 class Positions(RuleBasedStateMachine):
-    """`expected` is the next offset to be handed out of each assigned partition; None while it is looked for."""
+    """`expected` is the next offset to be handed out of each assigned partition; None while it is looked for.
+
+    `held` is what a call has taken and not given yet (partition, topic, offset), as far as it may come again.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,6 +69,7 @@ class Positions(RuleBasedStateMachine):
         self.expected: dict[int, int | None] = {}
         self.topics: dict[int, int] = {}
         self.left: dict[tuple[int, int], int] = {}
+        self.held: list[tuple[int, int, int]] = []
         self.view = self.seen_now()
 
     @staticmethod
@@ -105,6 +109,7 @@ class Positions(RuleBasedStateMachine):
             self.plans()
 
     def begins(self, number: int, start: int) -> None:
+        self.held = [item for item in self.held if item[0] != number]
         self.expected[number] = start if start >= 0 else None
 
     @rule(number=partitions, resumes=st.booleans())
@@ -123,6 +128,31 @@ class Positions(RuleBasedStateMachine):
             assert offset == self.expected[number], f"[{number}]: {offset} came instead of {self.expected[number]}"
             assert message.value() == b"%d:%d" % (self.topics[number], offset), "a record of another topic"
             self.expected[number] = offset + 1
+            self.held.append((number, self.topics[number], offset))
+
+    @rule()
+    def call_ends(self) -> None:
+        """What it took is the application's now."""
+        self.held.clear()
+
+    @rule()
+    def call_is_broken_off(self) -> None:
+        """What it took comes again: all of it, and nothing else unless it held records of two topics."""
+        for state in self.assignment:
+            number = state.partition
+            held = [(topic, offset) for each, topic, offset in self.held if each == number]
+            if not held:
+                continue
+            before = state.position
+            self.queue.hand_back(state, min(offset for _, offset in held))
+            own = [offset for topic, offset in held if topic == self.topics[number]]
+            if state.position >= 0:
+                first = min(own, default=before)
+                one_topic = len({topic for topic, _ in held}) == 1
+                assert state.position == first or (not one_topic and state.position < first)
+                self.expected[number] = state.position
+        self.held.clear()
+        self.plans()
 
     # ---- the consumer's loop
 
@@ -292,6 +322,7 @@ class Positions(RuleBasedStateMachine):
         for state in self.assignment:
             self.queue.resume(state)
         for _ in range(60):
+            self.takes(100)
             self.learns(late=False)
             self.plans()
             while self.sent:

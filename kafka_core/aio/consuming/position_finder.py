@@ -194,7 +194,7 @@ class PositionFinder:
         )
         logger.warning("%s", text)
         at_hand = state.position
-        self._queue.restart(state, end_offset if at_hand < 0 else min(at_hand, end_offset))
+        self._queue.go_back(state, end_offset if at_hand < 0 else min(at_hand, end_offset))
         self._report(state, KafkaError(KafkaError._LOG_TRUNCATION, text))
 
     def _unchanged(

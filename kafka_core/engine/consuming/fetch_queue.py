@@ -19,6 +19,7 @@ from uuid import UUID
 from kafka_core.engine.consuming.chunks import Chunk, Cursor
 from kafka_core.engine.consuming.subscription import Key, PartitionState, Phase
 from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.model import OFFSET_INVALID
 
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
@@ -129,12 +130,24 @@ class FetchQueue:
             self.drop(state)
             state.restart(offset)
 
-    def change_topic(self, state: PartitionState, topic_id: UUID, offset: int) -> None:
-        """`PartitionState.change_topic` and `restart` with the queue emptied, as one step for the taker."""
+    def go_back(self, state: PartitionState, offset: int) -> None:
+        """`PartitionState.go_back` with the queue emptied, as one step for the taker."""
+        with self._lock:
+            self.drop(state)
+            state.go_back(offset)
+
+    def change_topic(self, state: PartitionState, topic_id: UUID, offset: int, start: int = OFFSET_INVALID) -> None:
+        """`PartitionState.change_topic` and `restart` with the queue emptied, as one step for the taker.
+
+        Args:
+            start: of a topic that was read before.
+        """
         with self._lock:
             self.drop(state)
             state.change_topic(topic_id)
             state.restart(offset)
+            if start >= 0:
+                state.start = start
 
     def leave(self, state: PartitionState, version: int, phase: Phase) -> bool:
         """Moves a partition from FETCH to another phase, as one step for the taker; False if it has changed its mind.
@@ -151,12 +164,14 @@ class FetchQueue:
         """Records from `offset` on were taken, but never reached the application: they come again, uncommitted.
 
         Args:
+            offset: the lowest of them; some may have been taken before a seek, and do not come again.
             unstore: whoever took them has stored their offsets itself.
         """
         with self._lock:
+            offset = max(offset, state.start)
             if not 0 <= offset < state.position:
                 return  # something else has moved the partition meanwhile, a seek for example
-            self.restart(state, offset)
+            self.go_back(state, offset)
             if (self._auto_store or unstore) and state.stored > offset:
                 state.stored, state.stored_epoch = offset, -1
 
@@ -327,7 +342,7 @@ class FetchQueue:
     def _mend(self, state: PartitionState, offset: int) -> None:
         """A taker was interrupted (Ctrl-C, a signal handler that raises) in the middle: its partition begins again."""
         with self._lock:
-            self.restart(state, offset)
+            self.go_back(state, offset)
             if self._auto_store and state.stored > offset:
                 state.stored, state.stored_epoch = offset, -1
 

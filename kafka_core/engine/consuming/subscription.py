@@ -127,9 +127,11 @@ class PartitionState:
         life: a new one with every assignment of the partition and every topic of that name, never given twice.
         request: the number of the last fetch that asks for it, the only one whose answer is taken; 0: none's.
         topic_id: the topic that the offsets belong to: one that is deleted and created again is another topic. The zero
-            UUID where the broker has no ids. `former_positions`: where topics of that name were left.
+            UUID where the broker has no ids. `former_positions`: where others were left, and their `start`.
         next_fetch_offset: what to fetch next (the loop's side).
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
+        start: where an assignment, a seek, a new topic or the log's new beginning put it last: records that were taken
+            before are not to come again. -1001 before it is known.
         consumed: whether anything was handed out, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
         leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
@@ -148,11 +150,12 @@ class PartitionState:
     life: int = field(default_factory=new_version)
     request: int = NO_REQUEST
     topic_id: UUID = ZERO_UUID
-    former_positions: dict[UUID, int] = field(default_factory=dict)
+    former_positions: dict[UUID, tuple[int, int]] = field(default_factory=dict)
     phase: Phase = Phase.COMMITTED
     lookup_timestamp: int = 0
     next_fetch_offset: int = OFFSET_INVALID
     position: int = OFFSET_INVALID
+    start: int = OFFSET_INVALID
     consumed: bool = False
     stored: int = OFFSET_INVALID
     committed: int = OFFSET_INVALID
@@ -206,17 +209,23 @@ class PartitionState:
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
         self.fetch_epoch = -1
-        self.next_fetch_offset = self.position = OFFSET_INVALID
+        self.next_fetch_offset = self.position = self.start = OFFSET_INVALID
         self.consumed, self.hurried = False, True
         self.suspect = OFFSET_INVALID
         if offset >= 0:
             self.phase = Phase.FETCH
-            self.next_fetch_offset = self.position = offset
+            self.next_fetch_offset = self.position = self.start = offset
         elif offset in (OFFSET_BEGINNING, OFFSET_END):
             self.phase = Phase.LOOKUP
             self.lookup_timestamp = EARLIEST_TIMESTAMP if offset == OFFSET_BEGINNING else LATEST_TIMESTAMP
         else:
             self.phase = Phase.COMMITTED
+
+    def go_back(self, offset: int) -> None:
+        """`restart` at an offset before, without being put there by the application: what was taken may come again."""
+        start = self.start
+        self.restart(offset)
+        self.start = min(start, offset)
 
     def change_topic(self, topic_id: UUID) -> None:
         """The topic is another one now: nothing that was learnt about the old one holds, what it was at is kept aside.
@@ -224,7 +233,7 @@ class PartitionState:
         It may be asked for again: a broker that lags behind may name the old topic for a while.
         """
         if self.position >= 0:
-            self.former_positions[self.topic_id] = self.position
+            self.former_positions[self.topic_id] = self.position, self.start
             while len(self.former_positions) > FORMER_TOPICS_KEPT:
                 del self.former_positions[next(iter(self.former_positions))]
         self.topic_id, self.life = topic_id, new_version()
@@ -237,6 +246,8 @@ class PartitionState:
     def found(self, offset: int, leader_epoch: int = -1) -> None:
         """The start is known: fetch from here."""
         self.move(Phase.FETCH)
+        # Found behind the position, the log was cut off at its beginning; before it, at its end.
+        self.start = min(self.start, offset) if self.start >= 0 and offset <= self.position else offset
         self.next_fetch_offset = self.position = offset
         self.fetch_epoch = leader_epoch
         self.attempt, self.reported = 0, 0

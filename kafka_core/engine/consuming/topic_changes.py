@@ -15,7 +15,7 @@ from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.subscription import LATEST_TIMESTAMP, Assignment, PartitionState, Phase
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.errors import KafkaError
-from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_STORED
+from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED
 from kafka_core.protocol import ZERO_UUID
 
 logger: Final = logging.getLogger("kafka_core.consumer")
@@ -59,16 +59,16 @@ class TopicChanges:
 
         `auto.offset.reset` says where to begin with a log: `latest` would skip here what came before we noticed.
         """
-        offset = OFFSET_BEGINNING
+        offset, start = OFFSET_BEGINNING, OFFSET_INVALID
         if topic_id in state.former_positions:
-            offset = state.former_positions[topic_id]  # a broker that lags behind had named the other one meanwhile
+            offset, start = state.former_positions[topic_id]  # a broker that lags behind had named the other meanwhile
         elif state.phase is Phase.COMMITTED:
             offset = OFFSET_STORED  # nothing was read yet
         elif state.phase is Phase.LOOKUP and state.lookup_timestamp == LATEST_TIMESTAMP:
             offset = OFFSET_END
         known = (state.topic, state.partition, state.topic_id, topic_id)
         logger.warning("%s[%d]: the topic was deleted and created again (its id was %s and is %s)", *known)
-        self._queue.change_topic(state, topic_id, offset)
+        self._queue.change_topic(state, topic_id, offset, start)
         if offset == OFFSET_BEGINNING and self._reset is None:
             state.move(Phase.HALTED)
             return False

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from kafka_core.engine.consuming.chunks import Chunk
 from kafka_core.engine.consuming.fetch_queue import QUANTUM, FetchQueue, Marks
-from kafka_core.engine.consuming.subscription import PartitionState, Phase
+from kafka_core.engine.consuming.subscription import LATEST_TIMESTAMP, PartitionState, Phase
 from kafka_core.errors import CorruptRecordError, KafkaError
+from kafka_core.model import OFFSET_END
 
 
 class FakeCursor:
@@ -274,6 +276,59 @@ def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None
     assert (state.position, state.stored, state.next_fetch_offset, state.phase) == (2, 2, 2, Phase.FETCH)
     assert bench.queue.next() is None  # fetched anew
     bench.queue.hand_back(state, 5)  # a seek has gone back further meanwhile
+    assert state.position == 2
+
+
+def test_what_was_taken_before_a_seek_forward_is_not_gone_back_to() -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(5))
+    bench.queue.take([], 5)
+    bench.queue.restart(state, 8)
+    bench.queue.hand_back(state, 0)
+    assert state.position == 8, "nothing was taken since the seek"
+    bench.push(state, range(8, 12))
+    bench.queue.take([], 2)
+    bench.queue.hand_back(state, 0)
+    assert (state.position, state.phase) == (8, Phase.FETCH), "what was taken since the seek comes again"
+
+
+@pytest.mark.parametrize(("found", "expected"), [(3, 0), (7, 7)], ids=["truncated", "cut off at its beginning"])
+def test_a_reset_is_gone_back_over_only_where_records_may_be_left(found: int, expected: int) -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(5))
+    bench.queue.take([], 5)
+    state.look_up(LATEST_TIMESTAMP)
+    state.found(found)
+    bench.push(state, range(found, found + 2))
+    bench.queue.take([], 1)
+    bench.queue.hand_back(state, 0)
+    assert state.position == expected
+
+
+def test_the_offset_that_a_seek_to_the_end_found_is_where_it_goes_back_to() -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(5))
+    bench.queue.take([], 5)
+    bench.queue.restart(state, OFFSET_END)
+    bench.queue.hand_back(state, 0)
+    assert state.phase is Phase.LOOKUP
+    state.found(9)
+    bench.push(state, range(9, 12))
+    bench.queue.take([], 3)
+    bench.queue.hand_back(state, 0)
+    assert state.position == 9
+
+
+def test_what_was_taken_of_a_topic_comes_again_though_another_one_was_named_meanwhile() -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(5))
+    bench.queue.take([], 5)
+    former = state.topic_id
+    bench.queue.change_topic(state, UUID(int=7), 0)
+    offset, start = state.former_positions[former]
+    bench.queue.change_topic(state, former, offset, start)
+    assert state.position == 5
+    bench.queue.hand_back(state, 2)
     assert state.position == 2
 
 
