@@ -8,9 +8,18 @@ frame.select(from_registry("value", {"url": "http://…"}, topic="flights").alia
 from typing import Final
 
 from kafka_core.version import VERSION
-from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
+from pipeline.errors import (
+    LookupFailedError,
+    OptionError,
+    PipelineError,
+    PlanError,
+    ReadError,
+    RowError,
+    SchemaChangedError,
+)
 
 try:
+    from pipeline.plan import forget_plans
     from pipeline.udf import from_registry, tune
 except ModuleNotFoundError as error:
     if error.name not in ("pyarrow", "pyspark"):
@@ -29,6 +38,8 @@ __all__ = [
     "PlanError",
     "ReadError",
     "RowError",
+    "SchemaChangedError",
+    "forget_plans",
     "from_registry",
     "tune",
 ]

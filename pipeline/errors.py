@@ -6,6 +6,7 @@ Knows nothing of Spark: every error must pickle, because executors send theirs t
     ├── OptionError        a wrong option of the data source or argument of a function (also a PropertyError)
     ├── PlanError          the plan can't be made: no schema, no topic, no broker
     ├── RowError           FAILFAST met a payload that can't be decoded
+    ├── SchemaChangedError a newer schema has other columns, and the plan was to stop then
     ├── LookupFailedError  an executor needed a schema the job did not bring, and the registry did not answer
     └── ReadError          a partition can't be read to its end
 """
@@ -14,7 +15,15 @@ from __future__ import annotations
 
 from kserdes_config.errors import PropertyError
 
-__all__ = ["LookupFailedError", "OptionError", "PipelineError", "PlanError", "ReadError", "RowError"]
+__all__ = [
+    "LookupFailedError",
+    "OptionError",
+    "PipelineError",
+    "PlanError",
+    "ReadError",
+    "RowError",
+    "SchemaChangedError",
+]
 
 
 class PipelineError(Exception):
@@ -34,19 +43,52 @@ class RowError(PipelineError):
 
     Attributes:
         row: index of the first such row in its Arrow batch.
-        reason: what is wrong with it.
+        reason: what is wrong with it, after the schema id and the path in the value as far as they are known.
+        code: why, for programs: the text of a `pipeline.modes.RowCode`; empty if it is not known.
+        schema_id: id of the schema the payload names; None if it names none.
+        path: where in the value, e.g. `items[3].price`; None if it is not known.
+        topic: of the record; it and the next two are known to `decode_frame` and to the source, and None elsewhere.
+        partition: of the record.
+        offset: of the record.
     """
 
-    def __init__(self, row: int, reason: str) -> None:
+    def __init__(
+        self,
+        row: int,
+        reason: str,
+        *,
+        code: str = "",
+        schema_id: int | None = None,
+        path: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+        offset: int | None = None,
+    ) -> None:
         super().__init__(row, reason)
         self.row = row
         self.reason = reason
+        self.code = code
+        self.schema_id = schema_id
+        self.path = path
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
 
     def __str__(self) -> str:
+        place = f"row {self.row} of a batch"
+        if self.topic is not None:
+            place = f"topic {self.topic}, partition {self.partition}, offset {self.offset}"
         return (
-            f"row {self.row} of a batch can't be decoded: {self.reason}"
+            f"{place} can't be decoded: {self.reason}"
             " (mode PERMISSIVE would make it null; error_field='…' would keep this text beside it)"
         )
+
+
+class SchemaChangedError(PipelineError):
+    """evolution="restart" met a schema that was registered after the plan was made and has other columns.
+
+    Nothing is lost: start the job again, and its plan has the new columns.
+    """
 
 
 class LookupFailedError(PipelineError):

@@ -13,9 +13,9 @@ import pyarrow as pa
 from pipeline.errors import PlanError
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType
 
-__all__ = ["spark_arrow_type", "spark_struct"]
+__all__ = ["arrow_of", "spark_arrow_type", "spark_type"]
 
 
 SIGNED: Final = {
@@ -27,11 +27,11 @@ SIGNED: Final = {
 """Integers without a sign, which Spark has not, and what holds all their values."""
 
 
-def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
+def spark_arrow_type(kind: pa.DataType, times: str = "number") -> pa.DataType:
     """The Arrow type Spark exchanges for this one.
 
-    Timestamps become microseconds, times of day integers, and integers without a sign the next larger type that has
-    one: `uint64` is `decimal(20, 0)`.
+    Timestamps and time spans become microseconds, times of day integers (with `times="time"` what Spark's TIME is), and
+    integers without a sign the next larger type that has one: `uint64` is `decimal(20, 0)`.
 
     Cost: one walk over the type; done once per plan.
 
@@ -44,31 +44,44 @@ def spark_arrow_type(kind: pa.DataType) -> pa.DataType:
         return SIGNED[kind]
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", tz=kind.tz)
-    if pa.types.is_time32(kind):
-        return pa.int32()
-    if pa.types.is_time64(kind):
-        return pa.int64()
+    if pa.types.is_duration(kind):
+        return pa.duration("us")
+    if pa.types.is_time(kind):
+        if times == "time":
+            return pa.time64("ns")
+        return pa.int32() if pa.types.is_time32(kind) else pa.int64()
     if pa.types.is_struct(kind):
-        return pa.struct([_field(kind.field(index)) for index in range(kind.num_fields)])
+        return pa.struct([_field(kind.field(index), times) for index in range(kind.num_fields)])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(_field(kind.value_field))
+        return pa.list_(_field(kind.value_field, times))
     if pa.types.is_map(kind):
-        return pa.map_(spark_arrow_type(kind.key_type), _field(kind.item_field))
+        return pa.map_(spark_arrow_type(kind.key_type, times), _field(kind.item_field, times))
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
     return kind
 
 
-def _field(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, spark_arrow_type(field.type), nullable=True)
+def _field(field: pa.Field, times: str) -> pa.Field:
+    return pa.field(field.name, spark_arrow_type(field.type, times), nullable=True)
 
 
-def spark_struct(kind: pa.StructType) -> StructType:
-    """The Spark type of a decoded struct; every field is nullable, since a bad row has no values."""
+def spark_type(kind: pa.DataType) -> DataType:
+    """The Spark type of a decoded column; every field is nullable, since a bad row has no values.
+
+    Raises:
+        PlanError: this Spark has none.
+    """
+    from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import from_arrow_type
-    from pyspark.sql.types import StructType
 
-    converted = from_arrow_type(spark_arrow_type(kind), prefer_timestamp_ntz=True)
-    if not isinstance(converted, StructType):
-        raise TypeError(f"a struct is needed, not {kind}")
-    return converted
+    try:
+        return from_arrow_type(kind, prefer_timestamp_ntz=True)
+    except PySparkException as error:
+        raise PlanError(f"this Spark has no type for {kind}: {error}") from error
+
+
+def arrow_of(kind: DataType) -> pa.DataType:
+    """The Arrow type in which Spark gives a column of this type to Python; points in time are UTC."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(kind, timezone="UTC")

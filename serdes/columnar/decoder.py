@@ -194,6 +194,14 @@ class ColumnarDecoder:
         result = self._format.decode(rows, plans, rows.plan_of_row(places), self._options)
         return DecodeResult(result.struct, _merged(result.errors, bad)) if bad else result
 
+    def reads(self, name: int | bytes) -> bool:
+        """Whether payloads of a writer schema were decoded, or can be: its plan is there.
+
+        Args:
+            name: its id, or the 16 bytes of its GUID.
+        """
+        return name in self._plans
+
     def _in_order(self, named: Sequence[tuple[int | bytes, int]]) -> Iterable[int]:
         """Places of the names: those whose schema is known first, then those of many rows."""
         if len(named) == 1:

@@ -13,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipeline.decoding import BatchDecoder, Mode
+from pipeline.decoding import BatchDecoder
 from pipeline.errors import PlanError
+from pipeline.modes import Mode
+from pipeline.plan import DecodePlan
 from pipeline.resolver import Snapshot, SnapshotResolver, take_snapshot
 from registry import (
     Rule,
@@ -137,7 +139,7 @@ def test_an_unknown_id_is_asked_for_once_by_all_plans_and_threads_of_a_process(
 def test_2000_junk_ids_need_one_client_and_2000_requests_at_the_most(
     conf: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoder = BatchDecoder(take_snapshot(conf, "t-value"), Mode.PERMISSIVE, "_error")
+    decoder = BatchDecoder(DecodePlan.of(take_snapshot(conf, "t-value"), Mode.PERMISSIVE, error_field="_error"))
     requests = Requests(monkeypatch)
     frames = pa.array([b"\0" + schema_id.to_bytes(4, "big") for schema_id in range(5000, 7000)])
     for _ in range(2):
@@ -189,5 +191,5 @@ def test_a_subject_with_rules_is_no_plan(conf: dict[str, object]) -> None:
     frames = pa.array([b"\x00" + (newest - 1).to_bytes(4, "big") + b"\x02\x04\x06"])
     for mode in Mode:
         with pytest.raises(PlanError, match=r"registered after the job was planned.*'mask'") as caught:
-            BatchDecoder(plain, mode, "error").decode(frames)
+            BatchDecoder(DecodePlan.of(plain, mode, error_field="error")).decode(frames)
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -1,0 +1,381 @@
+"""What a job decodes a column by: made on the driver, pickled into closures and readers, equal for equal content.
+
+The contract with functions and the source: `DecodeArguments` are what a user says, checked at once; `plan_for` asks the
+registry (or remembers) and gives a `DecodePlan`; `pipeline.decoding.shared_decoder(plan)` gives the process's decoder,
+whose `read(frames, ids)` gives values and faults and whose `column` applies the plan's mode. `plan.spark_type()` is the
+column's type. A plan's `key` is a hash of its content, so equal plans are compiled once per process. Nothing secret is
+in a plan, in its text or in its pickle. Must not know of sessions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pipeline.errors import OptionError
+from pipeline.modes import Mode
+from pipeline.resolver import Chosen, Rules, Snapshot, take_snapshot
+from pipeline.roots import has_record
+from pipeline.ruled import travelling_rules
+from registry import SchemaRegistryClient
+from serdes.columnar import ColumnOptions
+from serdes.context import MessageField, SerializationContext
+from serdes.subject import STRATEGIES, SubjectNameStrategy
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+__all__ = ["DecodeArguments", "DecodePlan", "Part", "forget_plans", "plan_for"]
+
+FORMATS: Final = ("AVRO", "JSON", "PROTOBUF")
+DEFAULTS: Final = ColumnOptions()
+REMEMBERED_S: Final = 300.0
+KEPT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeArguments:
+    """What a user says of the values of a column; the arguments of `from_registry`.
+
+    Raises:
+        OptionError: an argument is of the wrong type or unknown, or two don't fit together.
+    """
+
+    topic: str | None = None
+    subject: str | None = None
+    strategy: str | SubjectNameStrategy | None = None
+    field: str = "value"
+    format: str = "auto"
+    reader_schema: str | None = None
+    version: int | None = None
+    id: int | None = None
+    model: Any = None
+    columns: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    message_type: str = ""
+    mode: str = "PERMISSIVE"
+    bad_row: Literal["null", "struct"] = "null"
+    error_field: str | None = None
+    evolution: Literal["ignore", "restart"] = "ignore"
+    recursive_max_depth: int = 0
+    times: Literal["number", "time"] = "number"
+    rules: str = "run"
+    rule_conf: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        _check_texts(self)
+        _check_lists(self)
+        _check_words(self)
+        given = [name for name in ("reader_schema", "version", "id", "model") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise OptionError(f"{' and '.join(given)} contradict each other: each says which schema to read as")
+        if self.types is None:
+            if (self.topic is None) == (self.subject is None) and self.id is None:
+                raise OptionError("from_registry needs either topic='…' or subject='…' (or id=…)")
+            if self.strategy not in (None, "topic") and self.subject is None and not callable(self.strategy):
+                raise OptionError(f"strategy {self.strategy!r} needs types=['…']: the names of the records")
+        elif given or self.columns is not None or self.message_type:
+            raise OptionError("types=[…] stands alone: each type is read as its newest version, with all columns")
+        if self.error_field is not None and Mode.of(self.mode) is Mode.DEADLETTER:
+            raise OptionError("mode DEADLETTER has a field 'error' of its own: leave error_field out")
+
+    def subject_of(self, name: str | None) -> str | None:
+        """The subject of a record's name.
+
+        Raises:
+            OptionError: the strategy needs a topic, or gives no subject.
+        """
+        if self.subject is not None or (self.topic is None and self.strategy in (None, "topic")):
+            return self.subject
+        chosen = STRATEGIES[(self.strategy or "topic").upper()] if not callable(self.strategy) else self.strategy
+        try:
+            found = chosen(SerializationContext(self.topic or "", MessageField(self.field)), name)
+        except Exception as error:
+            raise OptionError(f"the strategy {self.strategy!r} gives no subject: {error}") from error
+        if not isinstance(found, str) or not found:
+            raise OptionError(f"the strategy {self.strategy!r} gives no subject for {name!r}, but {found!r}")
+        return found
+
+    def by_record(self) -> bool:
+        """Whether each record type has a subject of its own."""
+        return self.subject is None and self.strategy not in (None, "topic")
+
+    def options(self) -> ColumnOptions:
+        """How payloads become columns."""
+        columns = None if self.columns is None else tuple(self.columns)
+        depth = self.recursive_max_depth
+        return ColumnOptions(columns=columns, message_type=self.message_type, recursive_max_depth=depth)
+
+    def chosen(self, name: str | None) -> Chosen:
+        """Which schema the values are read as."""
+        schema_type = None if self.format == "auto" else self.format.upper()
+        if self.model is not None:
+            text, schema_type = schema_of_model(self.model, schema_type)
+            return Chosen(text=text, schema_type=schema_type)
+        return Chosen(self.reader_schema, self.version, self.id, name, schema_type)
+
+
+def _check_texts(given: DecodeArguments) -> None:
+    for name in ("topic", "subject", "reader_schema", "error_field"):
+        value = getattr(given, name)
+        if value is not None and (not isinstance(value, str) or not value):
+            raise OptionError(f"{name} must be a text that is not empty, not {type(value).__name__} {value!r}")
+    for name in ("version", "id", "recursive_max_depth"):
+        value = getattr(given, name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise OptionError(f"{name} must be a number that is not negative, not {value!r}")
+    if not isinstance(given.message_type, str):
+        raise OptionError(f"message_type must be a text, not {given.message_type!r}")
+    if given.rule_conf is not None and not isinstance(given.rule_conf, Mapping):
+        raise OptionError("rule_conf must be a dict of properties of rule executors")
+
+
+def _check_lists(given: DecodeArguments) -> None:
+    for name, what in (("columns", "paths of fields"), ("types", "names of records")):
+        value: object = getattr(given, name)
+        if value is None:
+            continue
+        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+            raise OptionError(f"{name} must be a list of {what}, not {value!r}")
+        if not all(isinstance(one, str) and one for one in value):
+            raise OptionError(f"{name} must be a list of {what}, not {value!r}")
+
+
+def _check_words(given: DecodeArguments) -> None:
+    Mode.of(given.mode)
+    Rules.of(given.rules)
+    words: dict[str, Sequence[str]] = {
+        "field": ("key", "value"),
+        "bad_row": ("null", "struct"),
+        "evolution": ("ignore", "restart"),
+        "times": ("number", "time"),
+    }
+    for name, allowed in words.items():
+        if getattr(given, name) not in allowed:
+            raise OptionError(f"{name} must be {' or '.join(map(repr, allowed))}, not {getattr(given, name)!r}")
+    if given.format != "auto" and str(given.format).upper() not in FORMATS:
+        raise OptionError(f"format must be 'auto', 'avro', 'json' or 'protobuf', not {given.format!r}")
+    known = given.strategy is None or callable(given.strategy) or str(given.strategy).upper() in STRATEGIES
+    if not known:
+        raise OptionError(f"strategy must be 'topic', 'record', 'topic_record' or a function, not {given.strategy!r}")
+
+
+def schema_of_model(model: Any, schema_type: str | None) -> tuple[str, str]:
+    """The schema of a class, and its format.
+
+    Raises:
+        OptionError: the class has none.
+    """
+    from serdes.typed import avro_schema
+
+    if hasattr(model, "DESCRIPTOR"):
+        from serdes.formats.protobuf.codec import descriptor_text
+
+        return descriptor_text(model.DESCRIPTOR.file), "PROTOBUF"
+    if schema_type == "JSON":
+        if not hasattr(model, "model_json_schema"):
+            raise OptionError(f"model {model!r} has no JSON Schema: give a pydantic model")
+        return json.dumps(model.model_json_schema()), "JSON"
+    try:
+        return avro_schema(model), "AVRO"
+    except TypeError as error:
+        raise OptionError(f"model: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One record type of a column.
+
+    Attributes:
+        name: of the record, as the user gave it; empty where the column has one type.
+        field: the field of the column's struct that holds it; empty where the column has one type.
+        snapshot: its schemas.
+    """
+
+    name: str
+    field: str
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True)
+class DecodePlan:
+    """How a column of frames is decoded; picklable, and without secrets.
+
+    Attributes:
+        parts: the record types in the column; one, unless `types` were given.
+        options: how payloads become columns.
+        mode: what happens to bad rows.
+        error_field: name of the field with their reasons.
+        bad_row: whether a bad row without error field is `null` or a `struct` of nulls.
+        evolution: whether a newer schema with other columns stops the job (`restart`).
+        times: whether times of day are numbers, as they are written, or Spark's TIME.
+        rules: what happens to schemas with rules.
+        rule_conf: properties of rule executors, secrets as references.
+        topic: what rules are told, if the user named it.
+        field: `key` or `value`.
+    """
+
+    parts: tuple[Part, ...]
+    options: ColumnOptions = DEFAULTS
+    mode: Mode = Mode.PERMISSIVE
+    error_field: str | None = None
+    bad_row: str = "null"
+    evolution: str = "ignore"
+    times: str = "number"
+    rules: Rules = Rules.REFUSE
+    rule_conf: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    topic: str | None = None
+    field: str = "value"
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, mode: Mode = Mode.PERMISSIVE, **rest: Any) -> DecodePlan:
+        """The plan of one record type."""
+        return cls((Part("", "", snapshot),), mode=mode, **rest)
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A hash of the content; equal plans have equal keys, in every process."""
+        content = json.dumps(_content(self), sort_keys=True, default=_opaque)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def spark_type(self) -> DataType:
+        """The Spark type of the decoded column.
+
+        Raises:
+            PlanError: the reader schema has no Spark type.
+            OptionError: the error field is already a field of it.
+        """
+        from pipeline.decoding import shared_decoder
+        from pipeline.schema import spark_type
+
+        return spark_type(shared_decoder(self).arrow_type)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"key": self.key}
+
+
+def _content(plan: DecodePlan) -> list[Any]:
+    parts = [[part.name, part.field, _snapshot(part.snapshot)] for part in plan.parts]
+    rest = [plan.mode.value, plan.error_field, plan.bad_row, plan.evolution, plan.times, plan.rules.value]
+    return [parts, dataclasses.asdict(plan.options), rest, dict(plan.rule_conf), plan.topic, plan.field]
+
+
+def _snapshot(snapshot: Snapshot) -> list[Any]:
+    schemas = {str(schema_id): schema.to_dict() for schema_id, schema in snapshot.schemas.items()}
+    references = [[*key, schema.to_dict()] for key, schema in sorted(snapshot.references.items())]
+    registry = [dict(snapshot.registry), getattr(snapshot.registry, "withheld", ())]
+    return [snapshot.subject, snapshot.reader.to_dict(), schemas, references, dict(snapshot.guids), registry]
+
+
+def _opaque(value: object) -> list[object]:
+    """Functions in a configuration: the same function is the same content."""
+    return [getattr(value, "__module__", ""), getattr(value, "__qualname__", type(value).__qualname__)]
+
+
+# --- making and remembering
+
+
+_plans: OrderedDict[str, tuple[float, DecodePlan]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def plan_for(registry: Mapping[str, object], arguments: DecodeArguments) -> DecodePlan:
+    """The plan for these arguments; asks the registry unless it was made within the last five minutes.
+
+    So `foreachBatch` may call `from_registry` for every batch. `cache.latest.ttl.sec` in the configuration sets another
+    time; `forget_plans()` forgets.
+
+    Raises:
+        PlanError: the registry can't be reached, has no such subject, or the schema can't be used.
+        OptionError: the configuration is wrong.
+    """
+    given: object = registry
+    if not isinstance(given, Mapping):
+        text = f"registry must be a dict of properties such as {{'url': 'http://…'}}, not {type(given).__name__}"
+        hint = ": a client does not travel to executors" if isinstance(given, SchemaRegistryClient) else ""
+        raise OptionError(text + hint)
+    wanted = json.dumps([dict(registry), _asked(arguments)], sort_keys=True, default=_identity)
+    key = hashlib.sha256(wanted.encode()).hexdigest()  # secrets are in what was hashed
+    now = time.monotonic()
+    with _lock:
+        found = _plans.get(key)
+    if found is not None and found[0] > now:
+        return found[1]
+    made = _made(registry, arguments)
+    remembered_s: Any = registry.get("cache.latest.ttl.sec")
+    until = now + (REMEMBERED_S if remembered_s is None else float(remembered_s))
+    with _lock:
+        _plans[key] = (until, made)
+        while len(_plans) > KEPT:
+            _plans.popitem(last=False)
+    return made
+
+
+def forget_plans() -> None:
+    """Forgets all plans of this process: the next `from_registry` asks the registry for the newest schemas."""
+    with _lock:
+        _plans.clear()
+
+
+def _asked(arguments: DecodeArguments) -> dict[str, Any]:
+    return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(arguments)}
+
+
+def _identity(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return [dict(value)]
+    return [type(value).__qualname__, id(value)]
+
+
+def _made(registry: Mapping[str, object], arguments: DecodeArguments) -> DecodePlan:
+    rules = Rules.of(arguments.rules)
+    return DecodePlan(
+        tuple(_parts(registry, arguments, rules)),
+        arguments.options(),
+        Mode.of(arguments.mode),
+        arguments.error_field,
+        arguments.bad_row,
+        arguments.evolution,
+        arguments.times,
+        rules,
+        travelling_rules(arguments.rule_conf or {}),
+        arguments.topic,
+        arguments.field,
+    )
+
+
+def _parts(registry: Mapping[str, object], arguments: DecodeArguments, rules: Rules) -> list[Part]:
+    if arguments.types is None:
+        snapshot = take_snapshot(registry, arguments.subject_of(None), arguments.chosen(None), rules)
+        return [Part("", "", snapshot)]
+    fields = field_names(arguments.types)
+    parts = []
+    for name, field in zip(arguments.types, fields, strict=True):
+        chosen = arguments.chosen(None if arguments.by_record() else name)
+        snapshot = take_snapshot(registry, arguments.subject_of(name), chosen, rules, has_record)
+        parts.append(Part(name, field, snapshot))
+    return parts
+
+
+def field_names(types: Sequence[str]) -> list[str]:
+    """The fields of a column of several types: names without namespace, or whole if two would be the same.
+
+    Raises:
+        OptionError: a type stands there twice.
+    """
+    if len(set(types)) < len(types):
+        raise OptionError(f"types names a record twice: {list(types)}")
+    short = [name.rpartition(".")[2] for name in types]
+    lower = [name.lower() for name in short]
+    return [
+        name if lower.count(name.lower()) == 1 else full.replace(".", "_")
+        for name, full in zip(short, types, strict=True)
+    ]

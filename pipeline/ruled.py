@@ -1,0 +1,156 @@
+"""Rows whose schemas have rules: through the deserializer of their format, one by one, then into columns as all others.
+
+Slow and right: domain and migration rules and decryption are those of `serdes.rules`. Runs on executors, which reach
+the registry (and key services) themselves. Must not know of Spark.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from pipeline.errors import LookupFailedError, OptionError
+from pipeline.modes import Fault, RowCode
+from pipeline.references import Travelling, resolved, travelling
+from pipeline.resolver import Snapshot, SnapshotResolver, bare, client_of
+from registry import Schema
+from serdes.columnar.frames import frames_of
+from serdes.context import MessageField, SerializationContext
+from serdes.errors import SerializationError
+from serdes.frames.framing import frame_prefix, pack_indexes
+from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
+
+if TYPE_CHECKING:
+    from pipeline.plan import DecodePlan
+
+__all__ = ["RuledRows", "travelling_rules"]
+
+AGAIN: Final = ("client.id", "dlq.topic", "dlq.auto.flush", "bootstrap.servers")
+"""Properties of rule executors that are no secrets; all others travel as references only."""
+
+
+def travelling_rules(conf: Mapping[str, Any]) -> Travelling:
+    """What of a rule configuration travels.
+
+    Raises:
+        OptionError: a value that may be a secret is written out.
+    """
+    made = travelling(conf, [name for name in conf if name not in AGAIN])
+    if made.withheld:
+        names = ", ".join(map(repr, made.withheld))
+        raise OptionError(
+            f"rule_conf {names} may be secret and would travel in the plan: write ${{env:NAME}} or ${{file:PATH}},"
+            " which every executor resolves for itself"
+        )
+    return made
+
+
+class RuledRows:
+    """Runs rules over the rows of one subject, and frames what comes out anew, as the decoder of columns reads it.
+
+    Args:
+        plan: what is decoded.
+        snapshot: the subject's schemas.
+        resolver: gives schemas that references stand for.
+    """
+
+    def __init__(self, plan: DecodePlan, snapshot: Snapshot, resolver: SnapshotResolver) -> None:
+        self._plan = plan
+        self._snapshot = snapshot
+        self._resolver = resolver
+        self._lock = threading.Lock()
+        self._deserializer: Callable[[bytes, SerializationContext], Any] | None = None
+        self._encode: Callable[[Any], bytes] | None = None
+
+    def run(self, frames: pa.Array, ids: pa.Array | None) -> tuple[pa.Array, pa.Array | None, Sequence[Fault]]:
+        """Frames of the reader schema; null where a row is bad.
+
+        Raises:
+            LookupFailedError: the registry or a key service can't be reached.
+        """
+        with self._lock:  # made at the first row: clients are of the executor
+            if self._deserializer is None:
+                self._encode = self._encoder()
+                self._deserializer = self._made()
+        names = frames_of(frames, ids)
+        headers = [None] * len(frames) if ids is None else ids.to_pylist()
+        made: list[bytes | None] = []
+        faults = []
+        for row, frame in enumerate(frames.to_pylist()):
+            value = None
+            if frame is not None:
+                try:
+                    value = self._row(frame, headers[row])
+                except SerializationError as error:
+                    faults.append(_fault(row, error, names.name_of(row)))
+            made.append(value)
+        return pa.array(made, pa.binary()), None, faults
+
+    def _row(self, frame: bytes, header: bytes | None) -> bytes:
+        assert self._deserializer is not None
+        assert self._encode is not None
+        name = KEY_HEADER if self._plan.field == "key" else VALUE_HEADER
+        headers = None if header is None else [(name, header)]
+        topic = self._plan.topic or self._snapshot.subject
+        context = SerializationContext(topic, MessageField(self._plan.field), headers)
+        try:
+            return self._encode(self._deserializer(frame, context))
+        except SerializationError as error:
+            if error.registry_away:
+                raise LookupFailedError(f"a payload's rules need the registry, which is away: {error}") from error
+            raise
+
+    def _made(self) -> Any:
+        """The deserializer of the format; with migrations it reads as the newest version, else as the plan's."""
+        client = client_of(self._snapshot.registry)
+        subject = self._snapshot.subject
+        conf: dict[str, Any] = {"subject.name.strategy": lambda ctx, name: subject}
+        migrating = self._snapshot.newest and any(
+            schema.rule_set is not None and schema.rule_set.migration_rules
+            for schema in self._snapshot.schemas.values()
+        )
+        reader: Schema | None = None if migrating else bare(self._snapshot.reader)
+        if migrating:
+            conf["use.latest.version"] = True
+        rule_conf = resolved(self._plan.rule_conf)
+        kind = self._snapshot.reader.schema_type
+        if kind == "AVRO":
+            from serdes.avro import AvroDeserializer
+
+            return AvroDeserializer(client, reader, conf=conf, rule_conf=rule_conf)
+        if kind == "JSON":
+            from serdes.json_schema import JSONDeserializer
+
+            return JSONDeserializer(reader, None, client, conf, rule_conf)
+        from serdes.protobuf import ProtobufDeserializer
+
+        return ProtobufDeserializer(None, conf, client, rule_conf)
+
+    def _encoder(self) -> Callable[[Any], bytes]:
+        """Values as frames that name the reader schema."""
+        schemas = self._snapshot.schemas
+        reader = self._snapshot.reader
+        schema_id = next((one for one, schema in schemas.items() if schema == reader), None)
+        if schema_id is None:
+            schema_id = self._resolver.adopt(reader)
+        prefix = frame_prefix(schema_id)
+        if reader.schema_type == "AVRO":
+            from serdes.formats.avro.codec import encoder, load
+
+            return encoder(load(bare(reader), self._resolver.reference), prefix)
+        if reader.schema_type == "JSON":
+            from serdes.formats.json.codec import dumps
+
+            return lambda value: prefix + dumps(value)
+        from serdes.formats.protobuf.codec import index_path
+
+        return lambda value: prefix + pack_indexes(index_path(value.DESCRIPTOR), True) + value.SerializeToString()
+
+
+def _fault(row: int, error: SerializationError, name: int | bytes | None) -> Fault:
+    known = name if isinstance(name, int) else None
+    code = RowCode.NOT_FRAMED if name is None else RowCode.RULE_FAILED
+    return Fault(row, code, error.reason, error.schema_id or known, error.path)
