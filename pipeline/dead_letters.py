@@ -26,7 +26,7 @@ LETTERS: Final = pa.schema(
         ("timestamp", pa.timestamp("us", tz="UTC")),
     ]
 )
-"""A dead letter: key and value as they came, the headers they came with and those that say why, and when it was made."""
+"""A dead letter: key and value as they came, the headers they came with and those that say why, and its timestamp."""
 
 
 def letters(batch: pa.RecordBatch, faults: Sequence[Fault], field: str = "value") -> pa.RecordBatch:
