@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kafka_core.aio import AIOConsumer
 from kafka_core.broker import Delay, Disconnect, Drop, EmbeddedCluster
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.kernels import Message
@@ -399,6 +401,51 @@ def test_closing_is_bounded_when_nobody_answers(cluster: EmbeddedCluster, reques
     consumer = subscribed(cluster, socket_timeout_ms=1000)
     read(consumer, 10)
     cluster.intercept(request_type, lambda request, context: Drop())
+    started_s = time.monotonic()
+    consumer.close()
+    assert time.monotonic() - started_s < HANG_S
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_closing_waits_for_a_commit_that_is_under_way_and_tells_it(cluster: EmbeddedCluster, by_hand: bool) -> None:
+    told: list[KafkaError | None] = []
+    conf = settings(cluster, enable_auto_commit=False)
+    conf["on_commit"] = lambda error, places: told.append(error)
+    with Consumer(conf) as consumer:
+        if by_hand:
+            consumer.assign([TopicPartition(TOPIC, 0, 0), TopicPartition(TOPIC, 1, 0)])
+        else:
+            consumer.subscribe([TOPIC])
+        read(consumer, 2 * PER_PARTITION)
+        cluster.intercept(
+            OffsetCommitRequest, lambda request, context: KafkaError.COORDINATOR_LOAD_IN_PROGRESS, times=3
+        )
+        consumer.commit(asynchronous=True)
+    assert [cluster.committed("g", TOPIC, partition) for partition in range(2)] == [PER_PARTITION, PER_PARTITION]
+    assert told == [None]
+
+
+def test_closing_an_asyncio_consumer_waits_for_a_commit_that_is_under_way(cluster: EmbeddedCluster) -> None:
+    async def run() -> None:
+        async with AIOConsumer(settings(cluster, enable_auto_commit=False)) as consumer:
+            await consumer.assign([TopicPartition(TOPIC, 0, 0)])
+            taken = 0
+            while taken < PER_PARTITION:
+                taken += len(await consumer.consume(PER_PARTITION, 1))
+            cluster.intercept(
+                OffsetCommitRequest, lambda request, context: KafkaError.COORDINATOR_LOAD_IN_PROGRESS, times=3
+            )
+            await consumer.commit(asynchronous=True)
+
+    asyncio.run(asyncio.wait_for(run(), HANG_S))
+    assert cluster.committed("g", TOPIC, 0) == PER_PARTITION
+
+
+def test_a_commit_that_nobody_answers_does_not_keep_close_waiting_for_ever(cluster: EmbeddedCluster) -> None:
+    consumer = subscribed(cluster, enable_auto_commit=False)
+    read(consumer, 10)
+    cluster.intercept(OffsetCommitRequest, lambda request, context: Drop())
+    consumer.commit(asynchronous=True)
     started_s = time.monotonic()
     consumer.close()
     assert time.monotonic() - started_s < HANG_S

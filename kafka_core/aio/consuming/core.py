@@ -150,6 +150,7 @@ class ConsumerCore:
 
         # The group, and what is read.
         self._topics = topics = NeededTopics(client, assignment, membership, inbox)
+        self._commits: set[asyncio.Task[Any]] = set()  # asynchronous ones that are under way
         self.committer = committer = Committer(assignment, membership, rpc, inbox.tell, group_changed)
         last_commit_limit_s = min(timeout_s, CLOSE_LIMIT_S / 2) if self._auto_commit else None
         self.assigning = assigning = Assigning(
@@ -193,7 +194,9 @@ class ConsumerCore:
     async def commit_soon(self, commits: Commits, partitions: Sequence[TopicPartition] | None) -> None:
         """Commits in the background; see `Committer.commit_later`."""
         await self.running.start()
-        self.running.spawn(self.committer.commit_later(commits, partitions))
+        task = self.running.spawn(self.committer.commit_later(commits, partitions))
+        self._commits.add(task)
+        task.add_done_callback(self._commits.discard)
 
     def subscription(self) -> list[str]:
         """The topics and patterns of the subscription. Any thread."""
@@ -210,10 +213,16 @@ class ConsumerCore:
     # ---- the end
 
     async def begin_close(self) -> None:
-        """First half of closing: stops fetching and asks for the partitions back; their event may need a callback."""
+        """First half of closing: stops fetching and asks for the partitions back; their event may need a callback.
+
+        Asynchronous commits come first, for half of `CLOSE_LIMIT_S` at most: whoever has given its partitions up must
+        not commit.
+        """
         self.running.closing = True
         await self._fetches.stop()
         await self._finder.stop()
+        if self._commits:
+            await asyncio.wait(self._commits, timeout=CLOSE_LIMIT_S / 2)
         self.subscribing.end()
 
     @property
