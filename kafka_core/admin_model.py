@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from operator import index
 from typing import Any, Final, Generic, Self, TypeVar
 
 from kafka_core.errors import BrokerError, KafkaError, KafkaException
@@ -151,8 +152,18 @@ class NewTopic:
     replica_assignment: Sequence[Sequence[int]] | None = None
     config: Mapping[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        check_text(self.topic, "topic")
+        self.num_partitions = index(self.num_partitions)
+        self.replication_factor = index(self.replication_factor)
+        if self.config is not None and not isinstance(self.config, Mapping):
+            raise TypeError("config must be a dict of strings")
+
     def __eq__(self, other: object) -> bool:
         return self.topic == other.topic if isinstance(other, NewTopic) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self.topic < other.topic if isinstance(other, NewTopic) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.topic)
@@ -175,8 +186,19 @@ class NewPartitions:
     new_total_count: int
     replica_assignment: Sequence[Sequence[int]] | None = None
 
+    def __post_init__(self) -> None:
+        check_text(self.topic, "topic")
+        self.new_total_count = index(self.new_total_count)
+
     def __eq__(self, other: object) -> bool:
-        return self.topic == other.topic if isinstance(other, NewPartitions) else NotImplemented
+        if not isinstance(other, NewPartitions):
+            return NotImplemented
+        return (self.topic, self.new_total_count) == (other.topic, other.new_total_count)
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, NewPartitions):
+            return NotImplemented
+        return (self.topic, self.new_total_count) < (other.topic, other.new_total_count)
 
     def __hash__(self) -> int:
         return hash(self.topic)
@@ -386,6 +408,12 @@ class DeletedRecords:
     """What is left of a partition after `delete_records`: `low_watermark` is its first offset now."""
 
     low_watermark: int
+
+
+def check_text(value: object, what: str) -> None:
+    """TypeError when it is no str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be str, not {type(value).__name__}")
 
 
 def checked_list(items: Any, kind: type[T], what: str) -> list[T]:

@@ -15,13 +15,13 @@ from typing import Any, Final, TypeVar
 from kafka_core import config_rules
 from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import BY_NAME, OPTIONS, TABLE
-from kafka_core.errors import ConfigError
+from kafka_core.errors import CallbackError, ConfigError
 from kafka_core.hooks import Hooks
-from kserdes_config.errors import PropertyError
+from kserdes_config.errors import PropertyError, PropertyTypeError
 from kserdes_config.properties import Kind
 from kserdes_config.reading import split, value_of
 
-__all__ = ["Config", "Role", "parse", "parse_addresses"]
+__all__ = ["Config", "Role", "joined", "parse", "parse_addresses"]
 
 T = TypeVar("T")
 DEFAULT_LOGGER: Final = logging.getLogger("kafka_core")
@@ -98,13 +98,19 @@ class Config(Mapping[str, object]):
             raise TypeError(f"{name} is not in milliseconds")
         return self.number(name) / 1000
 
+    def has_listeners(self) -> bool:
+        """Whether callbacks wait for what happens by itself: blocking clients begin then when they are made."""
+        listens_to_statistics = self.callback("stats_cb") is not None and self.integer("statistics.interval.ms") > 0
+        return listens_to_statistics or self.callback("error_cb") is not None
+
     def is_set(self, name: str) -> bool:
         """True if the user gave this property, even with its default value."""
         return BY_NAME[name].name in self._given
 
     def addresses(self) -> list[tuple[str, int]]:
-        """(host, port) of the bootstrap brokers, in the order given."""
-        return parse_addresses(self.text("bootstrap.servers"))
+        """(host, port) of the bootstrap brokers, in the order given; none where none are named."""
+        servers = self.optional_text("bootstrap.servers")
+        return [] if servers is None else parse_addresses(servers)
 
     def hooks(self) -> Hooks:
         """The dispatcher of the user's hooks; an empty one if there are none."""
@@ -122,8 +128,8 @@ def parse(conf: Mapping[str, object], role: Role) -> Config:
 
     Args:
         conf: property → value as confluent_kafka takes them: numbers and booleans also as text, callbacks as
-            callables, `default.topic.config` as a nested dict (properties beside it win). Of two spellings of one
-            property the later wins. Not changed.
+            callables, `default.topic.config` as a nested dict (it wins over properties beside it). Of two spellings of
+            one property the later wins. Not changed.
         role: what kind of client it is for. Properties of other roles are checked, logged once, and have no effect.
 
     Raises:
@@ -147,16 +153,29 @@ def parse(conf: Mapping[str, object], role: Role) -> Config:
     return config
 
 
+def joined(conf: Mapping[str, object] | None, properties: Mapping[str, object]) -> dict[str, object]:
+    """The dict a client was given with the properties given by name.
+
+    Raises:
+        TypeError: neither was given, or the first is no dict.
+    """
+    if conf is None and not properties:
+        raise TypeError("expected configuration dict")
+    if conf is not None and not isinstance(conf, Mapping):
+        raise TypeError(f"expected configuration dict, not {type(conf).__name__}")
+    return {**(conf or {}), **properties}
+
+
 def flatten(conf: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The properties with those of `default.topic.config` before all others, so that the others win."""
+    """The properties with those of `default.topic.config` after all others, so that they win."""
+    for name, value in conf.items():
+        if name != TOPIC_CONFIG:
+            yield name, value
     nested = conf.get(TOPIC_CONFIG)
     if nested is not None:
         if not isinstance(nested, Mapping):
             raise ConfigError(f"{TOPIC_CONFIG} must be a dict, not {type(nested).__name__}")
         yield from nested.items()
-    for name, value in conf.items():
-        if name != TOPIC_CONFIG:
-            yield name, value
 
 
 def find(name: object) -> Option:
@@ -173,7 +192,8 @@ def find(name: object) -> Option:
 
 def refusal(error: PropertyError) -> ConfigError:
     """The error as one of this package."""
-    return ConfigError(str(error), property=error.property, accepted=error.accepted, nearest=error.nearest)
+    kind = CallbackError if isinstance(error, PropertyTypeError) and error.accepted == "callable" else ConfigError
+    return kind(str(error), property=error.property, accepted=error.accepted, nearest=error.nearest)
 
 
 def notice(option: Option, name: str, value: object, role: Role) -> None:

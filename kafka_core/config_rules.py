@@ -40,7 +40,7 @@ def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say
         ConfigError: properties contradict each other, or a needed one is missing.
     """
     if values["bootstrap.servers"] is None:
-        raise ConfigError("bootstrap.servers must be set: no broker to connect to", property="bootstrap.servers")
+        say(logging.WARNING, "bootstrap.servers is not set: clients without it never reach a cluster")
     check_texts(values)
     check_back_off(values, given, "retry.backoff.ms", "retry.backoff.max.ms")
     check_back_off(values, given, "reconnect.backoff.ms", "reconnect.backoff.max.ms")

@@ -5,6 +5,7 @@ Truth: org.apache.kafka.common.protocol.Errors for the codes, confluent_kafka fo
 
     KafkaException            args[0] is the KafkaError
     ├── ConfigError           (also PropertyError, a ValueError) a wrong property or argument
+    │   └── CallbackError     (also TypeError) a callback that cannot be called
     ├── StateError            (also RuntimeError) closed client, forked client, wrong order of calls
     ├── NetworkError          resolve, connect, TLS, lost, timed out
     ├── ProtocolError         bytes or versions that make no sense
@@ -20,6 +21,7 @@ Truth: org.apache.kafka.common.protocol.Errors for the codes, confluent_kafka fo
 from __future__ import annotations
 
 from functools import total_ordering
+from operator import index
 from typing import Any
 
 from kafka_core.error_codes import FACTS, ErrorCodes
@@ -28,6 +30,7 @@ from kserdes_config.errors import PropertyError
 __all__ = [
     "AuthError",
     "BrokerError",
+    "CallbackError",
     "ConfigError",
     "ConsumeError",
     "CorruptRecordError",
@@ -58,6 +61,11 @@ LOCAL_RETRIABLE = frozenset(
 )
 
 
+# What a closed client says, in the words of confluent_kafka, which applications look for.
+PRODUCER_CLOSED = "Producer has been closed"
+CONSUMER_CLOSED = "Consumer closed"
+HANDLE_CLOSED = "Handle has been closed"
+
 Text = str  # `str` is a method inside KafkaError, as in the reference API
 
 
@@ -85,11 +93,13 @@ class KafkaError(ErrorCodes):
         retriable: bool = False,
         txn_requires_abort: bool = False,
     ) -> None:
-        self._code = int(error)
+        if reason is not None and not isinstance(reason, str):
+            raise TypeError(f"reason must be str, not {type(reason).__name__}")
+        self._code = index(error)
         self._reason = reason
-        self._fatal = bool(fatal)
-        self._retriable = bool(retriable)
-        self._txn_requires_abort = bool(txn_requires_abort)
+        self._fatal = bool(index(fatal))
+        self._retriable = bool(index(retriable))
+        self._txn_requires_abort = bool(index(txn_requires_abort))
 
     @classmethod
     def from_code(cls, code: int, reason: Text | None = None) -> KafkaError:
@@ -278,6 +288,10 @@ class ConfigError(TextError, PropertyError):
         self.property = facts.get("property")
         self.accepted = facts.get("accepted")
         self.nearest = facts.get("nearest")
+
+
+class CallbackError(ConfigError, TypeError):
+    """A property or argument that must be callable is not; a TypeError too, as confluent_kafka raises it."""
 
 
 class StateError(TextError, RuntimeError):

@@ -10,6 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from operator import index
 from typing import Final
 
 from kafka_core.errors import KafkaError
@@ -82,11 +83,15 @@ class TopicPartition:
         metadata: str | None = None,
         leader_epoch: int | None = None,
     ) -> None:
+        if not isinstance(topic, str):
+            raise TypeError(f"topic must be str, not {type(topic).__name__}")
+        if not (metadata is None or isinstance(metadata, str)):
+            raise TypeError(f"metadata must be str, not {type(metadata).__name__}")
         self.topic = topic
-        self.partition = partition
-        self.offset = offset
+        self.partition = index(partition)
+        self.offset = index(offset)
         self.metadata = metadata
-        self.leader_epoch = leader_epoch
+        self.leader_epoch = None if leader_epoch is None else index(leader_epoch)
         self.error: KafkaError | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +99,9 @@ class TopicPartition:
             return NotImplemented
         return self.topic == other.topic and self.partition == other.partition
 
-    def __lt__(self, other: TopicPartition) -> bool:
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, TopicPartition):
+            return NotImplemented
         return (self.topic, self.partition) < (other.topic, other.partition)
 
     def __hash__(self) -> int:

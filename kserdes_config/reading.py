@@ -141,7 +141,7 @@ def boolean(row: Property, raw: object) -> object:
 def text(row: Property, raw: object) -> object:
     if row.loose and isinstance(raw, os.PathLike):
         raw = os.fspath(raw)
-    if row.loose and isinstance(raw, int | float) and not isinstance(raw, bool):
+    if row.loose and isinstance(raw, int | float):
         raw = str(raw)
     if not isinstance(raw, str):
         raise WrongType

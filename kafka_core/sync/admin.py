@@ -33,7 +33,7 @@ from kafka_core.admin_security import (
 )
 from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.tasks.handover import weakly
-from kafka_core.config import Role, parse
+from kafka_core.config import Role, joined, parse
 from kafka_core.engine.administering import configs as admin_configs
 from kafka_core.engine.administering.checks import (
     check_alterations,
@@ -43,11 +43,14 @@ from kafka_core.engine.administering.checks import (
     check_election,
     check_filter,
     check_filters,
+    check_flag,
     check_group_offsets,
+    check_isolation,
     check_names,
     check_new_partitions,
     check_new_topics,
     check_offset_specs,
+    check_topics,
     check_users,
     checked_timeout,
 )
@@ -76,7 +79,7 @@ class AdminClient:
 
     Methods that return futures return at once: `future.result()` waits, and raises `KafkaException` if it failed for
     that topic, resource or group. Time-outs are in seconds. Arguments that make no sense raise TypeError or ValueError
-    at once. Nothing is connected before the first call.
+    at once.
 
     Args:
         conf: properties (docs/configuration.md); more may be given by name, `logger=...` too.
@@ -94,7 +97,7 @@ class AdminClient:
         make: Callable[..., AIOAdminClient] = AIOAdminClient,
         **more: object,
     ) -> None:
-        self._config = parse({**(conf or {}), **more}, Role.ADMIN)
+        self._config = parse(joined(conf, more), Role.ADMIN)
         self._thread = LoopThread("kafka-core-admin")
         self._events: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._timeout_s = self._config.seconds("socket.timeout.ms")
@@ -103,6 +106,9 @@ class AdminClient:
         report, events = weak_config.callback("error_cb"), self._events
         if report is not None:  # the listener does not know self, which may be dropped
             self._core.client.on_error(lambda error: events.put(partial(report, error)))
+        needs_token = self._core.client.needs_token
+        if needs_token or self._config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=needs_token)
 
     # ---- topics
 
@@ -120,7 +126,7 @@ class AdminClient:
             new_topics,
             operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
             request_timeout=self._seconds(request_timeout),
-            validate_only=validate_only,
+            validate_only=check_flag(validate_only, "validate_only"),
         )
         return self._futures(keys, call)
 
@@ -154,7 +160,7 @@ class AdminClient:
             new_partitions,
             operation_timeout=self._seconds(operation_timeout, "operation_timeout"),
             request_timeout=self._seconds(request_timeout),
-            validate_only=validate_only,
+            validate_only=check_flag(validate_only, "validate_only"),
         )
         return self._futures(keys, call)
 
@@ -170,7 +176,7 @@ class AdminClient:
         self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
     ) -> dict[str, Future[TopicDescription]]:
         """Topics with their partitions; a future per topic name."""
-        keys = check_names(topics.topic_names if isinstance(topics, TopicCollection) else topics, "topic names")
+        keys = check_topics(topics)
         call = self._core.describe_topics(topics, request_timeout=self._seconds(request_timeout))
         return self._futures(keys, call)
 
@@ -181,7 +187,7 @@ class AdminClient:
     ) -> Future[DescribeClusterResult]:
         """Cluster id, controller and brokers."""
         call = self._core.describe_cluster(
-            include_authorized_operations=include_authorized_operations,
+            include_authorized_operations=check_flag(include_authorized_operations, "include_authorized_operations"),
             request_timeout=self._seconds(request_timeout),
         )
         return self._future(call)
@@ -209,7 +215,9 @@ class AdminClient:
         """Replaces whole configurations (what is not set goes back to its default); a future per resource."""
         keys = admin_configs.check_resources(resources)
         call = self._core.alter_configs(
-            keys, request_timeout=self._seconds(request_timeout), validate_only=validate_only
+            keys,
+            request_timeout=self._seconds(request_timeout),
+            validate_only=check_flag(validate_only, "validate_only"),
         )
         return self._futures(keys, call)
 
@@ -225,7 +233,10 @@ class AdminClient:
         keys = admin_configs.check_resources(resources)
         admin_configs.check_increments(keys)
         call = self._core.incremental_alter_configs(
-            keys, request_timeout=self._seconds(request_timeout), validate_only=validate_only, broker=broker
+            keys,
+            request_timeout=self._seconds(request_timeout),
+            validate_only=check_flag(validate_only, "validate_only"),
+            broker=broker,
         )
         return self._futures(keys, call)
 
@@ -342,7 +353,7 @@ class AdminClient:
         keys = check_names(group_ids, "group ids")
         call = self._core.describe_consumer_groups(
             keys,
-            include_authorized_operations=include_authorized_operations,
+            include_authorized_operations=check_flag(include_authorized_operations, "include_authorized_operations"),
             request_timeout=self._seconds(request_timeout),
         )
         return self._futures(keys, call)
@@ -372,7 +383,7 @@ class AdminClient:
         keys = list(check_group_offsets(list_consumer_group_offsets_request, offsets_needed=False))
         call = self._core.list_consumer_group_offsets(
             list_consumer_group_offsets_request,
-            require_stable=require_stable,
+            require_stable=check_flag(require_stable, "require_stable"),
             request_timeout=self._seconds(request_timeout),
         )
         return self._futures(keys, call)
@@ -398,6 +409,7 @@ class AdminClient:
         request_timeout: float | None = None,
     ) -> dict[TopicPartition, Future[ListOffsetsResultInfo]]:
         """First, last or other offsets; a future per partition."""
+        check_isolation(isolation_level)
         keys = list(check_offset_specs(topic_partition_offsets))
         call = self._core.list_offsets(
             topic_partition_offsets, isolation_level=isolation_level, request_timeout=self._seconds(request_timeout)
@@ -436,6 +448,14 @@ class AdminClient:
         """
         self._thread.check()
         self._core.client.set_sasl_credentials(username, password)
+
+    def __len__(self) -> int:
+        """Events that wait for poll()."""
+        return self._events.qsize()
+
+    def __bool__(self) -> bool:
+        """True: a client is not false because nothing waits."""
+        return True
 
     def close(self, timeout: float = 5.0) -> None:
         """Closes connections and stops the thread, within about `timeout` seconds; futures that wait fail.
@@ -491,6 +511,12 @@ class AdminClient:
             kept.clear()
 
         self._thread.submit(call).add_done_callback(done)
+
+
+async def _begin(core: AIOAdminClient) -> None:
+    """What a new client does at once: a token, a first connection."""
+    await core.start()
+    await core.client.connect_early()
 
 
 async def every_value(call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, T]:

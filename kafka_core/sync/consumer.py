@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from kafka_core.aio.consuming.core import ConsumerCore
 from kafka_core.aio.tasks.handover import Held, weakly
-from kafka_core.config import Role, parse
+from kafka_core.config import Role, joined, parse
 from kafka_core.engine.groups.states import Event
-from kafka_core.errors import StateError
+from kafka_core.errors import CONSUMER_CLOSED, StateError
 from kafka_core.kernels import Message
 from kafka_core.sync.consumer_calls import ConsumerCalls
 from kafka_core.sync.loop_thread import LoopThread
@@ -45,7 +45,7 @@ class Consumer(ConsumerCalls):
     """
 
     def __init__(self, conf: Mapping[str, object] | None = None, **properties: object) -> None:
-        config = parse({**(conf or {}), **properties}, Role.CONSUMER)
+        config = parse(joined(conf, properties), Role.CONSUMER)
         self._thread = LoopThread("kafka-core-consumer")
         self._signal = Wakeup()
         self._woken = False
@@ -61,6 +61,9 @@ class Consumer(ConsumerCalls):
         self._group_callbacks = self._hold_callbacks()
         self._core = ConsumerCore(weak_config, lock=threading.RLock(), wake=self._signal.set, post=post)
         self._queue = self._core.queue
+        needs_token = self._core.client.needs_token
+        if needs_token or config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=needs_token)
 
     def __iter__(self) -> Iterator[Message]:
         """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""
@@ -103,9 +106,9 @@ class Consumer(ConsumerCalls):
         if polls.expelled:
             self._thread.post(self._core.rebalancing.polled)
 
-    def _check(self) -> None:
+    def _check(self, what: str = CONSUMER_CLOSED) -> None:
         if self._closed:
-            raise StateError("the consumer is closed")
+            raise StateError(what)
         self._thread.check()
 
     def _sleep(self, seconds: float | None) -> None:
@@ -118,7 +121,7 @@ class Consumer(ConsumerCalls):
             polls.waiting -= 1
             polls.last_s = time.monotonic()
         if self._closed:
-            raise StateError("the consumer is closed")
+            raise StateError(CONSUMER_CLOSED)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._thread.run(work)
@@ -142,3 +145,9 @@ class Consumer(ConsumerCalls):
 
     def _hold_callbacks(self) -> Held:
         return Held()
+
+
+async def _begin(core: ConsumerCore) -> None:
+    """What a new consumer does at once: periodic work, a token, a first connection."""
+    await core.running.start()
+    await core.client.connect_early()

@@ -26,6 +26,7 @@ from kafka_core.aio.tasks.timeouts import deadline_after
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
+from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
 
@@ -52,7 +53,7 @@ class ConsumerCalls:
         """Begins a call that polls: refuses a closed consumer, notes the time."""
 
     @abstractmethod
-    def _check(self) -> None:
+    def _check(self, what: str = CONSUMER_CLOSED) -> None:
         """Refuses a consumer that cannot be used any more, with a StateError."""
 
     @abstractmethod
@@ -423,15 +424,17 @@ class ConsumerCalls:
 
     def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
         """The cluster's brokers and topics (or one topic)."""
+        self._check(HANDLE_CLOSED)
         return self._call(self._core.lookups.list_topics, topic, timeout)
 
     def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id."""
+        self._check(HANDLE_CLOSED)
         return self._call(self._core.lookups.cluster_id, timeout)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time (PLAIN, SCRAM); open connections stay open."""
-        self._check()
+        self._check(HANDLE_CLOSED)
         self._core.client.set_sasl_credentials(username, password)
 
     def memberid(self) -> str | None:

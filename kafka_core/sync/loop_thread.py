@@ -242,6 +242,17 @@ class LoopThread:
                 future.cancel()
             raise
 
+    def begin(self, coro: Coroutine[Any, Any, object], *, waits: bool) -> None:
+        """Start what a new client does at once; if it `waits` and fails, the thread stops and the error is raised."""
+        if not waits:
+            self.submit(coro)
+            return
+        try:
+            self.run(coro)
+        except BaseException:
+            self.stop()
+            raise
+
     def submit(self, coro: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
         """Start `coro` on the loop without waiting; cancelling the future cancels it. Raises StateError as `run`."""
         try:

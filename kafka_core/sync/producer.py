@@ -17,9 +17,9 @@ from typing import Any, Final, Self, TypeVar
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import deadline_after, limit_s
-from kafka_core.config import Config, Role, parse
+from kafka_core.config import Config, Role, joined, parse
 from kafka_core.engine.producing.batcher import Settled
-from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.errors import HANDLE_CLOSED, PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.sync.loop_thread import LoopThread
@@ -99,7 +99,7 @@ class Producer:
     """
 
     def __init__(self, conf: Mapping[str, object] | None = None, /, **properties: object) -> None:
-        config = parse({**(conf or {}), **properties}, Role.PRODUCER)
+        config = parse(joined(conf, properties), Role.PRODUCER)
         self._thread = LoopThread("kafka-core-producer")
         weak_config, self._own_callbacks = weakly(config)
         self._listener = _Listener(weak_config)
@@ -120,6 +120,9 @@ class Producer:
         self._bind_compiled()
         self._lost = weakref.finalize(self, _dropped, accumulator, self._thread, os.getpid())
         _PRODUCERS.add(self)
+        needs_token = self._core.client.needs_token
+        if needs_token or config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=needs_token)
 
     def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
         return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock())
@@ -332,13 +335,13 @@ class Producer:
         Raises:
             KafkaException: Nobody answered; the text names the first cause. StateError: closed or forked.
         """
-        self._check()
+        self._check(HANDLE_CLOSED)
         timeout_s = limit_s(timeout)
         return self._run(lambda: self._core.list_topics(topic, timeout_s), timeout_s)
 
     def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id; raises as `list_topics`."""
-        self._check()
+        self._check(HANDLE_CLOSED)
         timeout_s = limit_s(timeout)
         return self._run(lambda: self._core.cluster_id(timeout_s), timeout_s)
 
@@ -348,7 +351,7 @@ class Producer:
         Raises:
             StateError: Closed or forked.
         """
-        self._check()
+        self._check(HANDLE_CLOSED)
         self._core.set_sasl_credentials(username, password)
 
     # ---- the end
@@ -387,7 +390,7 @@ class Producer:
             self._closing.release()
 
     def _close(self, timeout: float | None) -> bool:
-        self._accumulator.closed_reason = "the producer is closed"
+        self._accumulator.closed_reason = PRODUCER_CLOSED
         failures: list[Exception] = []
         left = 0
         try:
@@ -423,9 +426,9 @@ class Producer:
 
     # ---- inside
 
-    def _check(self) -> None:
+    def _check(self, what: str = PRODUCER_CLOSED) -> None:
         if self._closed:
-            raise StateError("the producer is closed")
+            raise StateError(what)
         self._thread.check()
 
     def _may_wait(self) -> None:
@@ -463,6 +466,12 @@ class Producer:
             self._reports.wait(lambda: self._closed or not self._full(), deadline_s)
         self._check()
         return time.monotonic() < deadline_s
+
+
+async def _begin(core: ProducerCore) -> None:
+    """What a new producer does at once: statistics, a token, a first connection."""
+    await core.start()
+    await core.client.connect_early()
 
 
 def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:

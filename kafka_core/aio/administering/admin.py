@@ -44,11 +44,14 @@ from kafka_core.engine.administering.checks import (
     check_deletions,
     check_election,
     check_filters,
+    check_flag,
     check_group_offsets,
+    check_isolation,
     check_names,
     check_new_partitions,
     check_new_topics,
     check_offset_specs,
+    check_topics,
 )
 from kafka_core.errors import BrokerError, KafkaException, UnsupportedVersionError
 from kafka_core.model import (
@@ -149,7 +152,9 @@ class AIOAdminClient:
 
         async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, None]:
             request = admin_topics.create_topics_request(
-                [topics[name] for name in names], timeout_ms=timeout_ms, validate_only=validate_only
+                [topics[name] for name in names],
+                timeout_ms=timeout_ms,
+                validate_only=check_flag(validate_only, "validate_only"),
             )
             response = await self.client.send_controller(request, timeout_s=deadline.left_s())
             return admin_topics.topic_outcomes(response)
@@ -190,7 +195,9 @@ class AIOAdminClient:
 
         async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, None]:
             request = admin_topics.create_partitions_request(
-                [items[name] for name in names], timeout_ms=timeout_ms, validate_only=validate_only
+                [items[name] for name in names],
+                timeout_ms=timeout_ms,
+                validate_only=check_flag(validate_only, "validate_only"),
             )
             response = await self.client.send_controller(request, timeout_s=deadline.left_s())
             return admin_topics.topic_outcomes(response)
@@ -213,7 +220,7 @@ class AIOAdminClient:
         self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
     ) -> Outcomes[str, TopicDescription]:
         """Topics with their partitions, replicas and ids."""
-        wanted = check_names(topics.topic_names if isinstance(topics, TopicCollection) else topics, "topic names")
+        wanted = check_topics(topics)
 
         async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, TopicDescription]:
             view = await self.client.refresh_metadata(names, timeout_s=deadline.left_s(), allow_auto_create=False)
@@ -232,7 +239,7 @@ class AIOAdminClient:
             KafkaException: nobody answered, or not with that.
         """
         await self._router.start()
-        request = DescribeClusterRequest(include_authorized_operations)
+        request = DescribeClusterRequest(check_flag(include_authorized_operations, "include_authorized_operations"))
         timeout_s = self._router.call_s(request_timeout)
         try:
             response = await self.client.send_any(request, timeout_s=timeout_s)
@@ -272,7 +279,7 @@ class AIOAdminClient:
         wanted = admin_configs.check_resources(resources)
 
         async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
-            request = admin_configs.alter_request(part, validate_only=validate_only)
+            request = admin_configs.alter_request(part, validate_only=check_flag(validate_only, "validate_only"))
             return admin_configs.altered(await self._router.send_to(node_id, request, deadline, controller=True))
 
         return await self._router.by_broker("alter_configs", wanted, one, request_timeout)
@@ -290,7 +297,9 @@ class AIOAdminClient:
         admin_configs.check_increments(wanted)
 
         async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
-            request = admin_configs.incremental_alter_request(part, validate_only=validate_only)
+            request = admin_configs.incremental_alter_request(
+                part, validate_only=check_flag(validate_only, "validate_only")
+            )
             target = broker if node_id is None else node_id
             return admin_configs.altered(await self._router.send_to(target, request, deadline, controller=True))
 
@@ -484,7 +493,7 @@ class AIOAdminClient:
             found = {}
             for name in part:
                 request = admin_groups.fetch_offsets_request(
-                    groups[name], require_stable=require_stable, version=version
+                    groups[name], require_stable=check_flag(require_stable, "require_stable"), version=version
                 )
                 response = await connection.send(request, timeout_s=deadline.left_s(), version=version)
                 found[name] = admin_groups.fetched_offsets(name, response)
@@ -523,6 +532,7 @@ class AIOAdminClient:
         request_timeout: float | None = None,
     ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
         """First, last or other offsets of partitions. Raises TypeError, ValueError."""
+        check_isolation(isolation_level)
         wanted = check_offset_specs(topic_partition_offsets)
 
         async def one(

@@ -5,6 +5,7 @@ Spec: KIP-219 (throttling), KIP-511/482 (versions), KIP-699 (batched FindCoordin
 """
 
 import asyncio
+import contextlib
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,6 +21,7 @@ from kafka_core.aio.cluster.refresh import MetadataRefresher
 from kafka_core.aio.cluster.routes import AnyBroker, BrokerRoutes
 from kafka_core.aio.cluster.state import ClusterState
 from kafka_core.aio.net.connection import BrokerConnection, Connector
+from kafka_core.aio.net.tokens import first_token
 from kafka_core.aio.tasks.background import background
 from kafka_core.aio.tasks.closing import Closing
 from kafka_core.clock import Clock, SystemClock
@@ -32,7 +34,7 @@ from kafka_core.engine.metadata import (
     with_leaders,
 )
 from kafka_core.engine.retry import Backoff
-from kafka_core.errors import ConfigError, KafkaError, KafkaException, NetworkError, StateError
+from kafka_core.errors import KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.hooks import Hooks
 from kafka_core.protocol import ApiMessage, ApiRequest
 
@@ -63,7 +65,7 @@ class ClusterClient:
             None while all is well. For texts of time-outs and for error_cb.
 
     Raises:
-        ConfigError: no bootstrap.servers, or a TLS file that cannot be used.
+        ConfigError: a TLS file that cannot be used.
     """
 
     def __init__(
@@ -75,8 +77,6 @@ class ClusterClient:
         hooks: Hooks | None = None,
     ) -> None:
         bootstrap = config.addresses()
-        if not bootstrap:
-            raise ConfigError("bootstrap.servers is not set: name at least one broker as host:port")
         self.config = config
         self._clock = clock = clock or SystemClock()
         rng = rng or random.SystemRandom()
@@ -107,7 +107,7 @@ class ClusterClient:
             bootstrap,
             backoff=retry_backoff,
             canonical_bootstrap=config.text("client.dns.lookup") == "resolve_canonical_bootstrap_servers_only",
-            first_bootstrap=rng.randrange(len(bootstrap)),
+            first_bootstrap=rng.randrange(len(bootstrap) or 1),
             on_response=state.take,
         )
         self._any_broker = AnyBroker(state, failures, pool, routes, refresher)
@@ -115,6 +115,7 @@ class ClusterClient:
         state.on_broker_down(lambda broker: finder.forget_node(broker.node_id))
         self._keeper = MetadataKeeper(state, refresher, clock, self._request_timeout_s)
         self._task: asyncio.Task[None] | None = None
+        self._first: asyncio.Task[None] | None = None
         self._closed = False
         self._closing = Closing()
 
@@ -132,6 +133,27 @@ class ClusterClient:
         """
         self._check()
 
+    async def connect_early(self) -> None:
+        """Begin the background work and a first connection, for which nobody waits: as blocking clients do when made.
+
+        Raises:
+            AuthError: the client needs a token, and `oauth_cb` gave none within 10 s, or failed.
+        """
+        self._check()
+        if self._connector.tokens is not None:
+            await first_token(self._connector.tokens)
+        if self.config.addresses() and self._first is None:
+            self._first = background(self._connect_first(), "kafka-core-first")
+
+    async def _connect_first(self) -> None:
+        with contextlib.suppress(KafkaException):  # whoever listens was told of it; the next call tries again
+            await self._refresher.refresh((), allow_auto_create=False)
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether connections authenticate with OAUTHBEARER tokens."""
+        return self._connector.tokens is not None
+
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The loop on which the background work runs; None before it was begun. Any thread."""
         return None if self._task is None else self._task.get_loop()
@@ -142,8 +164,9 @@ class ClusterClient:
         await self._closing.run(partial(self._close, timeout_s))
 
     async def _close(self, timeout_s: float) -> None:
-        if self._task is not None and self._task is not asyncio.current_task():
-            self._task.cancel()
+        for task in (self._task, self._first):
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
         try:
             async with asyncio.timeout(timeout_s):
                 await self._refresher.close()

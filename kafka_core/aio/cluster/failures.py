@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from kafka_core.engine.metadata import BrokerAddress
-from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.errors import KafkaError, KafkaException, NetworkError
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
 _PASSING: Final = ""
 """The key of a failure that only explains a time-out: it belongs to no broker."""
+_NO_BOOTSTRAP: Final = "bootstrap.servers"
+"""The key of the failure of a client that was told of no broker."""
 
 
 class Failures:
@@ -31,6 +33,9 @@ class Failures:
         self.muted = False
         self._bootstrap = [f"{host}:{port}" for host, port in bootstrap]
         self._standing: dict[int | str, KafkaException] = {}
+        if not bootstrap:  # stands for ever: nobody can be reached
+            text = "bootstrap.servers is not set: this client knows no broker to ask"
+            self._standing[_NO_BOOTSTRAP] = NetworkError(text, KafkaError._TRANSPORT)
         self._all_down_told = False
         self._listeners: list[Callable[[KafkaError], None]] = []
 

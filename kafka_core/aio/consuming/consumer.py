@@ -21,7 +21,7 @@ from kafka_core.aio.tasks.dropped import Leash
 from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.groups.states import Event
-from kafka_core.errors import StateError
+from kafka_core.errors import CONSUMER_CLOSED, StateError
 from kafka_core.kernels import Message
 
 T = TypeVar("T")
@@ -106,9 +106,9 @@ class AIOConsumer(AIOConsumerCalls):
             await asyncio.sleep(0)
             self._yielded_s = time.monotonic()
 
-    def _check(self) -> None:
+    def _check(self, what: str = CONSUMER_CLOSED) -> None:
         if self._closed:
-            raise StateError("the consumer is closed")
+            raise StateError(what)
 
     async def _sleep(self, seconds: float | None) -> None:
         polls = self._core.polls

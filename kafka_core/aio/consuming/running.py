@@ -13,7 +13,7 @@ from typing import Any
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.tasks.background import background, every
 from kafka_core.clock import Clock
-from kafka_core.errors import StateError
+from kafka_core.errors import CONSUMER_CLOSED, StateError
 
 
 class Running:
@@ -42,7 +42,7 @@ class Running:
             StateError: closed.
         """
         if self.closed:
-            raise StateError("the consumer is closed")
+            raise StateError(CONSUMER_CLOSED)
         if self.started:
             return
         self.started = True

@@ -15,12 +15,15 @@ from kafka_core.aio.tasks.background import retrieve_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.clock import Clock
 from kafka_core.config import Config
-from kafka_core.errors import AuthError, ConfigError, KafkaException
+from kafka_core.errors import AuthError, ConfigError, KafkaError, KafkaException
 from kafka_core.wire.sasl import Token, token_from_callback, unsecured_token
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
 _first_token_for = threading.local()
+
+FIRST_TOKEN_S: Final = 10.0
+"""How long a client that is being made waits for its first token, as confluent_kafka does."""
 
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""
@@ -123,6 +126,22 @@ class TokenSource:
             return self._fetch()
         finally:
             _first_token_for.loop = None
+
+
+async def first_token(tokens: TokenSource) -> None:
+    """Waits for the token with which a client begins.
+
+    Raises:
+        AuthError: code SASL_AUTHENTICATION_FAILED; there was none within 10 s, or the callback failed.
+    """
+    code = KafkaError.SASL_AUTHENTICATION_FAILED
+    try:
+        async with asyncio.timeout(FIRST_TOKEN_S):
+            await tokens.get()
+    except TimeoutError:
+        raise AuthError(f"OAuth token not set within {FIRST_TOKEN_S:g} seconds timeout", code) from None
+    except KafkaException as error:
+        raise AuthError(f"OAuth token not set: {error}", code) from (error.__cause__ or error)
 
 
 def _call(callback: Callable[..., Any], text: str | None, clock: Clock) -> Token:

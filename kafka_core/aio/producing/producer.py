@@ -22,7 +22,7 @@ from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
-from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.errors import PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator, Message
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 
@@ -358,7 +358,7 @@ class AIOProducer:
         if self._closed:
             return
         self._closed = True
-        self._accumulator.closed_reason = "the producer is closed"
+        self._accumulator.closed_reason = PRODUCER_CLOSED
         left = 0
         try:
             left = await self.flush(self._close_limit_s if limit_s(timeout) is None else timeout)

@@ -23,6 +23,8 @@ from kafka_core.model import (
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
     ElectionType,
+    IsolationLevel,
+    TopicCollection,
     TopicPartition,
 )
 
@@ -37,6 +39,8 @@ def check_new_topics(topics: object) -> list[NewTopic]:
     found = checked_list(topics, NewTopic, "NewTopic objects")
     unique([topic.topic for topic in found], "topic")
     for topic in found:
+        if topic.config is not None and not isinstance(topic.config, Mapping):
+            raise TypeError("config must be a dict of strings")
         admin_topics.check_new_topic(topic)
     return found
 
@@ -58,6 +62,25 @@ def check_count(value: object, what: str) -> None:
         raise TypeError(f"{what} must be a whole number, not {type(value).__name__}")
     if not -(2**31) <= value < 2**31:
         raise ValueError(f"{what} is out of range: {value}")
+
+
+def check_flag(value: object, name: str) -> bool:
+    """The value. TypeError when it is neither True nor False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"Expected {name} to be bool type, not {type(value).__name__}")
+    return value
+
+
+def check_topics(topics: object) -> list[str]:
+    """The names of topics to describe: none at all is no mistake. TypeError or ValueError when they make no sense."""
+    names = topics.topic_names if isinstance(topics, TopicCollection) else topics
+    return [] if isinstance(names, list | tuple) and not names else check_names(names, "topic names")
+
+
+def check_isolation(level: object) -> None:
+    """TypeError when it is no IsolationLevel."""
+    if not isinstance(level, IsolationLevel):
+        raise TypeError(f"isolation_level argument should be an IsolationLevel, not {type(level).__name__}")
 
 
 def check_names(names: object, what: str) -> list[str]:
@@ -91,8 +114,6 @@ def check_offset_specs(specs: object) -> dict[TopicPartition, OffsetSpec]:
     """The partitions with what to look for; TypeError or ValueError when they make no sense."""
     if not isinstance(specs, Mapping):
         raise TypeError(f"expected a dict of TopicPartition and OffsetSpec, not {type(specs).__name__}")
-    if not specs:
-        raise ValueError("expected at least one partition")
     for partition, spec in specs.items():
         if not isinstance(partition, TopicPartition) or not isinstance(spec, OffsetSpec):
             raise TypeError("expected a dict of TopicPartition and OffsetSpec")

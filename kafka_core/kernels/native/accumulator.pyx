@@ -30,6 +30,8 @@ from kafka_core.kernels.native.wire cimport (
 
 import zlib
 
+from collections.abc import Mapping
+
 from kafka_core.errors import KafkaError, KafkaException, StateError
 
 cdef extern from *:
@@ -117,6 +119,15 @@ cdef inline object flat(object value, str what):
     return PyBytes_FromStringAndSize(<const char*>span.view.buf, span.view.len)
 
 
+cdef object known_pairs(object headers):
+    """Headers that are no list or dict: a tuple of pairs and other mappings will do."""
+    if isinstance(headers, Mapping):
+        return dict(headers)
+    if isinstance(headers, tuple):
+        return list(headers)
+    raise TypeError(f"expected headers to be dict or list of (key, value) tuples, not {type(headers).__name__}")
+
+
 cdef bytes pack_headers(object headers):
     """The header section of a record (count and pairs), b"" for none."""
     cdef const uint8_t* data
@@ -124,13 +135,17 @@ cdef bytes pack_headers(object headers):
     cdef uint8_t[10] number
     cdef uint8_t* end
     cdef list parts
+    if not isinstance(headers, (list, dict)):
+        headers = known_pairs(headers)
     if not headers:
         return b""
     pairs = list(headers.items()) if isinstance(headers, dict) else list(headers)
     end = ks_put_varint(number, len(pairs))
     parts = [PyBytes_FromStringAndSize(<char*>number, end - number)]
     for pair in pairs:
-        name, value = pair
+        if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
+            raise TypeError("Headers are expected to be a list of (key, value) tuples")
+        name, value = <tuple>pair
         if not isinstance(name, str):
             raise TypeError(f"a header's name must be str, not {type(name).__name__}")
         value = flat(value, "a header's value")

@@ -14,6 +14,8 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
 from kafka_core.kernels.native.wire cimport ks_get_varint32, ks_get_varint64
 
+from operator import index
+
 from kafka_core.kernels.rebuild import rebuild
 
 cdef extern from "Python.h":
@@ -120,6 +122,12 @@ cdef str exact_text(object topic):
     return PyUnicode_FromObject(topic)
 
 
+cdef object _seconds(object latency):
+    if not isinstance(latency, (int, float)):
+        raise TypeError(f"latency must be a number of seconds, not {type(latency).__name__}")
+    return float(latency)
+
+
 cdef Message new_message():
     """An empty message that the garbage collector does not look at.
 
@@ -152,12 +160,16 @@ cdef class Message:
         self._value = value
         self._key = key
         if error is not None or headers is not None or latency is not None:
-            self._rare = (error, _pairs(headers), latency)
-        self._partition = -1 if partition is None else partition
-        self._offset = -1001 if offset is None else offset
-        if timestamp is not None:
-            self.timestamp_type, self.timestamp_ms = timestamp
-        self._leader_epoch = -1 if leader_epoch is None else leader_epoch
+            self._rare = (error, _pairs(headers), None if latency is None else _seconds(latency))
+        self._partition = -1 if partition is None else index(partition)
+        self._offset = -1001 if offset is None else index(offset)
+        if timestamp is None:
+            self.timestamp_ms = 0
+        elif isinstance(timestamp, tuple) and len(timestamp) == 2:
+            self.timestamp_type, self.timestamp_ms = index(timestamp[0]), index(timestamp[1])
+        else:
+            raise TypeError("timestamp must be a tuple of (int, int)")
+        self._leader_epoch = -1 if leader_epoch is None else index(leader_epoch)
 
     def error(self):
         """The KafkaError of an event or a failed delivery; None for a good record."""

@@ -7,7 +7,7 @@ Spec: DESIGN §3; KIP-480 (sticky partitions); the `partitioner` property of lib
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from operator import index
 from typing import Any, NamedTuple
@@ -519,11 +519,16 @@ def pack_headers(headers: Headers) -> bytes:
     Raises:
         TypeError: a name is not str, or a value is neither bytes, str, a buffer nor None.
     """
-    if not headers:
+    if headers is None:
         return b""
+    if not isinstance(headers, Mapping | list | tuple):
+        raise TypeError(f"expected headers to be dict or list of (key, value) tuples, not {type(headers).__name__}")
     pairs: list[tuple[bytes, bytes | None]] = []
-    for name, value in list(headers.items()) if isinstance(headers, dict) else list(headers):
+    for pair in list(headers.items() if isinstance(headers, Mapping) else headers):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Headers are expected to be a list of (key, value) tuples")
+        name, value = pair
         if not isinstance(name, str):
             raise TypeError(f"a header's name must be str, not {type(name).__name__}")
         pairs.append((name.encode(), flat(value, "a header's value")))
-    return encode_headers(pairs)
+    return encode_headers(pairs) if pairs else b""

@@ -7,6 +7,7 @@ API: confluent_kafka.Message.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import index
 from typing import Any
 
 from kafka_core.errors import KafkaError
@@ -34,7 +35,7 @@ class Message:
         value: as key; None is a tombstone.
         headers: dict or list of (name, bytes or None).
         error: makes it an event or a failed delivery.
-        timestamp: (type, milliseconds since the epoch).
+        timestamp: (type, milliseconds since the epoch); without one it is (TIMESTAMP_NOT_AVAILABLE, 0).
         latency: seconds from produce() to the acknowledgement.
         leader_epoch: of the batch; None or negative: unknown.
     """
@@ -66,16 +67,15 @@ class Message:
         leader_epoch: int | None = None,
     ) -> None:
         self._topic = topic
-        self._partition = _UNKNOWN if partition is None else partition
-        self._offset = _OFFSET_INVALID if offset is None else offset
+        self._partition = _UNKNOWN if partition is None else index(partition)
+        self._offset = _OFFSET_INVALID if offset is None else index(offset)
         self._key = key
         self._value = value
         self._headers = _pairs(headers)
         self._error = error
-        kind, time_ms = (TIMESTAMP_NOT_AVAILABLE, _UNKNOWN) if timestamp is None else timestamp
-        self._timestamp = (kind, time_ms)
-        self._latency = latency
-        self._leader_epoch = _UNKNOWN if leader_epoch is None else leader_epoch
+        self._timestamp = (TIMESTAMP_NOT_AVAILABLE, 0) if timestamp is None else _timestamp(timestamp)
+        self._latency = None if latency is None else _seconds(latency)
+        self._leader_epoch = _UNKNOWN if leader_epoch is None else index(leader_epoch)
 
     def error(self) -> KafkaError | None:
         """The KafkaError of an event or a failed delivery; None for a good record."""
@@ -191,6 +191,18 @@ def exact_text(topic: Text) -> Text:
     if not isinstance(topic, str):
         raise TypeError(f"topic must be str, not {type(topic).__name__}")
     return str.__str__(topic)
+
+
+def _seconds(latency: object) -> float:
+    if not isinstance(latency, int | float):
+        raise TypeError(f"latency must be a number of seconds, not {type(latency).__name__}")
+    return float(latency)
+
+
+def _timestamp(timestamp: object) -> tuple[int, int]:
+    if not isinstance(timestamp, tuple) or len(timestamp) != 2:
+        raise TypeError("timestamp must be a tuple of (int, int)")
+    return index(timestamp[0]), index(timestamp[1])
 
 
 def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:

@@ -50,6 +50,11 @@ class FakeCluster:
         self.last_error: KafkaException | None = None
         self.error_listeners: list[Callable[[KafkaError], None]] = []
 
+    needs_token = False
+
+    async def connect_early(self) -> None:
+        """There is nothing to connect to."""
+
     async def start(self) -> None:
         self.started += 1
 

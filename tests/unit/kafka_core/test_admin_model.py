@@ -27,12 +27,14 @@ def test_outcome_reads_like_a_finished_future() -> None:
         failed.result()
 
 
-def test_topics_and_partitions_compare_by_name() -> None:
+def test_topics_compare_by_name_and_partitions_by_name_and_count() -> None:
     assert NewTopic("a", 1) == NewTopic("a", 2)
     assert NewTopic("a") != NewTopic("b")
     assert NewTopic("a") != NewPartitions("a", 1)
     assert len({NewTopic("a", 1), NewTopic("a", 2)}) == 1
-    assert len({NewPartitions("a", 1), NewPartitions("a", 2), NewPartitions("b", 2)}) == 2
+    assert len({NewPartitions("a", 1), NewPartitions("a", 1), NewPartitions("a", 2), NewPartitions("b", 2)}) == 3
+    assert sorted([NewTopic("b"), NewTopic("a")]) == [NewTopic("a"), NewTopic("b")]
+    assert NewPartitions("a", 1) < NewPartitions("a", 2) < NewPartitions("b", 1)
     assert str(NewTopic("a", 3)) == "NewTopic(topic=a,num_partitions=3)"
     assert str(NewPartitions("a", 3)) == "NewPartitions(topic=a,new_total_count=3)"
 

@@ -101,6 +101,11 @@ class FakeCluster:
 
     # ---- ClusterClient
 
+    needs_token = False
+
+    async def connect_early(self) -> None:
+        """There is nothing to connect to."""
+
     async def start(self) -> None:
         pass
 

@@ -72,7 +72,7 @@ def test_what_may_be_produced(kernels: ModuleType) -> None:
         ({"key": 5}, TypeError),
         ({"headers": {"h": 5}}, TypeError),
         ({"headers": [(5, b"")]}, TypeError),
-        ({"headers": [("a", b"", 1)]}, ValueError),
+        ({"headers": [("a", b"", 1)]}, TypeError),
         ({"headers": 5}, TypeError),
         ({"topic": 5}, TypeError),
         ({"topic": None}, TypeError),

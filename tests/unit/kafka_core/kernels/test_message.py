@@ -35,7 +35,7 @@ def test_everything_that_was_given(kernels: ModuleType) -> None:
 
 
 def test_nothing_given(kernels: ModuleType) -> None:
-    assert plain(kernels.Message()) == (None, None, None, None, None, None, None, (0, -1), None, None, 0)
+    assert plain(kernels.Message()) == (None, None, None, None, None, None, None, (0, 0), None, None, 0)
 
 
 def test_arguments_have_the_order_of_confluent_kafka(kernels: ModuleType) -> None:

@@ -500,8 +500,10 @@ def test_a_transactional_id_is_refused_as_long_as_there_are_no_transactions() ->
 
 
 def test_properties_may_be_given_by_name(make: Make) -> None:
-    with pytest.raises(ConfigError, match="bootstrap"):
-        Producer(logger=logging.getLogger("mine"))
+    with Producer(logger=logging.getLogger("mine"), acks=1) as producer:
+        assert producer._core.config["acks"] == 1
+    with pytest.raises(TypeError, match="expected configuration dict"):
+        Producer()
 
 
 # ---- threads and processes

@@ -21,7 +21,6 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import (
     AuthError,
     BrokerError,
-    ConfigError,
     KafkaError,
     KafkaException,
     NetworkError,
@@ -171,9 +170,18 @@ class TestBootstrap:
         await client.close()
         server.close()
 
-    def test_no_address_is_refused(self):
-        with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
-            ClusterClient(parse({}, Role.ADMIN))
+    @on_loop
+    async def test_without_an_address_calls_time_out_and_say_why(self):
+        client = ClusterClient(parse({}, Role.ADMIN))
+        try:
+            await client.connect_early()
+            with pytest.raises(
+                NetworkError, match=r"no answer within 0\.05 s: bootstrap\.servers is not set"
+            ) as caught:
+                await client.refresh_metadata([], timeout_s=0.05)
+            assert caught.value.code == KafkaError._TRANSPORT
+        finally:
+            await client.close()
 
     @on_loop
     async def test_a_broker_that_knows_no_brokers_yet_is_asked_again(self):
