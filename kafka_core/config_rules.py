@@ -25,6 +25,12 @@ SENT: Final = ("client.id", "client.rack", "group.id", "group.instance.id", "tra
 MAX_IDEMPOTENT_IN_FLIGHT: Final = 5
 CODEC_LEVELS: Final = {"gzip": 9, "lz4": 12, "zstd": 22}
 FETCH_OVERHEAD_BYTES: Final = 512
+BROKER_SIDE: Final = {
+    "session.timeout.ms": "it is defined at the broker (group.consumer.session.timeout.ms)",
+    "heartbeat.interval.ms": "it is defined at the broker (group.consumer.heartbeat.interval.ms)",
+    "partition.assignment.strategy": "use group.remote.assignor instead",
+    "group.protocol.type": "there is no such choice",
+}
 
 
 def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say) -> None:
@@ -196,6 +202,9 @@ def check_group(values: Values, given: frozenset[str]) -> None:
     """A consumer has a group, and its time-outs are in order."""
     if values["group.id"] is None:
         raise refuse("group.id must be set", "group.id")
+    if values["group.protocol"] == "consumer":
+        check_consumer_protocol(given)
+        return
     session, heartbeat = values["session.timeout.ms"], values["heartbeat.interval.ms"]
     if heartbeat >= session:
         if "heartbeat.interval.ms" in given:
@@ -216,6 +225,13 @@ def check_group(values: Values, given: frozenset[str]) -> None:
             "partition.assignment.strategy: cooperative-sticky can't be mixed with the others",
             "partition.assignment.strategy",
         )
+
+
+def check_consumer_protocol(given: frozenset[str]) -> None:
+    """What the broker decides with KIP-848 can't be said by a member."""
+    for name, instead in BROKER_SIDE.items():
+        if name in given:
+            raise refuse(f"{name} is not supported for group.protocol=consumer: {instead}", name)
 
 
 def check_fetch(values: Values, given: frozenset[str]) -> None:

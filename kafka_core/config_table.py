@@ -520,12 +520,21 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "Name of a static member: it may restart within session.timeout.ms without a rebalance.",
         roles=C,
     ),
-    refused(
-        choice("group.protocol", "classic", "classic consumer", "Which group protocol to use.", roles=C),
-        "only the classic protocol is built so far (KIP-848 comes later)",
+    choice(
+        "group.protocol",
+        "classic",
+        "classic consumer",
+        "Who shares the partitions of the group: with `classic` a member of it, with `consumer` the broker (KIP-848, "
+        "Kafka 4.0 or newer). With `consumer`, `session.timeout.ms`, `heartbeat.interval.ms`, "
+        "`partition.assignment.strategy` and `group.protocol.type` can't be set: the broker has them.",
+        roles=C,
     ),
-    unused(
-        text("group.remote.assignor", None, "Assignor at the broker.", roles=C), "belongs to group.protocol=consumer"
+    text(
+        "group.remote.assignor",
+        None,
+        "With `group.protocol=consumer`: how the broker shares the partitions, `uniform` or `range`; by default it "
+        "chooses itself.",
+        roles=C,
     ),
     unused(
         text("group.protocol.type", "consumer", "Type of the classic group protocol.", roles=C),

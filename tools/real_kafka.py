@@ -222,6 +222,10 @@ class RealKafka:
             "share.coordinator.state.topic.min.isr": "1",
             "group.initial.rebalance.delay.ms": "0",
             "group.min.session.timeout.ms": "1000",
+            "group.consumer.min.session.timeout.ms": "1000",
+            "group.consumer.min.heartbeat.interval.ms": "100",
+            "group.consumer.session.timeout.ms": "5000",
+            "group.consumer.heartbeat.interval.ms": "200",
             "log.message.timestamp.after.max.ms": str(2**62),
         }
         properties.update(self._security_properties())

@@ -155,6 +155,8 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.HEARTBEAT: (_group(Operation.READ),),
     ApiKey.LEAVE_GROUP: (_group(Operation.READ),),
     ApiKey.SYNC_GROUP: (_group(Operation.READ),),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_group(Operation.READ),),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: (_groups(Operation.DESCRIBE, "group_ids", "groups", _itself),),
     ApiKey.DESCRIBE_GROUPS: (_groups(Operation.DESCRIBE, "groups", "groups", _itself),),
     ApiKey.CREATE_TOPICS: (
         Each(

@@ -15,6 +15,7 @@ from uuid import UUID
 from kafka_core.broker.acls import Authorizer
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig, TopicConfig, topic_config_problem
+from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
 from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
 from kafka_core.broker.faults import Faults
 from kafka_core.broker.parking import Timers
@@ -86,6 +87,9 @@ class ClusterState:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[UUID, Topic] = {}
         self.groups = GroupCoordinator(clock, self.timers, rng, _group_settings(self.config))
+        self.consumer_groups = ConsumerGroups(
+            self.timers, _consumer_group_settings(self.config), self._topic_facts, self.groups.groups
+        )
         self._next_producer_id = 0
         self._next_leader = 0
         #: What went wrong inside the broker itself (a handler, an interceptor); the shell shows it.
@@ -292,6 +296,9 @@ class ClusterState:
         """Run `action` in `delay_s` seconds."""
         self.timers.after(delay_s, action)
 
+    def _topic_facts(self) -> dict[str, tuple[UUID, int]]:
+        return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in self.topics.values()}
+
     def _uuid(self) -> UUID:
         return UUID(int=self.rng.getrandbits(128), version=4)
 
@@ -303,6 +310,18 @@ def _group_settings(config: BrokerConfig) -> GroupSettings:
         config.integer("group.initial.rebalance.delay.ms"),
         config.integer("group.max.size"),
         config.integer("offset.metadata.max.bytes"),
+    )
+
+
+def _consumer_group_settings(config: BrokerConfig) -> ConsumerGroupSettings:
+    policy = config.text("group.consumer.migration.policy")
+    return ConsumerGroupSettings(
+        config.integer("group.consumer.session.timeout.ms"),
+        config.integer("group.consumer.heartbeat.interval.ms"),
+        config.integer("group.consumer.max.size"),
+        config.text("group.consumer.assignors").split(","),
+        upgrades=policy in ("bidirectional", "upgrade"),
+        downgrades=policy in ("bidirectional", "downgrade"),
     )
 
 

@@ -91,6 +91,7 @@ _B, _S, _I, _L, _D, _A = (
     ConfigType.LIST,
 )
 _CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+_MIGRATIONS = ("bidirectional", "upgrade", "downgrade", "disabled")
 
 _TOPIC_KEYS = (
     ConfigKey("cleanup.policy", _A, "delete", "log.cleanup.policy", ("compact", "delete")),
@@ -139,6 +140,11 @@ _BROKER_KEYS = (
     ConfigKey("default.replication.factor", _I, "1", minimum=1, read_only=True),
     ConfigKey("delete.topic.enable", _B, "true", read_only=True),
     ConfigKey("fetch.max.bytes", _I, "57671680", minimum=1024, read_only=True),
+    ConfigKey("group.consumer.assignors", _A, "uniform,range", choices=("uniform", "range"), read_only=True),
+    ConfigKey("group.consumer.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.consumer.max.size", _I, _INT_MAX, minimum=1, read_only=True),
+    ConfigKey("group.consumer.migration.policy", _S, "bidirectional", choices=_MIGRATIONS, read_only=True),
+    ConfigKey("group.consumer.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("group.initial.rebalance.delay.ms", _I, "3000", minimum=0, read_only=True),
     ConfigKey("group.max.session.timeout.ms", _I, "1800000", read_only=True),
     ConfigKey("group.max.size", _I, _INT_MAX, minimum=1, read_only=True),

@@ -19,12 +19,17 @@ from kafka_core.admin import AdminClient, NewTopic
 
 T = TypeVar("T")
 LIMIT_S = 30.0
+CONSUMER_SESSION_S = 5.0
+"""Session time-out of groups with `group.protocol=consumer`, on every cluster here."""
+REMOTE_ASSIGNORS = {"range": "range", "roundrobin": "uniform"}
+"""What members ask the broker for where their own assignors would be the left ones."""
 _numbers = itertools.count(1)
 
 #: What a broker of Kafka 2.1 announces, for the embedded cluster that plays one. Later APIs are hidden.
 OLD_VERSIONS: Mapping[int, int | None] = {
     0: 7, 1: 10, 2: 4, 3: 7, 8: 6, 9: 5, 10: 2, 11: 3, 12: 2, 13: 2, 14: 2, 15: 2, 16: 2, 17: 1, 18: 2, 19: 3, 20: 3,
     21: 1, 22: 1, 23: 2, 32: 2, 33: 1, 36: 0, 37: 1, 42: 1, 44: None, 47: None, 60: None,
+    68: None, 69: None,
 }  # fmt: skip
 
 
@@ -50,6 +55,7 @@ class Cluster:
         kind: `embedded`, `capped` (embedded, with the versions of Kafka 2.1), `real` or `old` (a real 3.9).
         sasl_servers: where user `alice` may log in; empty if nowhere.
         tls_servers: where TLS is spoken, with a certificate of `ca`.
+        protocol: the `group.protocol` of consumers made by `consumer`.
     """
 
     kind: str
@@ -58,6 +64,7 @@ class Cluster:
     tls_servers: str = ""
     ca: Path = Path()
     partner: Any = None
+    protocol: str = "classic"
     _admin: list[AdminClient] = field(default_factory=list)
 
     @property
@@ -77,6 +84,7 @@ class Cluster:
         configs = {key.replace("_", "."): value for key, value in config.items()}
         made = self.admin.create_topics([NewTopic(name, partitions, 1, config=configs)])
         made[name].result(LIMIT_S)
+        wait_for(lambda: not self.admin.list_topics(name).topics[name].error, "the broker that we ask knows the topic")
         return name
 
 
@@ -91,8 +99,21 @@ def producer(cluster: Cluster, /, **conf: object) -> Producer:
 
 def consumer(cluster: Cluster, group: str | None = None, /, **conf: object) -> Consumer:
     """A consumer that begins at the start of its partitions and has a group of its own, unless told otherwise."""
+    return Consumer(consumer_conf(cluster, group, **conf))
+
+
+def consumer_conf(cluster: Cluster, group: str | None = None, /, **conf: object) -> dict[str, object]:
+    """The properties of `consumer`; those that only a classic member may have become what a member may ask for else."""
     own = {"group.id": group or unique("group"), "auto.offset.reset": "earliest", "heartbeat.interval.ms": 100}
-    return Consumer({"bootstrap.servers": cluster.servers, **own, **options(conf)})
+    made: dict[str, object] = {"bootstrap.servers": cluster.servers, **own, **options(conf)}
+    if cluster.protocol == "consumer":
+        made["group.protocol"] = "consumer"
+        assignor = REMOTE_ASSIGNORS.get(str(made.pop("partition.assignment.strategy", "")))
+        if assignor is not None:
+            made["group.remote.assignor"] = assignor
+        for name in ("heartbeat.interval.ms", "session.timeout.ms"):
+            made.pop(name, None)
+    return made
 
 
 class Reports:

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from kafka_core.broker import EmbeddedCluster, SaslSettings
-from tests.contract.clusters import OLD_VERSIONS, Cluster
+from tests.contract.clusters import CONSUMER_SESSION_S, OLD_VERSIONS, Cluster
 from tests.fix_kafka import PASSWORD, USER
 
 #: As the real one of the fixtures has it.
-QUICK = {"group.min.session.timeout.ms": "1000"}
+QUICK = {
+    "group.min.session.timeout.ms": "1000",
+    "group.consumer.session.timeout.ms": str(round(CONSUMER_SESSION_S * 1000)),
+    "group.consumer.heartbeat.interval.ms": "200",
+}
 KINDS = [
     pytest.param("embedded"),
     pytest.param("capped"),

@@ -1,16 +1,20 @@
-"""Consumer groups on every kind of cluster: sharing, rebalances with callbacks, commits, membership."""
+"""Consumer groups on every kind of cluster, in both protocols: sharing, rebalances with callbacks, commits, membership.
+
+What only one of the protocols does is in `test_groups_classic.py` and `test_consumer_protocol.py`.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
 from kafka_core import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 from tests.contract.clusters import (
+    CONSUMER_SESSION_S,
     LIMIT_S,
     Cluster,
     consumer,
@@ -22,47 +26,32 @@ from tests.contract.clusters import (
     values_of,
     wait_for,
 )
+from tests.contract.groups import Callbacks, committed, numbers, partitions_of, shared
 from tests.patience import judged_by
 
 STRATEGIES = ["range", "roundrobin", "cooperative-sticky"]
+EMBEDDED = pytest.param(("embedded", "classic"), id="embedded")
+CAPPED = pytest.param(("capped", "classic"), id="capped")
+REAL = pytest.param(("real", "classic"), id="real", marks=pytest.mark.broker)
+OLD = pytest.param(("old", "classic"), id="old", marks=[pytest.mark.broker, pytest.mark.slow])
+ASSIGNED_BY_BROKER = [
+    pytest.param(("embedded", "consumer"), id="embedded-consumer"),
+    pytest.param(("real", "consumer"), id="real-consumer", marks=pytest.mark.broker),
+]
 
 
-def numbers(count: int, start: int = 0) -> list[bytes]:
-    return [b"%d" % number for number in range(start, start + count)]
+@pytest.fixture(params=[EMBEDDED, CAPPED, REAL, OLD, *ASSIGNED_BY_BROKER])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """Every kind of cluster with groups of the classic protocol, and those that have it with the newer one."""
+    kind, protocol = request.param
+    return replace(request.getfixturevalue(kind), protocol=protocol)
 
 
-def partitions_of(reader: Consumer) -> set[tuple[str, int]]:
-    return {(item.topic, item.partition) for item in reader.assignment()}
-
-
-def shared(readers: list[Consumer], topic: str, count: int) -> Callable[[], bool]:
-    """Whether every reader has something, and together they have each of `count` partitions once."""
-
-    def check() -> bool:
-        parts = [partitions_of(reader) for reader in readers]
-        everything = sorted(item for part in parts for item in part)
-        return all(parts) and everything == [(topic, number) for number in range(count)]
-
-    return check
-
-
-def committed(reader: Consumer, topic: str, count: int = 1) -> list[int]:
-    found = reader.committed([TopicPartition(topic, number) for number in range(count)], LIMIT_S)
-    assert [item.error for item in found] == [None] * count
-    return [item.offset for item in found]
-
-
-class Callbacks:
-    """Remembers what was called, in order."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, list[int]]] = []
-
-    def _note(self, name: str) -> Callable[[Consumer, list[TopicPartition]], None]:
-        return lambda _, partitions: self.calls.append((name, sorted(item.partition for item in partitions)))
-
-    def subscribe(self, reader: Consumer, topic: str) -> None:
-        reader.subscribe([topic], self._note("assign"), self._note("revoke"), self._note("lost"))
+@pytest.fixture(params=[EMBEDDED, REAL, OLD, *ASSIGNED_BY_BROKER])
+def modern_cluster(request: pytest.FixtureRequest) -> Cluster:
+    """All but the capped one: for what brokers of Kafka 2.1 can't do."""
+    kind, protocol = request.param
+    return replace(request.getfixturevalue(kind), protocol=protocol)
 
 
 # ---- sharing
@@ -110,20 +99,6 @@ def test_a_member_that_leaves_hands_its_partitions_over_without_loss_or_double(c
         found += take(stays, 80 - len(found))
         assert stays.poll(0.1) is None
     assert sorted(values_of(found)) == sorted(numbers(80))
-
-
-def test_a_member_that_comes_takes_a_share(cluster: Cluster) -> None:
-    topic, group = cluster.topic(4), unique("group")
-    first, second = Callbacks(), Callbacks()
-    with consumer(cluster, group) as one, consumer(cluster, group) as two:
-        first.subscribe(one, topic)
-        poll_until([one], lambda: len(partitions_of(one)) == 4, "one has all")
-        second.subscribe(two, topic)
-        poll_until([one, two], shared([one, two], topic, 4), "each has two")
-        assert first.calls[0] == ("assign", [0, 1, 2, 3])
-        assert first.calls[1] == ("revoke", [0, 1, 2, 3])
-        assert first.calls[2][0] == "assign"
-        assert sorted(first.calls[2][1] + second.calls[0][1]) == [0, 1, 2, 3]
 
 
 def test_a_cooperative_member_keeps_what_it_has(cluster: Cluster) -> None:
@@ -368,11 +343,12 @@ def busy_for_longer_than_its_session(session_s: float, cluster: Cluster) -> None
     topic, group, seen = cluster.topic(), unique("group"), Callbacks()
     fill(cluster, topic, numbers(5))
     conf = {"session.timeout.ms": round(session_s * 1000)}
+    busy_s = 2 * session_s if cluster.protocol == "classic" else 1.2 * CONSUMER_SESSION_S
     with consumer(cluster, group, **conf) as reader:
         seen.subscribe(reader, topic)
         take(reader, 2)
         member = reader.memberid()
-        end_s = time.monotonic() + 2 * session_s
+        end_s = time.monotonic() + busy_s
         while time.monotonic() < end_s:  # longer than the session, and no poll
             sum(range(10_000))
         assert values_of(take(reader, 3)) == numbers(3, 2)
@@ -434,27 +410,6 @@ def test_a_static_member_comes_back_without_a_rebalance(modern_cluster: Cluster)
         assert seen.calls == before
 
 
-def test_a_second_one_with_the_same_static_name_fences_the_first(modern_cluster: Cluster) -> None:
-    topic, group = modern_cluster.topic(), unique("group")
-    conf = {"group.instance.id": "same"}
-    with consumer(modern_cluster, group, **conf) as first, consumer(modern_cluster, group, **conf) as second:
-        first.subscribe([topic])
-        poll_until([first], lambda: len(partitions_of(first)) == 1, "assigned")
-        second.subscribe([topic])
-        poll_until([second], lambda: len(partitions_of(second)) == 1, "assigned")
-        errors: list[KafkaError] = []
-
-        def fenced() -> bool:
-            message = first.poll(0.1)
-            if message is not None:
-                errors.append(message.error())
-            return bool(errors)
-
-        wait_for(fenced, "the first is told")
-        assert errors[0].code() in (KafkaError._FENCED, KafkaError.FENCED_INSTANCE_ID)
-        assert errors[0].fatal()
-
-
 def test_a_commit_of_a_member_that_was_thrown_out_is_refused(cluster: Cluster) -> None:
     judged_by(1.0, commit_when_thrown_out, cluster)
 
@@ -482,25 +437,10 @@ def commit_when_thrown_out(limit_s: float, cluster: Cluster) -> None:
         assert committed(other, topic) == [2]
 
 
-def test_no_common_strategy_is_told(cluster: Cluster) -> None:
-    topic, group = cluster.topic(), unique("group")
-    with (
-        consumer(cluster, group, partition_assignment_strategy="range") as one,
-        consumer(cluster, group, partition_assignment_strategy="roundrobin") as two,
-    ):
-        one.subscribe([topic])
-        poll_until([one], lambda: len(partitions_of(one)) == 1, "assigned")
-        two.subscribe([topic])
-        message = wait_for(lambda: two.poll(0.1), "an error")
-        assert message.error().code() == KafkaError.INCONSISTENT_GROUP_PROTOCOL
-        fill(cluster, topic, [b"x"])
-        assert values_of(take(one, 1)) == [b"x"]
-
-
 def test_the_membership_is_told(cluster: Cluster) -> None:
     topic, group = cluster.topic(), unique("group")
     with consumer(cluster, group) as reader:
-        assert reader.memberid() is None
+        assert (reader.memberid() is None) == (cluster.protocol == "classic")  # KIP-1082: the client makes its own
         reader.subscribe([topic])
         poll_until([reader], lambda: bool(partitions_of(reader)), "assigned")
         assert reader.memberid()

@@ -17,7 +17,7 @@ from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import TopicPartition
 
@@ -43,12 +43,13 @@ class Member:
         self,
         commits: Commits,
         assignment: Assignment,
-        membership: Membership,
+        membership: GroupMembership,
     ) -> None:
         self._membership = membership
         self._commits = commits
         self._assignment = assignment
-        self._began = self.last = membership.identity()
+        self._began = membership.term
+        self.last = membership.identity()
 
     def identity(self) -> ConsumerGroupMetadata:
         """The membership now.
@@ -61,7 +62,7 @@ class Member:
         now = self._membership.identity()
         if now.generation_id < 0 and self._membership.wants_membership and any(c.life for c in self._commits.values()):
             raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
-        if now != self._began and offsets.given_up(self._commits, self._assignment):
+        if self._membership.term != self._began and offsets.given_up(self._commits, self._assignment):
             raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))  # says nothing about `now`
         self.last = now
         return now
@@ -77,7 +78,7 @@ class Committer:
     def __init__(
         self,
         assignment: Assignment,
-        membership: Membership,
+        membership: GroupMembership,
         rpc: ConsumerRpc,
         tell: Callable[[Item], None],
         group_changed: asyncio.Event,
@@ -149,12 +150,12 @@ class Committer:
         commits = offsets.storable(states)
         if not commits:
             return
-        now = self._membership.identity()  # a later membership must not commit what this one gives up
+        term = self._membership.term  # a later membership must not commit what this one gives up
 
         def identity() -> ConsumerGroupMetadata:
-            if self._membership.identity() != now:
+            if self._membership.term != term:
                 raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, MOVED_ON))
-            return now
+            return self._membership.identity()
 
         try:
             async with asyncio.timeout(timeout_s), self._turn:  # asynchronous commits that wait must not come behind it

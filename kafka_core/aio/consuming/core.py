@@ -28,7 +28,7 @@ from kafka_core.aio.consuming.positions import Positions
 from kafka_core.aio.consuming.rebalancing import Rebalancing
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.consuming.running import Running
-from kafka_core.aio.consuming.settings import callbacks_of, fetch_settings, group_settings, marks
+from kafka_core.aio.consuming.settings import callbacks_of, fetch_settings, group_settings, marks, new_member_id
 from kafka_core.aio.consuming.status import ConsumerHealth, health, statistics
 from kafka_core.aio.consuming.subscribing import Subscribing
 from kafka_core.aio.consuming.topics import NeededTopics
@@ -40,6 +40,8 @@ from kafka_core.engine.consuming.fetcher import Fetcher
 from kafka_core.engine.consuming.offsets import Commits
 from kafka_core.engine.consuming.subscription import Assignment
 from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.consumer import ConsumerMembership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import State
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaException
@@ -100,7 +102,13 @@ class ConsumerCore:
         self.polls = polls = Polls(clock.monotonic())
         self.inbox = inbox = Inbox(callbacks_of(config), wake, progress)
         self.assignment = assignment = Assignment()
-        self.membership = membership = Membership(group_settings(config), backoff)
+        by_server = config.text("group.protocol") == "consumer"
+        self.membership: GroupMembership
+        if by_server:
+            self.membership = ConsumerMembership(group_settings(config), backoff, new_member_id(rng))
+        else:
+            self.membership = Membership(group_settings(config), backoff)
+        membership = self.membership
         self.queue = queue = FetchQueue(
             marks(config),
             lock,
@@ -119,7 +127,7 @@ class ConsumerCore:
         client.on_metadata(throttles.on_metadata)
         client.on_error(inbox.tell_client_error)
         self.running = running = Running(client, clock)
-        rpc = ConsumerRpc(client, clock, backoff, config.text("group.id"), timeout_s)
+        rpc = ConsumerRpc(client, clock, backoff, config.text("group.id"), timeout_s, member_epochs=by_server)
 
         # Records in.
         finder = PositionFinder(

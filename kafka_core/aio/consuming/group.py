@@ -1,7 +1,7 @@
-"""Drives a group membership on the loop: carries out the steps of engine/groups/classic.py and reports back.
+"""Drives a group membership on the loop: carries out the steps of engine/groups and reports back.
 
 Must not know records or the application's callbacks: events go to a listener, which says when they are done.
-Spec: engine/groups/classic.py.
+Spec: engine/groups/classic.py and engine/groups/consumer.py, whichever `group.protocol` asks for.
 """
 
 from __future__ import annotations
@@ -18,8 +18,17 @@ from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock
-from kafka_core.engine.groups.classic import Membership
-from kafka_core.engine.groups.states import Event, FindCoordinator, PlanAssignment, Send, State, Step, Wait
+from kafka_core.engine.groups.membership import GroupMembership
+from kafka_core.engine.groups.states import (
+    Event,
+    FindCoordinator,
+    LookUpTopics,
+    PlanAssignment,
+    Send,
+    State,
+    Step,
+    Wait,
+)
 from kafka_core.errors import KafkaError, KafkaException, NetworkError
 from kafka_core.protocol import ApiMessage
 
@@ -50,7 +59,7 @@ class GroupDriver:
 
     def __init__(
         self,
-        membership: Membership,
+        membership: GroupMembership,
         client: ClusterClient,
         rpc: ConsumerRpc,
         clock: Clock,
@@ -105,6 +114,8 @@ class GroupDriver:
             await self._find_coordinator()
         elif isinstance(step, PlanAssignment):
             await self._plan(step)
+        elif isinstance(step, LookUpTopics):
+            await self._guarded(self._client.refresh_metadata(), None)
         else:
             await self._send(step)
         self._tell()

@@ -17,7 +17,7 @@ from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.engine.administering.topics import cluster_metadata
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Assignment
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, TopicPartition
 
@@ -31,7 +31,7 @@ class Lookups:
         rpc: ConsumerRpc,
         running: Running,
         assignment: Assignment,
-        membership: Membership,
+        membership: GroupMembership,
         *,
         read_committed: bool,
     ) -> None:
@@ -47,7 +47,7 @@ class Lookups:
         items = checked(partitions)
         await self._running.start()
         keys = [(item.topic, item.partition) for item in items]
-        found = await self._rpc.committed(self._membership.identity(), keys, timeout_s)
+        found = await self._rpc.committed(self._membership.identity, keys, timeout_s)
         return offsets.to_partitions({key: found.get(key, offsets.Committed(OFFSET_INVALID)) for key in keys})
 
     async def watermarks(self, partition: TopicPartition, timeout_s: float | None) -> tuple[int, int]:

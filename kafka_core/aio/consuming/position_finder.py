@@ -122,7 +122,7 @@ class PositionFinder:
     async def _find_committed(self, states: Sequence[PartitionState]) -> None:
         versions = {state.key: state.version for state in states}
         await self._rpc.know({state.topic for state in states})
-        commits = await self._rpc.committed(self._identity(), versions)
+        commits = await self._rpc.committed(self._identity, versions)
         for state in self._unchanged(states, versions):
             found = commits.get(state.key)
             if found is None:  # left out of the answer: that does not say that nothing was committed

@@ -18,7 +18,7 @@ from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.running import Running
 from kafka_core.aio.consuming.topics import NeededTopics
 from kafka_core.engine.consuming.subscription import Assignment
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import Event, EventKind, State
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.hooks import Hooks
@@ -40,7 +40,7 @@ class Rebalancing:
 
     def __init__(
         self,
-        membership: Membership,
+        membership: GroupMembership,
         assignment: Assignment,
         assigning: Assigning,
         topics: NeededTopics,

@@ -33,16 +33,25 @@ class ConsumerRpc:
 
     Args:
         group_id: the group whose coordinator keeps the offsets.
+        member_epochs: reads of committed offsets name the member and its epoch too (`group.protocol=consumer`).
     """
 
     def __init__(
-        self, client: ClusterClient, clock: Clock, backoff: Backoff, group_id: str, request_timeout_s: float
+        self,
+        client: ClusterClient,
+        clock: Clock,
+        backoff: Backoff,
+        group_id: str,
+        request_timeout_s: float,
+        *,
+        member_epochs: bool = False,
     ) -> None:
         self._client = client
         self._clock = clock
         self._backoff = backoff
         self._group_id = group_id
         self._timeout_s = request_timeout_s
+        self._member_epochs = member_epochs
 
     async def call(
         self,
@@ -105,7 +114,7 @@ class ConsumerRpc:
             self._client.forget_coordinator(CoordinatorKind.GROUP, self._group_id)
         if action is Action.REFRESH_AND_RETRY or isinstance(error, NetworkError):
             self._client.invalidate()
-        return action.tries_again
+        return action.tries_again or (self._member_epochs and error.code == KafkaError.STALE_MEMBER_EPOCH)
 
     async def coordinator(self, timeout_s: float | None = None) -> int:
         """The node that coordinates the group."""
@@ -148,9 +157,13 @@ class ConsumerRpc:
         return await self._persist(attempt, timeout_s, f"committing offsets of group {self._group_id!r}")
 
     async def committed(
-        self, identity: ConsumerGroupMetadata, keys: Collection[Key], timeout_s: float | None = None
+        self, identity: Callable[[], ConsumerGroupMetadata], keys: Collection[Key], timeout_s: float | None = None
     ) -> Commits:
-        """What the group has committed; waits for transactions that are about to commit offsets (KIP-447)."""
+        """What the group has committed; waits for transactions that are about to commit offsets (KIP-447).
+
+        Args:
+            identity: asked again before every try, for the membership may change meanwhile.
+        """
 
         async def attempt() -> tuple[Commits, int]:
             topics = {topic for topic, _ in keys}
@@ -161,7 +174,9 @@ class ConsumerRpc:
             response = await self.call(
                 node_id,
                 OffsetFetchRequest,
-                lambda version: offsets.fetch_request(identity, keys, view.topic_id, version),
+                lambda version: offsets.fetch_request(
+                    identity(), keys, view.topic_id, version, as_member=self._member_epochs
+                ),
                 max_version=None if by_id else offsets.NAMES_ONLY_VERSION,
             )
             code, found = offsets.fetched_commits(response, {view.topic_id(topic): topic for topic in topics})

@@ -6,8 +6,11 @@ Spec: the configuration table (config_table.py); confluent_kafka.Consumer for ar
 
 from __future__ import annotations
 
+import base64
+import random
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from kafka_core.aio.consuming.events import Callbacks
 from kafka_core.config import Config
@@ -99,9 +102,10 @@ def fetch_settings(config: Config) -> FetchSettings:
 
 def group_settings(config: Config) -> GroupSettings:
     """The properties that shape the membership."""
+    classic = config.text("group.protocol") == "classic"
     return GroupSettings(
         group_id=config.text("group.id"),
-        assignors=assignors.choose(config.names("partition.assignment.strategy")),
+        assignors=assignors.choose(config.names("partition.assignment.strategy")) if classic else (),
         instance_id=config.optional_text("group.instance.id"),
         session_timeout_s=config.seconds("session.timeout.ms"),
         heartbeat_interval_s=config.seconds("heartbeat.interval.ms"),
@@ -109,4 +113,11 @@ def group_settings(config: Config) -> GroupSettings:
         request_timeout_s=config.seconds("socket.timeout.ms"),
         rack=config.optional_text("client.rack"),
         topic_patience_s=config.seconds("topic.metadata.propagation.max.ms"),
+        remote_assignor=None if classic else config.optional_text("group.remote.assignor"),
     )
+
+
+def new_member_id(rng: random.Random) -> str:
+    """What a consumer calls itself in its group (KIP-1082): a random UUID in URL-safe base64, 22 characters."""
+    made = UUID(int=rng.getrandbits(128), version=4)
+    return base64.urlsafe_b64encode(made.bytes).decode().rstrip("=")

@@ -18,7 +18,7 @@ from kafka_core.clock import Clock
 from kafka_core.config import Config
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import State
 from kafka_core.engine.metadata import ClusterView
 
@@ -71,7 +71,7 @@ class Observed(Protocol):
     @property
     def client(self) -> ClusterClient: ...
     @property
-    def membership(self) -> Membership: ...
+    def membership(self) -> GroupMembership: ...
     @property
     def assignment(self) -> Assignment: ...
     @property
@@ -130,7 +130,7 @@ def problems(core: Observed, heartbeat_age_s: float | None, poll_age_s: float) -
     ]
     if state in (State.EXPELLED, State.FATAL, State.LOSING):
         found.append(f"the group membership is {state.value}")
-    if heartbeat_age_s is not None and heartbeat_age_s > LATE_HEARTBEATS * settings.heartbeat_interval_s:
+    if heartbeat_age_s is not None and heartbeat_age_s > LATE_HEARTBEATS * core.membership.heartbeat_interval_s:
         found.append(f"no heartbeat for {heartbeat_age_s:.1f} s")
     if poll_age_s > settings.max_poll_interval_s and state is not State.IDLE:
         found.append(f"no poll for {poll_age_s:.1f} s")

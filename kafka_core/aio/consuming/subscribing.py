@@ -22,7 +22,7 @@ from kafka_core.aio.tasks.signals import Signal
 from kafka_core.clock import Clock
 from kafka_core.config import Config
 from kafka_core.engine.consuming.subscription import Subscription
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.errors import KafkaException
@@ -47,7 +47,7 @@ class Subscribing:
         backoff: Backoff,
         running: Running,
         topics: NeededTopics,
-        membership: Membership,
+        membership: GroupMembership,
         group: GroupDriver,
         rebalancing: Rebalancing,
         inbox: Inbox,
@@ -73,14 +73,14 @@ class Subscribing:
 
     async def subscribe(self, topics: Sequence[str], callbacks: RebalanceCallbacks) -> None:
         """Replaces the subscription; the group rebalances in the background."""
-        subscription = Subscription(topics, self._blacklist)
+        subscription = Subscription(topics, self._blacklist, by_server=self._membership.server_patterns)
         await self._running.start()
         self._rebalancing.callbacks = callbacks
         self._topics.subscribe(subscription)
         self._polls.last_s = self._clock.monotonic()
         self._group.start()
         if not subscription.has_patterns:
-            self._membership.subscribe(subscription.names)
+            self._membership.subscribe(subscription.names, subscription.server_pattern)
             self._group_changed.set()
         self._topics.track()
         self._running.spawn(self._watch_topics(subscription))
@@ -119,10 +119,8 @@ class Subscribing:
         if subscription is not None and not self._running.closing:
             matching = subscription.matching(name for name, topic in view.topics.items() if not topic.is_internal)
             if matching or not subscription.has_patterns:
-                self._membership.subscribe(matching)
-            self._membership.partition_counts_changed(
-                {name: len(topic.partitions) for name, topic in view.topics.items()}, self._clock.monotonic()
-            )
+                self._membership.subscribe(matching, subscription.server_pattern)
+            self._membership.metadata_changed(view, self._clock.monotonic())
             self._group_changed.set()
             if subscription.has_patterns:
                 self._topics.track()

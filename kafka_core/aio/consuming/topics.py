@@ -10,7 +10,7 @@ from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.events import Notice
 from kafka_core.aio.consuming.inbox import Inbox
 from kafka_core.engine.consuming.subscription import Assignment, Subscription
-from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import classify
 from kafka_core.errors import KafkaError
@@ -24,7 +24,9 @@ class NeededTopics:
         subscription: what was subscribed to; None without a subscription.
     """
 
-    def __init__(self, client: ClusterClient, assignment: Assignment, membership: Membership, inbox: Inbox) -> None:
+    def __init__(
+        self, client: ClusterClient, assignment: Assignment, membership: GroupMembership, inbox: Inbox
+    ) -> None:
         self.subscription: Subscription | None = None
         self._client = client
         self._assignment = assignment
@@ -41,7 +43,7 @@ class NeededTopics:
         """The subscription, the assignment or the group changed: has the metadata of these topics kept fresh."""
         names = set(self._assignment.topics())
         if self.subscription is not None:
-            names |= self.subscription.matching(self._client.metadata.topics)
+            names |= self.subscription.matching(self._client.metadata.topics)  # plain names only, if the server matches
         if self._membership.is_leader:
             names |= self._membership.group_topics()
         self._client.track_topics(names)

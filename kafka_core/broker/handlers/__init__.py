@@ -40,6 +40,8 @@ from kafka_core.broker.handlers import (
     p50_describe_user_scram_credentials,
     p51_alter_user_scram_credentials,
     p60_describe_cluster,
+    p68_consumer_group_heartbeat,
+    p69_consumer_group_describe,
 )
 from kafka_core.broker.handlers.api import Api
 
@@ -78,6 +80,8 @@ _MODULES = (
     p50_describe_user_scram_credentials,
     p51_alter_user_scram_credentials,
     p60_describe_cluster,
+    p68_consumer_group_heartbeat,
+    p69_consumer_group_describe,
 )
 
 APIS: Mapping[int, Api[Any]] = {module.API.request.API_KEY: module.API for module in _MODULES}

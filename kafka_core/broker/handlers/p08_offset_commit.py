@@ -1,7 +1,7 @@
 """OffsetCommit v2-10: store positions of a group.
 
 Must not know: the group's state machine. Versions: v2-4 retention time (ignored as brokers since 2.1 do), v6 leader
-epochs, v7 static members, v8 flexible, v9 member epochs (KIP-848, classic groups only here), v10 topic ids.
+epochs, v7 static members, v8 flexible, v9 member epochs and groups that are not found (KIP-848), v10 topic ids.
 Spec: KIP-98, KIP-345, KIP-848.
 """
 
@@ -20,7 +20,7 @@ from kafka_core.protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 
-_FIRST_VERSION_WITH_NOT_FOUND = 9
+_FIRST_VERSION_WITH_EPOCHS = 9
 _FIRST_VERSION_WITH_IDS = 10
 
 
@@ -28,15 +28,18 @@ def handle(cluster: ClusterState, context: Context, request: OffsetCommitRequest
     """Store every position whose partition exists, if the member may commit."""
     if not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
-    code = cluster.groups.admit_commit(
-        request.group_id,
-        request.member_id,
-        request.group_instance_id,
-        request.generation_id_or_member_epoch,
-        unknown=Code.GROUP_ID_NOT_FOUND
-        if context.api_version >= _FIRST_VERSION_WITH_NOT_FOUND
-        else Code.ILLEGAL_GENERATION,
-    )
+    epochs = context.api_version >= _FIRST_VERSION_WITH_EPOCHS
+    consumers = cluster.consumer_groups.get(request.group_id)
+    if consumers is not None:
+        code = consumers.commit_problem(request.member_id, request.generation_id_or_member_epoch, epochs)
+    else:
+        code = cluster.groups.admit_commit(
+            request.group_id,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id_or_member_epoch,
+            unknown=Code.GROUP_ID_NOT_FOUND if epochs else Code.ILLEGAL_GENERATION,
+        )
     if code is not Code.NONE:
         return fail(request, code)
     by_id = context.api_version >= _FIRST_VERSION_WITH_IDS

@@ -71,6 +71,10 @@ def _group(
 ) -> OffsetFetchResponseGroup:
     if not cluster.coordinates(context.broker_id, asked.group_id):
         return OffsetFetchResponseGroup(asked.group_id, error_code=Code.NOT_COORDINATOR)
+    consumers = cluster.consumer_groups.get(asked.group_id)
+    problem = Code.NONE if consumers is None else consumers.fetch_problem(asked.member_id, asked.member_epoch)
+    if problem is not Code.NONE:
+        return OffsetFetchResponseGroup(asked.group_id, error_code=problem)
     if asked.topics is None:
         return OffsetFetchResponseGroup(asked.group_id, _everything(cluster, asked.group_id))
     topics = [_topic(cluster, asked.group_id, topic, by_id) for topic in asked.topics]

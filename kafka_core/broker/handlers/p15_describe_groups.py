@@ -43,11 +43,12 @@ def _described(cluster: ClusterState, context: Context, group_id: str, operation
     if not cluster.coordinates(context.broker_id, group_id):
         return DescribedGroup(Code.NOT_COORDINATOR, group_id=group_id)
     group = cluster.groups.groups.get(group_id)
-    if group is None:
+    known = group is not None
+    if group is None or cluster.consumer_groups.get(group_id) is not None:
         dead = GroupState.DEAD.value
         if context.api_version < _FIRST_VERSION_WITH_NOT_FOUND:
             return DescribedGroup(group_id=group_id, group_state=dead, authorized_operations=operations)
-        text = f"Group {group_id} not found."
+        text = f"Group {group_id} is not a classic group." if known else f"Group {group_id} not found."
         return DescribedGroup(Code.GROUP_ID_NOT_FOUND, text, group_id, dead)
     stable = group.state is GroupState.STABLE
     return DescribedGroup(

@@ -1,7 +1,7 @@
 """ListGroups v0-5: the groups this broker coordinates.
 
 Must not know: how groups change. Versions: v3 flexible, v4 states (KIP-518), v5 types (KIP-848).
-Spec: KIP-518, KIP-848. All groups here are classic ones.
+Spec: KIP-518, KIP-848.
 """
 
 from __future__ import annotations
@@ -13,19 +13,31 @@ from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
-_CLASSIC = "classic"
+_CLASSIC, _CONSUMER = "classic", "consumer"
 
 
 def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) -> ListGroupsResponse:
     """All groups that the client may know of, or those in the states and of the types asked for."""
     everything = may(cluster, context, Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
     types = [name.lower() for name in request.types_filter]
-    groups = cluster.groups.list(request.states_filter) if not types or _CLASSIC in types else []
+    consumer_groups = cluster.consumer_groups
+    found = [
+        *(
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, _CLASSIC)
+            for group in cluster.groups.list(request.states_filter)
+            if consumer_groups.get(group.group_id) is None
+        ),
+        *(
+            ListedGroup(group.group_id, _CONSUMER, group.state.value, _CONSUMER)
+            for group in consumer_groups.list(request.states_filter)
+        ),
+    ]
     return ListGroupsResponse(
         groups=[
-            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, _CLASSIC)
-            for group in groups
-            if cluster.coordinates(context.broker_id, group.group_id)
+            group
+            for group in found
+            if (not types or group.group_type in types)
+            and cluster.coordinates(context.broker_id, group.group_id)
             and (everything or may(cluster, context, Operation.DESCRIBE, Resource.GROUP, group.group_id))
         ]
     )

@@ -34,7 +34,8 @@ def handle(cluster: ClusterState, context: Context, request: OffsetDeleteRequest
         return fail(request, Code.GROUP_ID_NOT_FOUND)
     if group.state is not GroupState.EMPTY and group.protocol_type != _CONSUMER:
         return fail(request, Code.NON_EMPTY_GROUP)
-    subscribed = _subscribed_topics(group)
+    consumers = cluster.consumer_groups.get(request.group_id)
+    subscribed = _subscribed_topics(group) if consumers is None else set(consumers.topics)
     return OffsetDeleteResponse(topics=[_topic(cluster, group, topic, subscribed) for topic in request.topics])
 
 

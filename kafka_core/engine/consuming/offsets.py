@@ -270,9 +270,13 @@ def by_topic(keys: Iterable[Key]) -> dict[str, list[int]]:
 
 
 def fetch_request(
-    member: ConsumerGroupMetadata, keys: Iterable[Key], topic_ids: TopicIds, version: int
+    member: ConsumerGroupMetadata, keys: Iterable[Key], topic_ids: TopicIds, version: int, *, as_member: bool = False
 ) -> OffsetFetchRequest:
-    """Asks for committed offsets, in the form of the version."""
+    """Asks for committed offsets, in the form of the version.
+
+    Args:
+        as_member: only if the member's epoch is the coordinator's (KIP-848): STALE_MEMBER_EPOCH if not.
+    """
     topics = by_topic(keys)
     request = OffsetFetchRequest(require_stable=version >= STABLE_OFFSET_FETCH)
     if version < BATCHED_OFFSET_FETCH:
@@ -283,7 +287,10 @@ def fetch_request(
             OffsetFetchRequestTopics(name=name, topic_id=topic_ids(name), partition_indexes=found)
             for name, found in topics.items()
         ]
-        request.groups = [OffsetFetchRequestGroup(group_id=member.group_id, topics=list(rows))]
+        group = OffsetFetchRequestGroup(group_id=member.group_id, topics=list(rows))
+        if as_member and member.generation_id > 0:
+            group.member_id, group.member_epoch = member.member_id, member.generation_id
+        request.groups = [group]
     return request
 
 

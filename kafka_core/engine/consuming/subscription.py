@@ -46,15 +46,16 @@ class Subscription:
     Args:
         topics: names and patterns, at least one.
         blacklist: patterns of topics that no pattern of `topics` may bring in (`topic.blacklist`).
+        by_server: the coordinator matches the patterns, whole names in the syntax of RE2/J (KIP-848): `server_pattern`.
 
     Raises:
         TypeError: not a list of strings.
         ConfigError: the list is empty, or a pattern is not a regular expression.
     """
 
-    __slots__ = ("_blacklist", "_patterns", "names", "topics")
+    __slots__ = ("_blacklist", "_patterns", "names", "server_pattern", "topics")
 
-    def __init__(self, topics: Sequence[str], blacklist: Sequence[str] = ()) -> None:
+    def __init__(self, topics: Sequence[str], blacklist: Sequence[str] = (), *, by_server: bool = False) -> None:
         if isinstance(topics, str) or not all(isinstance(topic, str) for topic in topics):
             raise TypeError("expected list of topic unicode strings")
         self.topics = tuple(dict.fromkeys(topics))
@@ -63,12 +64,14 @@ class Subscription:
                 "subscribe() needs at least one topic, and no empty name; unsubscribe() ends a subscription"
             )
         self.names = frozenset(topic for topic in self.topics if not topic.startswith("^"))
-        self._patterns = [compiled(topic) for topic in self.topics if topic.startswith("^")]
+        patterns = [topic for topic in self.topics if topic.startswith("^")]
+        self.server_pattern = "|".join(f"({topic})" for topic in patterns) if by_server and patterns else None
+        self._patterns = [] if by_server else [compiled(topic) for topic in patterns]
         self._blacklist = [compiled(pattern) for pattern in blacklist]
 
     @property
     def has_patterns(self) -> bool:
-        """Whether all topics of the cluster must be known to say what is subscribed."""
+        """Whether the client must know all topics of the cluster to say what is subscribed."""
         return bool(self._patterns)
 
     def matching(self, known: Iterable[str]) -> frozenset[str]:

@@ -30,6 +30,7 @@ from kafka_core.engine.groups.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
+from kafka_core.engine.groups.membership import fenced_instance, poll_exceeded
 from kafka_core.engine.groups.states import (
     BEATING,
     HURRIED_BEATS,
@@ -47,6 +48,7 @@ from kafka_core.engine.groups.states import (
     Step,
     Wait,
 )
+from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.protocol import ApiMessage
@@ -62,6 +64,8 @@ class Membership:
     The driver asks `next_step`, carries it out, reports, and asks again; it may ask again earlier when something
     changed (`subscribe`, `done`, …). Events for the application are in `event`.
     """
+
+    server_patterns = False
 
     def __init__(self, settings: GroupSettings, backoff: Backoff) -> None:
         self.settings = settings
@@ -121,13 +125,24 @@ class Membership:
         """Whether nothing is under way: stable, or out of the group."""
         return self.event is None and self.state in (State.IDLE, State.STABLE, State.FATAL)
 
+    @property
+    def heartbeat_interval_s(self) -> float:
+        """Time between heartbeats."""
+        return self.settings.heartbeat_interval_s
+
     def identity(self) -> ConsumerGroupMetadata:
         """The membership as commits and transactions name it. Any thread."""
         settings = self.settings
         return ConsumerGroupMetadata(settings.group_id, self.generation, self.member_id, settings.instance_id)
 
-    def subscribe(self, topics: Iterable[str]) -> None:
+    @property
+    def term(self) -> ConsumerGroupMetadata:
+        """The generation: partitions may be others' in the next one."""
+        return self.identity()
+
+    def subscribe(self, topics: Iterable[str], pattern: str | None = None) -> None:
         """Sets the topics to take part with; joins, or joins again if they changed."""
+        del pattern  # the client has matched it
         self._topics = frozenset(topics)
         self._wanted = True
         self._leaves_after_sync = False
@@ -173,6 +188,10 @@ class Membership:
         self._move(State.LEAVING)
         self._leave_sent = False
         self._raise_event(EventKind.LOST if lost else EventKind.REVOKE, self.owned)
+
+    def metadata_changed(self, view: ClusterView, now_s: float) -> None:
+        """Metadata is new."""
+        self.partition_counts_changed({name: len(topic.partitions) for name, topic in view.topics.items()}, now_s)
 
     def partition_counts_changed(self, counts: Mapping[str, int], now_s: float) -> None:
         """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went.
@@ -581,22 +600,11 @@ class Membership:
         self._supersede()
         self._forget_generation(keep_member_id=False)
         self._move(State.FATAL)
-        text = (
-            f"group {self.settings.group_id!r}: another consumer joined with group.instance.id "
-            f"{self.settings.instance_id!r}, so this one is fenced: give each instance an id of its own"
-        )
-        self._report(KafkaError(KafkaError.FENCED_INSTANCE_ID, text, fatal=True))
+        self._report(fenced_instance(self.settings))
         self._raise_event(EventKind.LOST, self.owned)
 
     def _expel(self, silent_s: float) -> None:
-        limit_ms = round(self.settings.max_poll_interval_s * 1000)
-        text = (
-            f"Application maximum poll interval ({limit_ms}ms) exceeded by "
-            f"{max(0, round(silent_s * 1000) - limit_ms)}ms: the consumer left group {self.settings.group_id!r} and "
-            "its partitions go to other members. It joins again at the next poll(). Process records faster, take fewer "
-            "per call, or raise max.poll.interval.ms"
-        )
-        self._report(KafkaError(KafkaError._MAX_POLL_EXCEEDED, text))
+        self._report(poll_exceeded(self.settings, silent_s))
         self._supersede()
         self._forget_generation(keep_member_id=True)
         self._move(State.EXPELLED)

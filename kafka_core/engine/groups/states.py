@@ -1,7 +1,7 @@
 """The values around a group membership: states and their moves, steps for the driver, events for the application.
 
-Must not know how the membership decides; that is classic.py, whose docstring draws the states.
-Spec: see classic.py.
+Must not know how a membership decides: classic.py and consumer.py do, and draw their states.
+Spec: see there.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class State(enum.Enum):
     SYNCING = "syncing"
     REVOKING = "revoking"
     ASSIGNING = "assigning"
+    ACKNOWLEDGING = "acknowledging"
     STABLE = "stable"
     LOSING = "losing"
     LEAVING = "leaving"
@@ -56,7 +57,21 @@ MOVES: Final[Mapping[State, frozenset[State]]] = {
     State.EXPELLED: frozenset({State.PREPARING, State.LEAVING}),
     State.FATAL: frozenset({State.LEAVING}),
 }
-"""Allowed moves; staying where one is needs no permission."""
+"""Allowed moves of a classic member; staying where one is needs no permission."""
+
+CONSUMER_MOVES: Final[Mapping[State, frozenset[State]]] = {
+    State.IDLE: frozenset({State.JOINING}),
+    State.JOINING: frozenset({State.REVOKING, State.ASSIGNING, State.STABLE}) | _ANYTIME,
+    State.REVOKING: frozenset({State.ASSIGNING, State.ACKNOWLEDGING}) | _ANYTIME,
+    State.ASSIGNING: frozenset({State.REVOKING, State.ACKNOWLEDGING}) | _ANYTIME,
+    State.ACKNOWLEDGING: frozenset({State.REVOKING, State.ASSIGNING, State.STABLE, State.JOINING}) | _ANYTIME,
+    State.STABLE: frozenset({State.REVOKING, State.ASSIGNING, State.ACKNOWLEDGING, State.JOINING}) | _ANYTIME,
+    State.LOSING: frozenset({State.JOINING, State.LEAVING, State.EXPELLED, State.FATAL}),
+    State.LEAVING: frozenset({State.IDLE}),
+    State.EXPELLED: frozenset({State.JOINING, State.LEAVING}),
+    State.FATAL: frozenset({State.LEAVING, State.JOINING}),
+}
+"""Allowed moves of a member with `group.protocol=consumer`."""
 
 BEATING: Final = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
 """States with heartbeats: stable, and those in which the application's callback may take its time.
@@ -120,15 +135,23 @@ class Wait:
     until_s: float
 
 
-Step = FindCoordinator | Send | PlanAssignment | Wait
+@dataclass(frozen=True, slots=True)
+class LookUpTopics:
+    """Topics that were assigned by their ids are not known by name: refresh the metadata of all topics."""
+
+
+Step = FindCoordinator | Send | PlanAssignment | LookUpTopics | Wait
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """The properties that shape a membership, under their usual names, in seconds."""
+    """The properties that shape a membership, under their usual names, in seconds.
+
+    With `group.protocol=consumer` the broker has the time-outs of session and heartbeat, and the assignors.
+    """
 
     group_id: str
-    assignors: tuple[Assignor, ...]
+    assignors: tuple[Assignor, ...] = ()
     instance_id: str | None = None
     session_timeout_s: float = 45.0
     heartbeat_interval_s: float = 3.0
@@ -136,6 +159,7 @@ class GroupSettings:
     request_timeout_s: float = 60.0
     rack: str | None = None
     topic_patience_s: float = 30.0
+    remote_assignor: str | None = None
 
     @property
     def cooperative(self) -> bool:

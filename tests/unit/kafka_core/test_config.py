@@ -250,9 +250,25 @@ def test_what_would_silently_go_wrong_is_refused(name: str, value: str) -> None:
 
 
 def test_unsupported_property_with_its_default_is_fine() -> None:
-    assert make({"group.protocol": "classic"}, Role.CONSUMER).text("group.protocol") == "classic"
-    with pytest.raises(ConfigError, match=r"group\.protocol=consumer is not supported"):
-        make({"group.protocol": "consumer"}, Role.CONSUMER)
+    assert make({"queuing.strategy": "fifo"}).text("queuing.strategy") == "fifo"
+    with pytest.raises(ConfigError, match=r"queuing\.strategy=lifo is not supported"):
+        make({"queuing.strategy": "lifo"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("session.timeout.ms", 10_000),
+        ("heartbeat.interval.ms", 1000),
+        ("partition.assignment.strategy", "range"),
+        ("group.protocol.type", "consumer"),
+    ],
+)
+def test_what_the_broker_decides_in_its_groups_cannot_be_set(name: str, value: object) -> None:
+    conf = {"group.protocol": "consumer", "group.remote.assignor": "uniform", "max.poll.interval.ms": 1000}
+    assert make(conf, Role.CONSUMER).text("group.protocol") == "consumer"
+    with pytest.raises(ConfigError, match=rf"{name} is not supported for group\.protocol=consumer"):
+        make({**conf, name: value}, Role.CONSUMER)
 
 
 # ---- secrets

@@ -21,6 +21,8 @@ from kafka_core.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
 )
+from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from kafka_core.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_core.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_core.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kafka_core.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -144,6 +146,8 @@ REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
         ),
         GROUP,
     ),
+    (ConsumerGroupHeartbeatRequest("g", "m", subscribed_topic_names=["t"]), GROUP),
+    (ConsumerGroupDescribeRequest(["g"]), GROUP),
     (OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)]), GROUP),
     (FindCoordinatorRequest(key_type=0, coordinator_keys=["g"]), GROUP),
     (JoinGroupRequest("g", 10_000, protocol_type="consumer"), GROUP),

@@ -177,7 +177,7 @@ def test_every_api_is_listed_with_the_versions_its_handler_serves() -> None:
     assert {key for key, row in rows.items() if row.versions is not None} == set(APIS)
     assert rows[ApiKey.PRODUCE].versions == (3, 13)
     assert rows[ApiKey.INIT_PRODUCER_ID].versions == (0, 5)  # the newest one is unstable
-    assert rows[ApiKey.CONSUMER_GROUP_HEARTBEAT].versions is None
+    assert rows[ApiKey.STREAMS_GROUP_HEARTBEAT].versions is None
 
 
 def test_every_gap_says_what_happens_instead() -> None:

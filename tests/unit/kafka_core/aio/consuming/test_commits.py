@@ -47,6 +47,10 @@ class FakeMembership:
     def identity(self) -> ConsumerGroupMetadata:
         return ConsumerGroupMetadata("g", self.named, "m")
 
+    @property
+    def term(self) -> ConsumerGroupMetadata:
+        return self.identity()
+
     def commit_rejected(self, code: int, member_id: str, generation: int) -> None:
         assert (member_id, generation) == ("m", self.generation)
         self.rejected.append(code)

@@ -206,7 +206,7 @@ async def test_committed_offsets_wait_for_transactions_that_end() -> None:
     brokers.in_turn(
         OffsetFetchRequest, fetch_answer((4, 0), (-1, E.UNSTABLE_OFFSET_COMMIT)), fetch_answer((4, 0), (7, 0))
     )
-    found = await make(brokers).committed(MEMBER, [("t", 0), ("t", 1)])
+    found = await make(brokers).committed(lambda: MEMBER, [("t", 0), ("t", 1)])
     assert {key: item.offset for key, item in found.items()} == {("t", 0): 4, ("t", 1): 7}
     assert [request.require_stable for request in brokers.asked(OffsetFetchRequest)] == [True, True]
     assert brokers.refreshed == [["t"]], "the topic is learnt first, for its id"
@@ -218,9 +218,9 @@ async def test_an_error_of_the_group_is_raised_and_one_of_a_partition_is_in_its_
     denied = fetch_answer((-1, E.TOPIC_AUTHORIZATION_FAILED))
     brokers.in_turn(OffsetFetchRequest, denied, fetch_answer(code=E.GROUP_AUTHORIZATION_FAILED))
     rpc = make(brokers)
-    found = await rpc.committed(MEMBER, [("t", 0)])
+    found = await rpc.committed(lambda: MEMBER, [("t", 0)])
     assert found["t", 0].error_code == E.TOPIC_AUTHORIZATION_FAILED
-    error = await outcome(rpc.committed(MEMBER, [("t", 0)]))
+    error = await outcome(rpc.committed(lambda: MEMBER, [("t", 0)]))
     assert isinstance(error, BrokerError)
     assert error.code == E.GROUP_AUTHORIZATION_FAILED
 

@@ -643,15 +643,15 @@ def test_subscribing_again_while_the_join_waits_stays_a_member() -> None:
 
 
 def test_every_state_has_a_row_and_can_be_reached_and_left() -> None:
-    assert set(MOVES) == set(State)
-    assert set().union(*MOVES.values()) == set(State)
-    assert all(MOVES[state] for state in State)
+    assert set(MOVES) == set(State) - {State.ACKNOWLEDGING}  # which is for groups that the broker assigns
+    assert set().union(*MOVES.values()) == set(MOVES)
+    assert all(MOVES[state] for state in MOVES)
     assert all(state not in targets for state, targets in MOVES.items())
 
 
 def test_leaving_is_possible_from_every_state_of_a_member() -> None:
-    assert all(State.LEAVING in MOVES[state] for state in State if state not in (State.IDLE, State.LEAVING))
-    assert {state for state in State if State.LOSING in MOVES[state]} >= BEATING
+    assert all(State.LEAVING in MOVES[state] for state in MOVES if state not in (State.IDLE, State.LEAVING))
+    assert {state for state in MOVES if State.LOSING in MOVES[state]} >= BEATING
 
 
 def test_a_group_is_cooperative_only_if_all_its_assignors_are() -> None:
