@@ -1,5 +1,8 @@
 """Serializers of three formats against the bare libraries and confluent-kafka, in one run on one order record.
 
+The bare libraries do the same work: they put the frame's prefix in front or cut it off, and where JSON is validated,
+the validator that serializers use judges there too.
+
 `python -m benchmarks.serdes [seconds] [--save]` prints records per second of CPU time as the median of several rounds,
 with ratios to the bare library and to confluent-kafka, and compares them with `benchmarks/baselines/serdes.json`. The
 rounds of all contestants alternate, so that a busy machine slows all of them.
@@ -23,6 +26,7 @@ from typing import Any
 from registry import Schema
 from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.context import MessageField, SerializationContext
+from serdes.formats.json.validator import Engine
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.protobuf import ProtobufDeserializer, ProtobufSerializer
 
@@ -98,11 +102,18 @@ def ours() -> Mapping[str, Pair]:
     plain: Any = Registry(text_of("order.schema.json"), "JSON")
     order = proto_order()
     proto: Any = Registry(text_of("order.proto"), "PROTOBUF")
+    unchecked = {"validate": False}
     return {
         "avro": calls(AvroSerializer(avro, text_of("order.avsc")), AvroDeserializer(avro), ORDER, context),
         "json": calls(
             JSONSerializer(text_of("order.schema.json"), plain),
             JSONDeserializer(None, schema_registry_client=plain),
+            JSON_ORDER,
+            context,
+        ),
+        "json, not validated": calls(
+            JSONSerializer(text_of("order.schema.json"), plain, conf=unchecked),
+            JSONDeserializer(None, schema_registry_client=plain, conf=unchecked),
             JSON_ORDER,
             context,
         ),
@@ -123,13 +134,26 @@ def bare() -> Mapping[str, Pair]:
         fastavro.schemaless_writer(out, schema, ORDER)
         return out.getvalue()
 
-    payload, text = write(), orjson.dumps(JSON_ORDER)
+    payload, head = write(), b"\x00\x00\x00\x00\x01"
+    text = head + orjson.dumps(JSON_ORDER)
+    is_valid = Engine(json.loads(text_of("order.schema.json")), {}).is_valid
+
+    def write_valid() -> bytes:
+        assert is_valid(JSON_ORDER)
+        return head + orjson.dumps(JSON_ORDER)
+
+    def read_valid() -> Any:
+        value = orjson.loads(text[5:])
+        assert is_valid(value)
+        return value
+
     order = proto_order()
     kind, prefix = type(order), b"\x00\x00\x00\x00\x01\x00"
     frame = prefix + order.SerializeToString()
     return {
         "avro": (write, lambda: fastavro.schemaless_reader(io.BytesIO(payload), schema, None)),
-        "json": (lambda: orjson.dumps(JSON_ORDER), lambda: orjson.loads(text)),
+        "json": (write_valid, read_valid),
+        "json, not validated": (lambda: head + orjson.dumps(JSON_ORDER), lambda: orjson.loads(text[5:])),
         "protobuf": (lambda: prefix + order.SerializeToString(), lambda: kind.FromString(frame[6:])),
     }
 
@@ -162,6 +186,12 @@ def confluent() -> Mapping[str, Pair]:
             json_schema.JSONDeserializer(None, schema_registry_client=client, conf=conf),
             JSON_ORDER,
             context("j"),
+        ),
+        "json, not validated": calls(
+            json_schema.JSONSerializer(text, client, conf={**conf, "validate": False}),
+            json_schema.JSONDeserializer(None, schema_registry_client=client, conf={**conf, "validate": False}),
+            JSON_ORDER,
+            context("n"),
         ),
         "protobuf": calls(
             protobuf.ProtobufSerializer(kind, client, conf),
@@ -217,11 +247,11 @@ def main() -> None:
     rates = measure(float(arguments[0]) if arguments else 0.2)
     made = ratios(rates)
     print(
-        f"{'records/s of CPU time':22} {'bare':>10} {'kserdes':>10} {'confluent':>10} {'to bare':>8} {'to confl.':>9}"
+        f"{'records/s of CPU time':34} {'bare':>10} {'kserdes':>10} {'confluent':>10} {'to bare':>8} {'to confl.':>9}"
     )
     for row, cells in sorted(rates.items()):
         numbers = "".join(f"{cells.get(name, 0):>11,.0f}" for name in ("bare", "kserdes", "confluent-kafka"))
-        print(f"{row:22}{numbers}{made[row]['bare']:>9.2f}{made[row].get('confluent-kafka', 0):>10.2f}")
+        print(f"{row:34}{numbers}{made[row]['bare']:>9.2f}{made[row].get('confluent-kafka', 0):>10.2f}")
     if "--save" in sys.argv:
         machine = f"{platform.machine()}, Python {platform.python_version()}"
         text = json.dumps({"machine": machine, "ratios": made}, indent=2, sort_keys=True)

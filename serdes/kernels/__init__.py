@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from serdes.kernels.pure import (
         FrameDecoders,
+        JsonDecoder,
+        JsonEncoder,
         MessageDecoder,
         MessageEncoder,
         PlanStore,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "IMPL",
     "FrameDecoders",
+    "JsonDecoder",
+    "JsonEncoder",
     "MessageDecoder",
     "MessageEncoder",
     "PlanStore",

@@ -23,7 +23,7 @@ from registry.schemas import documents
 from serdes.errors import SerializationError, foreign
 from serdes.formats.json.validator import Engine, check_schema
 from serdes.formats.protocol import Decode, Encode, Referenced
-from serdes.kernels import survey
+from serdes.kernels import JsonDecoder, JsonEncoder, survey
 from serdes.kernels.pure.values import DEEP, LARGE
 
 __all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "resolver_of"]
@@ -275,7 +275,9 @@ def encoder(
         text = own(value)  # type: ignore[misc]
         return prefix + (text.encode() if isinstance(text, str) else bytes(text))
 
-    return encode if own is None else encode_alone
+    if own is not None:
+        return encode_alone
+    return JsonEncoder(orjson.dumps, _judge(schema, validate), MAX_DEPTH, prefix, encode)
 
 
 def decoder(
@@ -298,4 +300,11 @@ def decoder(
             check(value, shallow)
         return value
 
-    return decode
+    if decode_json is not None:
+        return decode
+    return JsonDecoder(orjson.loads, _judge(schema, validate), MAX_DEPTH, skip, decode)
+
+
+def _judge(schema: JsonSchema | None, validate: bool) -> Callable[[Any], bool] | None:
+    """Says whether a value is valid; None where nothing is to be checked."""
+    return schema.engine.is_valid if schema is not None and schema.engine is not None and validate else None

@@ -43,13 +43,37 @@ cdef class MessageDecoder:
     cdef run(self, bytes frame)
 
 
+cdef class JsonEncoder:
+    cdef object dumps
+    cdef object is_valid
+    cdef int levels
+    cdef bytes prefix
+    cdef object otherwise
+
+    cdef run(self, value)
+
+
+cdef class JsonDecoder:
+    cdef object loads
+    cdef object is_valid
+    cdef int levels
+    cdef Py_ssize_t skip
+    cdef object otherwise
+
+    cdef run(self, bytes frame)
+
+
 cdef inline encoded(encode, obj):
     if type(encode) is MessageEncoder:
         return (<MessageEncoder>encode).run(obj)
+    if type(encode) is JsonEncoder:
+        return (<JsonEncoder>encode).run(obj)
     return encode(obj)
 
 
 cdef inline decoded(decode, bytes frame):
     if type(decode) is MessageDecoder:
         return (<MessageDecoder>decode).run(frame)
+    if type(decode) is JsonDecoder:
+        return (<JsonDecoder>decode).run(frame)
     return decode(frame)

@@ -1,5 +1,7 @@
 from serdes.kernels.pure.calls import (
     FrameDecoders,
+    JsonDecoder,
+    JsonEncoder,
     MessageDecoder,
     MessageEncoder,
     PlanStore,
@@ -8,4 +10,14 @@ from serdes.kernels.pure.calls import (
     WriteCall,
 )
 
-__all__ = ["FrameDecoders", "MessageDecoder", "MessageEncoder", "PlanStore", "ReadCall", "ValueEncoders", "WriteCall"]
+__all__ = [
+    "FrameDecoders",
+    "JsonDecoder",
+    "JsonEncoder",
+    "MessageDecoder",
+    "MessageEncoder",
+    "PlanStore",
+    "ReadCall",
+    "ValueEncoders",
+    "WriteCall",
+]

@@ -6,7 +6,14 @@ replaced as a whole: threads that share a serializer see the old or the new one,
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
+
+from serdes.kernels.native.values cimport look
+
+cdef enum:
+    DIGITS = 19  # of 2**63, the least integer that orjson might read as a float
+    LARGE = 4  # of serdes.kernels.pure.values: an encoder writes such floats as they are
 
 
 cdef class PlanStore:
@@ -143,8 +150,6 @@ cdef class MessageEncoder:
 
     cdef run(self, value):
         cdef bytes payload
-        cdef bytes frame
-        cdef Py_ssize_t before, behind
         if <object>type(value) is not self.message:
             return self.otherwise(value)
         try:
@@ -153,12 +158,7 @@ cdef class MessageEncoder:
             return self.otherwise(value)
         if payload is None or self.prefix is None:
             return self.otherwise(value)
-        before = PyBytes_GET_SIZE(self.prefix)
-        behind = PyBytes_GET_SIZE(payload)
-        frame = PyBytes_FromStringAndSize(NULL, before + behind)
-        memcpy(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(self.prefix), before)
-        memcpy(PyBytes_AS_STRING(frame) + before, PyBytes_AS_STRING(payload), behind)
-        return frame
+        return framed(self.prefix, payload)
 
 
 cdef class MessageDecoder:
@@ -176,9 +176,109 @@ cdef class MessageDecoder:
         return self.run(frame)
 
     cdef run(self, bytes frame):
-        cdef Py_ssize_t size
-        size = max(PyBytes_GET_SIZE(frame) - self.skip, 0)
         try:
-            return self.parse(PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame) + PyBytes_GET_SIZE(frame) - size, size))
+            return self.parse(behind(frame, self.skip))
         except Exception:
             return self.otherwise(frame)
+
+
+cdef class JsonEncoder:
+    """Encodes JSON values that hold nothing remarkable, behind a prefix."""
+
+    def __init__(self, dumps, is_valid, int levels, bytes prefix not None, otherwise):
+        self.dumps = dumps
+        self.is_valid = is_valid
+        self.levels = levels
+        self.prefix = prefix
+        self.otherwise = otherwise
+
+    def __call__(self, value):
+        """Prefix and JSON."""
+        return self.run(value)
+
+    cdef run(self, value):
+        cdef bytes payload
+        if look(<PyObject*>value, self.levels) & ~LARGE:
+            return self.otherwise(value)
+        try:
+            if self.is_valid is not None and self.is_valid(value) is not True:
+                return self.otherwise(value)
+            payload = self.dumps(value)
+        except Exception:
+            return self.otherwise(value)
+        if payload is None or self.prefix is None:
+            return self.otherwise(value)
+        return framed(self.prefix, payload)
+
+
+cdef class JsonDecoder:
+    """Decodes JSON behind skipped bytes, if the values hold nothing remarkable."""
+
+    def __init__(self, loads, is_valid, int levels, Py_ssize_t skip, otherwise):
+        if skip < 0:
+            raise ValueError(f"skip must not be negative, got {skip}")
+        self.loads = loads
+        self.is_valid = is_valid
+        self.levels = levels
+        self.skip = skip
+        self.otherwise = otherwise
+
+    def __call__(self, bytes frame not None):
+        """The value behind the skipped bytes."""
+        return self.run(frame)
+
+    cdef run(self, bytes frame):
+        cdef bint good
+        cdef bytes payload
+        try:
+            payload = behind(frame, self.skip)
+            value = self.loads(payload)
+            good = harmless(payload, self.levels) or look(<PyObject*>value, self.levels) == 0
+            good = good and (self.is_valid is None or self.is_valid(value) is True)
+        except Exception:
+            return self.otherwise(frame)
+        return value if good else self.otherwise(frame)
+
+
+cdef inline bytes framed(bytes prefix, bytes payload):
+    cdef Py_ssize_t before = PyBytes_GET_SIZE(prefix)
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(payload)
+    cdef bytes frame = PyBytes_FromStringAndSize(NULL, before + size)
+    memcpy(PyBytes_AS_STRING(frame), PyBytes_AS_STRING(prefix), before)
+    memcpy(PyBytes_AS_STRING(frame) + before, PyBytes_AS_STRING(payload), size)
+    return frame
+
+
+cdef inline bytes behind(bytes frame, Py_ssize_t skip):
+    cdef Py_ssize_t size = max(PyBytes_GET_SIZE(frame) - skip, 0)
+    return PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame) + PyBytes_GET_SIZE(frame) - size, size)
+
+
+cdef bint harmless(bytes payload, Py_ssize_t levels) noexcept:
+    # Whether JSON that was decoded can't hold anything remarkable, by its bytes: then its values need no look. Too few
+    # brackets for more levels; and no integer beyond 64 bits, for those have 19 digits one after another, of which one
+    # is at every 19th place. A float of 2**63 and more may be there: only an integer must not have become one.
+    cdef const unsigned char* data = <const unsigned char*>PyBytes_AS_STRING(payload)
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(payload)
+    cdef Py_ssize_t at, start, stop, opened = 0
+    if size > 2 * levels:
+        for at in range(size):
+            opened += (data[at] | 32) == 123  # [ and {, which differ in one bit
+        if opened > levels:
+            return False
+    at = DIGITS - 1
+    while at < size:
+        if is_digit(data[at]):
+            start, stop = at, at + 1
+            while start > 0 and is_digit(data[start - 1]) and stop - start < DIGITS:
+                start -= 1
+            while stop < size and is_digit(data[stop]) and stop - start < DIGITS:
+                stop += 1
+            if stop - start >= DIGITS:
+                return False
+        at += DIGITS
+    return True
+
+
+cdef inline bint is_digit(unsigned char letter) noexcept nogil:
+    return 48 <= letter <= 57

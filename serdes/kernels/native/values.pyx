@@ -1,16 +1,32 @@
 """A look at a whole value before it is encoded as JSON, or after it was decoded: may the fast library be trusted?
 
-The twin of `pure/values.py`, which is the specification. No code of the value's types runs, so nothing changes meanwhile.
+The twin of `pure/values.py`, which is the specification. No code of the value's types runs, so nothing changes meanwhile,
+and references are borrowed.
 """
 
-from cpython.bool cimport PyBool_Check
-from cpython.dict cimport PyDict_Check, PyDict_CheckExact, PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_Check, PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from cpython.unicode cimport PyUnicode_CheckExact
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject* type_of "Py_TYPE" (PyObject* value) nogil
+    int is_dict "PyDict_Check" (PyObject* value) nogil
+    int is_list "PyList_Check" (PyObject* value) nogil
+    int is_tuple "PyTuple_Check" (PyObject* value) nogil
+    int next_of "PyDict_Next" (PyObject* value, Py_ssize_t* at, PyObject** key, PyObject** item)
+    double double_of "PyFloat_AS_DOUBLE" (PyObject* value) nogil
+    Py_ssize_t list_size "PyList_GET_SIZE" (PyObject* value) nogil
+    PyObject* list_item "PyList_GET_ITEM" (PyObject* value, Py_ssize_t at) nogil
+    Py_ssize_t tuple_size "PyTuple_GET_SIZE" (PyObject* value) nogil
+    PyObject* tuple_item "PyTuple_GET_ITEM" (PyObject* value, Py_ssize_t at) nogil
+    PyTypeObject STR "PyUnicode_Type"
+    PyTypeObject INT "PyLong_Type"
+    PyTypeObject FLOAT "PyFloat_Type"
+    PyTypeObject BOOL "PyBool_Type"
+    PyTypeObject DICT "PyDict_Type"
+    PyTypeObject LIST "PyList_Type"
+    PyTypeObject TUPLE "PyTuple_Type"
+    PyObject* NONE "Py_None"
 
 OTHER = 1
 NOT_FINITE = 2
@@ -20,52 +36,73 @@ DEEP = 8
 
 def survey(value, int levels):
     """What is remarkable in a value, as a sum of the constants of this module; 0 for nothing."""
+    return look(<PyObject*>value, levels)
+
+
+cdef int look(PyObject* value, int levels) noexcept:
+    return parts(value, levels) if is_container(value) else scalar(value)
+
+
+cdef inline bint is_plain(PyObject* value, PyTypeObject* kind) noexcept nogil:
+    return kind == &STR or kind == &INT or kind == &BOOL or value == NONE
+
+
+cdef inline bint is_container(PyObject* value) noexcept nogil:
+    return is_dict(value) or is_list(value) or is_tuple(value)
+
+
+cdef int scalar(PyObject* value) noexcept nogil:
+    cdef PyTypeObject* kind = type_of(value)
+    cdef double number
+    if is_plain(value, kind):
+        return 0
+    if kind != &FLOAT:
+        return 1
+    number = double_of(value)
+    if number - number != 0.0:
+        return 2
+    return 4 if number >= 9223372036854775808.0 or number <= -9223372036854775808.0 else 0
+
+
+cdef inline int part(PyObject* value, int levels) noexcept:
+    # Most parts are plain: no call for them.
+    cdef PyTypeObject* kind = type_of(value)
+    if is_plain(value, kind):
+        return 0
     return look(value, levels)
 
 
-cdef int look(object value, int levels) noexcept:
-    cdef double number
+cdef int parts(PyObject* value, int levels) noexcept:
+    # What is remarkable in a dict, list or tuple.
+    cdef PyTypeObject* kind = type_of(value)
     cdef int found = 0
     cdef Py_ssize_t at = 0
     cdef PyObject* key
     cdef PyObject* item
-    if PyUnicode_CheckExact(value) or PyLong_CheckExact(value) or value is None or PyBool_Check(value):
-        return 0
-    if PyFloat_CheckExact(value):
-        number = PyFloat_AS_DOUBLE(value)
-        if number - number != 0.0:
-            return 2
-        return 4 if number >= 9223372036854775808.0 or number <= -9223372036854775808.0 else 0
-    if PyDict_Check(value):
-        if levels <= 0:
-            return 8
-        if not PyDict_CheckExact(value):
+    if levels <= 0:
+        return 8
+    levels -= 1
+    if is_dict(value):
+        if kind != &DICT:
             found = 1
-        while PyDict_Next(value, &at, &key, &item):
-            found |= look(<object>item, levels - 1)
-            if not PyUnicode_CheckExact(<object>key):
+        while next_of(value, &at, &key, &item):
+            found |= part(item, levels)
+            if type_of(key) != &STR:
                 found |= 1
             if found & 8:
                 break
-        return found
-    if PyList_Check(value):
-        if levels <= 0:
-            return 8
-        if not PyList_CheckExact(value):
+    elif is_list(value):
+        if kind != &LIST:
             found = 1
-        for at in range(PyList_GET_SIZE(value)):
-            found |= look(<object>PyList_GET_ITEM(value, at), levels - 1)
+        for at in range(list_size(value)):
+            found |= part(list_item(value, at), levels)
             if found & 8:
                 break
-        return found
-    if PyTuple_Check(value):
-        if levels <= 0:
-            return 8
-        if not PyTuple_CheckExact(value):
+    else:
+        if kind != &TUPLE:
             found = 1
-        for at in range(PyTuple_GET_SIZE(value)):
-            found |= look(<object>PyTuple_GET_ITEM(value, at), levels - 1)
+        for at in range(tuple_size(value)):
+            found |= part(tuple_item(value, at), levels)
             if found & 8:
                 break
-        return found
-    return 1
+    return found

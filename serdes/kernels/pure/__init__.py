@@ -2,6 +2,8 @@
 
 from serdes.kernels.pure.calls import (
     FrameDecoders,
+    JsonDecoder,
+    JsonEncoder,
     MessageDecoder,
     MessageEncoder,
     PlanStore,
@@ -13,6 +15,8 @@ from serdes.kernels.pure.values import survey
 
 __all__ = [
     "FrameDecoders",
+    "JsonDecoder",
+    "JsonEncoder",
     "MessageDecoder",
     "MessageEncoder",
     "PlanStore",

@@ -10,7 +10,19 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["FrameDecoders", "MessageDecoder", "MessageEncoder", "PlanStore", "ReadCall", "ValueEncoders", "WriteCall"]
+from serdes.kernels.pure.values import LARGE, survey
+
+__all__ = [
+    "FrameDecoders",
+    "JsonDecoder",
+    "JsonEncoder",
+    "MessageDecoder",
+    "MessageEncoder",
+    "PlanStore",
+    "ReadCall",
+    "ValueEncoders",
+    "WriteCall",
+]
 
 PlanKey: TypeAlias = tuple[str | None, str | None, bytes, bool]
 """Topic, field, the bytes that name the schema, and whether they are in a header. The last two are empty and False for
@@ -205,3 +217,83 @@ class MessageDecoder:
             return self._parse(frame[self._skip :])
         except Exception:
             return self._otherwise(frame)
+
+
+class JsonEncoder:
+    """Encodes JSON values that hold nothing remarkable, behind a prefix."""
+
+    __slots__ = ("_dumps", "_is_valid", "_levels", "_otherwise", "_prefix")
+
+    def __init__(
+        self,
+        dumps: Callable[[Any], bytes],
+        is_valid: Callable[[Any], bool] | None,
+        levels: int,
+        prefix: bytes,
+        otherwise: Callable[[Any], bytes],
+    ) -> None:
+        """Makes an encoder.
+
+        Args:
+            dumps: value → JSON.
+            is_valid: judges values; None for no check.
+            levels: how many levels of dicts, lists and tuples a value may have.
+            prefix: put in front of every payload.
+            otherwise: is given all other values, those that are not valid or can't be encoded too: finds a way, or says
+                why not.
+        """
+        self._dumps = dumps
+        self._is_valid = is_valid
+        self._levels = levels
+        self._prefix = prefix
+        self._otherwise = otherwise
+
+    def __call__(self, value: Any) -> bytes:
+        """Prefix and JSON."""
+        if survey(value, self._levels) & ~LARGE:
+            return self._otherwise(value)
+        try:
+            if self._is_valid is not None and self._is_valid(value) is not True:
+                return self._otherwise(value)
+            payload = self._dumps(value)
+        except Exception:
+            return self._otherwise(value)
+        return self._prefix + payload
+
+
+class JsonDecoder:
+    """Decodes JSON behind skipped bytes, if the values hold nothing remarkable."""
+
+    __slots__ = ("_is_valid", "_levels", "_loads", "_otherwise", "_skip")
+
+    def __init__(
+        self,
+        loads: Callable[[bytes], Any],
+        is_valid: Callable[[Any], bool] | None,
+        levels: int,
+        skip: int,
+        otherwise: Callable[[bytes], Any],
+    ) -> None:
+        """Makes a decoder.
+
+        Args:
+            loads: JSON → value.
+            is_valid: judges values; None for no check.
+            levels: how many levels of objects and arrays a value may have.
+            skip: bytes in front of every payload.
+            otherwise: is given the frames of all other values, and what is not JSON: finds a way, or says why not.
+        """
+        self._loads = loads
+        self._is_valid = is_valid
+        self._levels = levels
+        self._skip = skip
+        self._otherwise = otherwise
+
+    def __call__(self, frame: bytes) -> Any:
+        """The value behind the skipped bytes."""
+        try:
+            value = self._loads(frame[self._skip :])
+            good = survey(value, self._levels) == 0 and (self._is_valid is None or self._is_valid(value) is True)
+        except Exception:
+            return self._otherwise(frame)
+        return value if good else self._otherwise(frame)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import orjson
 import pytest
 from google.protobuf import duration_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.message import DecodeError
 
 from serdes import MessageField, SerializationContext
 from serdes.errors import SerializationError
+from serdes.kernels import native
 
 VALUE = SerializationContext("t", MessageField.VALUE)
 KEY = SerializationContext("t", MessageField.KEY)
@@ -220,6 +223,98 @@ def test_messages_are_read_behind_what_is_skipped(kernels: ModuleType, skip: int
 def test_a_frame_that_is_shorter_than_what_is_skipped_is_an_empty_message(kernels: ModuleType) -> None:
     decode = kernels.MessageDecoder(duration_pb2.Duration.FromString, 6, lambda frame: "broken")
     assert decode(b"\x00\x00") == duration_pb2.Duration()
+
+
+# --- JSON
+
+
+def test_json_values_are_put_behind_the_prefix(kernels: ModuleType) -> None:
+    judged: list[Any] = []
+    for is_valid in (None, lambda value: judged.append(value) or True):
+        encode = kernels.JsonEncoder(orjson.dumps, is_valid, 250, b"\x00p", lambda value: b"other")
+        write = writer(kernels, t_value=encode)
+        value = {"a": [1, None, 1e300, "x"], "b": ({},)}
+        assert encode(value) == write(value, VALUE) == b"\x00p" + orjson.dumps(value)
+    assert judged == [value, value]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[float("nan")], [[[[]]]], {1: 2}, [b"x"], ["\ud800"], [2**64], "not valid", "broken"],
+)
+def test_json_values_that_are_remarkable_not_valid_or_can_not_be_encoded_are_given_on(
+    kernels: ModuleType, value: Any
+) -> None:
+    def is_valid(value: Any) -> bool:
+        if value == "broken":
+            raise ValueError("of a type that is not known")
+        return bool(value != "not valid")
+
+    given: list[Any] = []
+    encode = kernels.JsonEncoder(orjson.dumps, is_valid, 3, b"p", lambda value: given.append(value) or b"other")
+    assert encode(value) == b"other"
+    assert given == [value] or given[0] is value
+
+
+@pytest.mark.parametrize("skip", [0, 5])
+def test_json_is_read_behind_what_is_skipped(kernels: ModuleType, skip: int) -> None:
+    judged: list[Any] = []
+    for is_valid in (None, lambda value: judged.append(value) or True):
+        decode = kernels.JsonDecoder(orjson.loads, is_valid, 250, skip, lambda frame: ("other", frame))
+        frame = b"\x00" * skip + b'{"a":[1,-9223372036854775808]}'
+        assert decode(frame) == {"a": [1, -(2**63)]}
+        assert reader(kernels, 5, {frame[:5]: decode})(frame) == {"a": [1, -(2**63)]}
+    assert len(judged) == 2
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"{",
+        b'"\xff"',
+        b'"not valid"',
+        b'"broken"',
+        b"[[[[]]]]",
+        b"[18446744073709551616]",
+        b"-9223372036854775809",
+    ],
+)
+def test_json_that_is_remarkable_not_valid_or_none_is_given_on(kernels: ModuleType, payload: bytes) -> None:
+    def is_valid(value: Any) -> bool:
+        if value == "broken":
+            raise ValueError("of a type that is not known")
+        return bool(value != "not valid")
+
+    decode = kernels.JsonDecoder(orjson.loads, is_valid, 3, 1, lambda frame: ("other", frame))
+    assert decode(b"!" + payload) == ("other", b"!" + payload)
+
+
+def test_integers_beyond_64_bits_are_noticed_wherever_they_are(kernels: ModuleType) -> None:
+    decode = kernels.JsonDecoder(orjson.loads, None, 250, 0, lambda frame: json.loads(frame))
+    for before in range(45):
+        for number in (2**63 - 1, 2**64, -(2**64), 10**18, 10**40, 18446744073709551615):
+            value = ["x" * before, number, 1.5, number]
+            back = decode(json.dumps(value, separators=(",", ":")).encode())
+            assert repr(back) == repr(value), (before, number)
+
+
+def test_depth_is_noticed_in_payloads_of_any_length(kernels: ModuleType) -> None:
+    decode = kernels.JsonDecoder(orjson.loads, None, 20, 0, lambda frame: "other")
+    for padding in (0, 10, 1000):
+        for depth, brackets in ((20, b"[]"), (21, b"[]"), (20, b"{}"), (21, b"{}")):
+            opening = b"[" if brackets == b"[]" else b'{"a":'
+            closing = brackets[1:]
+            inner = brackets if brackets == b"[]" else b"{}"
+            payload = opening * (depth - 1) + inner + closing * (depth - 1) + b" " * padding
+            assert (decode(payload) == "other") == (depth > 20)
+    flat = orjson.dumps([[]] * 1000)
+    assert decode(flat) == [[]] * 1000
+
+
+def test_bytes_to_skip_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="must not be negative"):
+        native.JsonDecoder(orjson.loads, None, 250, -1, lambda frame: "other")
 
 
 def test_what_was_known_is_not_used_after_all_was_forgotten(kernels: ModuleType) -> None:
