@@ -6,6 +6,8 @@ Attributes in slots are read and set where they lie in the object. What a shape 
 the same object.
 """
 
+import sys
+
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -40,6 +42,7 @@ cdef extern from "structmember.h":
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         object (*tp_alloc)(PyTypeObject*, Py_ssize_t)
+        object (*tp_new)(PyTypeObject*, PyObject*, PyObject*)
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
     int PyObject_GenericSetAttr(object, object, object) except -1
     object PyObject_GetAttr(object, object)
@@ -242,9 +245,11 @@ cdef class ReadObject(ReadRecord):
         self.shape = shape
         self.kind = shape.kind
         self.make = shape.make
-        self.fields = shape.fields
+        self.fields = tuple([sys.intern(name) for name in shape.fields])
         self.arguments = shape.arguments
         self.init, self.ordered = shape.init or (None, False)
+        if not may_be_made(shape.kind, shape.way):
+            raise TypeError(f"objects of {shape.kind} can't be made by {shape.way}")
         self.way = MAKE
         ReadRecord.__init__(self)
 
@@ -279,11 +284,11 @@ cdef class ReadObject(ReadRecord):
         if self.way == CALL or self.way == INIT:
             made = PyTuple_New(PyTuple_GET_SIZE(self.fields) + self.first)
             if self.first:
-                value = new_object(self.kind, 0)
+                value = new_object(self.kind)
                 Py_INCREF(value)
                 PyTuple_SET_ITEM(made, 0, value)
         else:
-            made = new_object(self.kind, PyTuple_GET_SIZE(self.fields) if self.way == TUPLE else 0)
+            made = new_tuple(self.kind, PyTuple_GET_SIZE(self.fields)) if self.way == TUPLE else new_object(self.kind)
         sink(source)
         try:
             for at in range(PyTuple_GET_SIZE(self.nodes)):
@@ -348,5 +353,22 @@ cdef class ReadObject(ReadRecord):
         return values[0]
 
 
-cdef inline object new_object(kind, Py_ssize_t items):
+cdef bint may_be_made(kind, way) except -1:
+    # What is done to an object without asking its class must be what its class does.
+    if way is Way.TUPLE:
+        return isinstance(kind, type) and issubclass(kind, tuple)
+    if way is Way.INIT or way is Way.FILL:
+        return isinstance(kind, type) and kind.__new__ is object.__new__
+    return True
+
+
+cdef tuple NOTHING = ()
+
+
+cdef inline object new_object(kind):
+    # As `object.__new__`, which both ways ask for: it also gives the object room for its attributes (Python 3.11).
+    return (<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind, <PyObject*>NOTHING, NULL)
+
+
+cdef inline object new_tuple(kind, Py_ssize_t items):
     return (<PyTypeObject*><PyObject*>kind).tp_alloc(<PyTypeObject*><PyObject*>kind, items)

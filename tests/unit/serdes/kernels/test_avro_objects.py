@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import gc
 import json
 import random
 import uuid
@@ -373,6 +374,42 @@ def test_nothing_leaks(both: tuple[Built, Built]) -> None:
             outcome(lambda _, failing=failing: failing(), None)  # type: ignore[misc]
 
     assert grown(once) < 64
+
+
+@dataclass
+class Wide:
+    first: int
+    second: str
+    third: float | None
+
+
+@dataclass(frozen=True)
+class Frozen:
+    first: int
+    second: str
+    third: float | None
+
+
+@pytest.mark.parametrize("kind", [Wide, Frozen])
+@pytest.mark.parametrize("implementation", ["pure", "native"])
+def test_objects_without_slots_hold_their_values_as_those_of_the_constructor_do(implementation: str, kind: Any) -> None:
+    """In themselves, with the keys in their class: a dict of their own is made when somebody asks for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = Built(nodes_of(implementation), derived(kind), patch, kind=kind)
+    value = kind(1_000_000, "text", None)
+    back = made.decode(made.encode(value))
+    assert [type(held) for held in gc.get_referents(back)] == [type(held) for held in gc.get_referents(value)]
+    assert back == value
+
+
+def test_a_class_that_can_not_be_made_that_way_is_refused() -> None:
+    native = nodes_of("native")
+    found = members(Card)
+    assert found is not None
+    shape = shape_of(Card, found)
+    for kind, way in ((5, Way.FILL), (int, Way.FILL), (str, Way.INIT), (Card, Way.TUPLE), ("x", Way.TUPLE)):
+        with pytest.raises(TypeError, match="can't be made"):
+            native.ReadObject(dataclasses.replace(shape, kind=kind, way=way))
 
 
 def test_what_is_no_node_is_refused() -> None:
