@@ -69,14 +69,20 @@ test-pure: env ## the fast tests on the pure-Python kernels
 	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
 
 # A copy of the sources, whose kernels are built with the sanitizers; leaks are looked for by tests of their own.
+# ASAN_TESTS=tests/unit/serdes/kernels runs a part of it.
 ASAN := build/asan
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-ASAN_TESTS ?= tests/unit/serdes/kernels tests/unit/serdes/columnar tests/property/test_columns_parity.py
+ASAN_TESTS ?= $(addprefix tests/,unit/serdes/kernels unit/serdes/columnar unit/serdes/formats unit/kafka_core/kernels \
+	unit/kafka_core/records property/test_kernel_parity.py property/test_records.py property/test_columns_parity.py \
+	property/test_columns_avro_frames.py property/test_protobuf_columns.py property/test_columns_json.py)
 
-test-asan: kernels ## the compiled kernels of the serializers under the address and undefined-behaviour sanitizers
+.PHONY: asan-kernels
+asan-kernels: kernels
 	@rm -rf $(ASAN) && mkdir -p $(ASAN) && git ls-files -z | tar -c --null -T - | tar -x -C $(ASAN)
 	@cd $(ASAN) && KSERDES_REQUIRE_NATIVE=1 CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" \
 		$(abspath $(BIN))/python setup.py -q build_ext --inplace
+
+test-asan: asan-kernels ## all compiled kernels under the address and undefined-behaviour sanitizers (ASAN_TESTS)
 	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		$(abspath $(BIN))/python -m pytest -q -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
