@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from registry.schemas.avro.model import ArrayType, AvroType, TypeName, MapType, RecordType, UnionType
+from registry.schemas.avro.model import ArrayType, AvroType, MapType, RecordType, TypeName, UnionType
 
 __all__ = ["cells", "decoded"]
 
