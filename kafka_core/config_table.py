@@ -369,20 +369,21 @@ PRODUCER: Final[tuple[Option, ...]] = (
         "it is turned off (and logged) if one of those is set otherwise and this is not set. librdkafka: false.",
         roles=P,
     ),
-    refused(
-        text("transactional.id", None, "Identity of a transactional producer; needs idempotence.", roles=P),
-        "transactions are not built yet",
+    text(
+        "transactional.id",
+        None,
+        "Identity of a transactional producer, the same after a restart: a producer that begins with it fences the "
+        "one before. Needs idempotence.",
+        roles=P,
     ),
-    unused(
-        integer(
-            "transaction.timeout.ms",
-            60_000,
-            1000,
-            INT32_MAX,
-            "Time after which the broker aborts a transaction that is left alone.",
-            roles=P,
-        ),
-        "transactions are not built yet",
+    integer(
+        "transaction.timeout.ms",
+        60_000,
+        1000,
+        INT32_MAX,
+        "Time after which the broker aborts a transaction that is left alone. message.timeout.ms and socket.timeout.ms "
+        "are lowered to it (less 100 ms).",
+        roles=P,
     ),
     number(
         "linger.ms",

@@ -344,3 +344,16 @@ class GroupMetadata:
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupMetadata:
+    """The member in whose name offsets are committed, as a coordinator checks it; by default no member.
+
+    What `consumer_group_metadata()` gives and `send_offsets_to_transaction()` takes (KIP-447). It pickles.
+    """
+
+    group_id: str
+    generation_id: int = -1
+    member_id: str = ""
+    instance_id: str | None = None

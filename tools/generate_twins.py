@@ -17,13 +17,18 @@ from tools.pages import ROOT, write_or_check
 
 TWINS = {
     "kafka_core/aio/consuming/consumer_calls.py": "kafka_core/sync/consumer_calls.py",
+    "kafka_core/aio/producing/transaction_calls.py": "kafka_core/sync/transaction_calls.py",
     "registry/client/aio_operations.py": "registry/client/operations.py",
     "registry/client/aio_dek.py": "registry/client/dek.py",
     "registry/client/aio_shell.py": "registry/client/shell.py",
 }
 """Source → twin."""
 NAMES = {
+    "AIOConsumer": "Consumer",
     "AIOConsumerCalls": "ConsumerCalls",
+    "AIOProducer": "Producer",
+    "AIOTransaction": "Transaction",
+    "AIOTransactionCalls": "TransactionCalls",
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
     "AsyncDekRegistryClient": "DekRegistryClient",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from kafka_core import kernels
 from kafka_core.broker.codes import Code
@@ -18,6 +19,8 @@ from kafka_core.broker.topics import Partition
 from kafka_core.errors import ProtocolError
 from kafka_core.kernels.abc import BatchHeader, MessageLike
 from kafka_core.records import open_batches
+from kafka_core.records.batch import NewRecord, build_batch
+from kafka_core.records.control import ControlType, control_key, control_value
 
 logger: Final = logging.getLogger(__name__)
 
@@ -77,7 +80,23 @@ class _BatchRefused(Exception):
         self.record_errors = record_errors
 
 
-def append_records(partition: Partition, records: memoryview | None, acks: int, version: int, now_ms: int) -> Appended:
+Admission: TypeAlias = Callable[[BatchHeader], Code]
+"""Says whether a batch of a transaction may be written."""
+
+
+def _no_transactions(header: BatchHeader) -> Code:
+    del header
+    return Code.INVALID_TXN_STATE
+
+
+def append_records(
+    partition: Partition,
+    records: memoryview | None,
+    acks: int,
+    version: int,
+    now_ms: int,
+    admit: Admission = _no_transactions,
+) -> Appended:
     """Check and append the records of one partition of a Produce request of this version.
 
     A writable `records` belongs to the log from here on: header fields are patched in place.
@@ -89,6 +108,11 @@ def append_records(partition: Partition, records: memoryview | None, acks: int, 
         header = _check_batch(partition, records, version)
         batch = records[header.position : header.position + header.size_bytes]
         _check_for_topic(partition, header, batch, now_ms)
+        if header.attributes & _TRANSACTIONAL and not _is_repeat(partition, header):
+            code = admit(header)
+            if code is not Code.NONE:
+                reason = f"producer {header.producer_id} (epoch {header.producer_epoch}) may not write: {code.name}"
+                raise _BatchRefused(code, reason)
         return _append(partition, header, batch, now_ms)
     except _BatchRefused as refusal:
         logger.info("%s-%d refuses a batch: %s", partition.topic.name, partition.index, refusal)
@@ -115,8 +139,6 @@ def _check_batch(partition: Partition, records: memoryview, version: int) -> Bat
             raise _BatchRefused(Code.INVALID_RECORD, f"magic {header.magic} where 2 is needed", early=True)
         if header.attributes & _CODEC_MASK == _ZSTD and version < _FIRST_VERSION_WITH_ZSTD:
             raise _BatchRefused(Code.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce v{version}", early=True)
-        if header.attributes & _TRANSACTIONAL:
-            raise _BatchRefused(Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "no transactions here yet", early=True)
         if header.size_bytes > limit:
             reason = f"{header.size_bytes} bytes, more than max.message.bytes={limit}"
             raise _BatchRefused(Code.MESSAGE_TOO_LARGE, reason, early=True)
@@ -199,9 +221,29 @@ def _append(partition: Partition, header: BatchHeader, batch: memoryview, now_ms
     base_offset = stored.append(batch, header.count, timestamp_ms, partition.leader_epoch, now_ms)
     if header.producer_id != _NO_PRODUCER_ID:
         producers.record(*identity, header.count, base_offset, timestamp_ms)
+    if header.attributes & _TRANSACTIONAL:
+        stored.transaction_wrote(header.producer_id, base_offset)
     if "delete" in config.text("cleanup.policy"):
         stored.retain(now_ms, config.integer("retention.bytes"), config.integer("retention.ms"))
     return Appended(Code.NONE, base_offset, now_ms if by_append_time else -1, stored.start_offset)
+
+
+def _is_repeat(partition: Partition, header: BatchHeader) -> bool:
+    identity = header.producer_id, header.producer_epoch, header.base_sequence
+    return partition.producers.duplicate(*identity, header.count) is not None
+
+
+def append_marker(partition: Partition, producer_id: int, epoch: int, *, commit: bool, now_ms: int) -> None:
+    """Write the control batch that ends a producer's transaction."""
+    kind = ControlType.COMMIT if commit else ControlType.ABORT
+    row = NewRecord(control_value(0), control_key(kind), timestamp_ms=now_ms)
+    data = build_batch([row], producer_id=producer_id, producer_epoch=epoch, transactional=True, control=True)
+    batch = memoryview(bytearray(data))
+    config = partition.topic.config
+    partition.log.roll(len(batch), now_ms, config.integer("segment.bytes"), config.integer("segment.ms"))
+    offset = partition.log.append(batch, 1, now_ms, partition.leader_epoch, now_ms)
+    partition.log.transaction_ended(producer_id, offset, commit=commit)
+    partition.producers.mark(producer_id, epoch)
 
 
 def _stamped(batch: memoryview, attributes: int, now_ms: int) -> memoryview:

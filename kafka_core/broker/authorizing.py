@@ -30,9 +30,11 @@ REFUSED = {
     Resource.TOPIC: Code.TOPIC_AUTHORIZATION_FAILED,
     Resource.GROUP: Code.GROUP_AUTHORIZATION_FAILED,
     Resource.CLUSTER: Code.CLUSTER_AUTHORIZATION_FAILED,
+    Resource.TRANSACTIONAL_ID: Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
 _RESOURCE_TOPIC = 2
 _RESOURCE_GROUP = 32
+_OF_TRANSACTIONS = 1
 
 
 class _Asker:
@@ -59,6 +61,10 @@ class _Asker:
     def group(self, operation: Operation, group_id: str) -> bool:
         """Whether it may do that with a group."""
         return self._authorizer.allows(*self._client, operation, Resource.GROUP, group_id)
+
+    def transactional_id(self, operation: Operation, name: str) -> bool:
+        """Whether it may do that with a transactional id."""
+        return self._authorizer.allows(*self._client, operation, Resource.TRANSACTIONAL_ID, name)
 
     def on_cluster(self, operation: Operation) -> bool:
         """Whether it may do that with the cluster."""
@@ -93,6 +99,13 @@ def _topics(operation: Operation, asked: str = "topics", answered: str = "topics
 
 def _groups(operation: Operation, asked: str, answered: str, name: Callable[[Any], str]) -> Each:
     return Each(Resource.GROUP, asked, answered, lambda asker, item: asker.group(operation, name(item)))
+
+
+def _transaction(operation: Operation) -> Whole:
+    return Whole(
+        Resource.TRANSACTIONAL_ID,
+        lambda asker, request: asker.transactional_id(operation, request.transactional_id),
+    )
 
 
 def _group(operation: Operation) -> Whole:
@@ -146,8 +159,18 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.FIND_COORDINATOR: (
         Whole(
             Resource.GROUP,
-            lambda asker, request: all(
-                asker.group(Operation.DESCRIBE, key) for key in request.coordinator_keys or [request.key]
+            lambda asker, request: (
+                request.key_type == _OF_TRANSACTIONS
+                or all(asker.group(Operation.DESCRIBE, key) for key in request.coordinator_keys or [request.key])
+            ),
+        ),
+        Whole(
+            Resource.TRANSACTIONAL_ID,
+            lambda asker, request: (
+                request.key_type != _OF_TRANSACTIONS
+                or all(
+                    asker.transactional_id(Operation.DESCRIBE, key) for key in request.coordinator_keys or [request.key]
+                )
             ),
         ),
     ),
@@ -173,8 +196,37 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.DELETE_RECORDS: (_topics(Operation.DELETE),),
     ApiKey.INIT_PRODUCER_ID: (
         Whole(
+            Resource.TRANSACTIONAL_ID,
+            lambda asker, request: (
+                request.transactional_id is None or asker.transactional_id(Operation.WRITE, request.transactional_id)
+            ),
+        ),
+        Whole(
             Resource.CLUSTER,
-            lambda asker, request: asker.on_cluster(Operation.IDEMPOTENT_WRITE) or asker.some_topic(Operation.WRITE),
+            lambda asker, request: (
+                request.transactional_id is not None
+                or asker.on_cluster(Operation.IDEMPOTENT_WRITE)
+                or asker.some_topic(Operation.WRITE)
+            ),
+        ),
+    ),
+    ApiKey.ADD_PARTITIONS_TO_TXN: (
+        Whole(
+            Resource.TRANSACTIONAL_ID,
+            lambda asker, request: asker.transactional_id(Operation.WRITE, request.v3_and_below_transactional_id),
+        ),
+        _topics(Operation.WRITE, "v3_and_below_topics", "results_by_topic_v3_and_below"),
+    ),
+    ApiKey.ADD_OFFSETS_TO_TXN: (_transaction(Operation.WRITE), _group(Operation.READ)),
+    ApiKey.END_TXN: (_transaction(Operation.WRITE),),
+    ApiKey.TXN_OFFSET_COMMIT: (_transaction(Operation.WRITE), _group(Operation.READ), _topics(Operation.READ)),
+    ApiKey.DESCRIBE_PRODUCERS: (_topics(Operation.READ),),
+    ApiKey.DESCRIBE_TRANSACTIONS: (
+        Each(
+            Resource.TRANSACTIONAL_ID,
+            "transactional_ids",
+            "transaction_states",
+            lambda asker, item: asker.transactional_id(Operation.DESCRIBE, item),
         ),
     ),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (_topics(Operation.DESCRIBE),),
@@ -195,7 +247,9 @@ UNRESTRICTED = frozenset(
     {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.DESCRIBE_CLUSTER}
 )
 """APIs that everybody may call."""
-OWN_RULES = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.ELECT_LEADERS})
+OWN_RULES = frozenset(
+    {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.ELECT_LEADERS, ApiKey.LIST_TRANSACTIONS}
+)
 """APIs whose handlers leave out or refuse what is not allowed."""
 
 

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from kafka_core.broker.acls import Authorizer
+from kafka_core.broker.appending import append_marker
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig, TopicConfig, topic_config_problem
 from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
 from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
 from kafka_core.broker.faults import Faults
+from kafka_core.broker.groups import CommittedOffset
 from kafka_core.broker.parking import Timers
 from kafka_core.broker.sasl import SaslSettings, scram_users
 from kafka_core.broker.sessions import FetchSessions
 from kafka_core.broker.topics import Partition, Topic, spread_replicas, topic_name_problem
+from kafka_core.broker.transactions import TransactionCoordinator
 from kafka_core.clock import Clock
 from kafka_core.protocol import ZERO_UUID
 
@@ -34,6 +37,15 @@ class Refused(Exception):
     def __init__(self, code: Code, text: str) -> None:
         super().__init__(text)
         self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature of the cluster (KIP-584): the levels that brokers support, and the one that is in force (0: none)."""
+
+    first: int
+    last: int
+    level: int
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +102,9 @@ class ClusterState:
         self.consumer_groups = ConsumerGroups(
             self.timers, _consumer_group_settings(self.config), self._topic_facts, self.groups.groups
         )
+        self.features = _features(self.config)
+        longest_ms = self.config.integer("transaction.max.timeout.ms")
+        self.transactions = TransactionCoordinator(clock, self.timers, self, longest_ms)
         self._next_producer_id = 0
         self._next_leader = 0
         #: What went wrong inside the broker itself (a handler, an interceptor); the shell shows it.
@@ -122,14 +137,14 @@ class ClusterState:
             partition.node_up(node_id)
 
     def coordinator_of(self, key: str) -> Node | None:
-        """The broker that coordinates the group `key`: fixed by its name, the next living one if that one is down."""
+        """Who coordinates the group or transactional id: fixed by its name, the next living one if that is down."""
         nodes = list(self.nodes.values())
         slot = _java_hash(key) % _COORDINATOR_PARTITIONS
         turns = [nodes[(slot + step) % len(nodes)] for step in range(len(nodes))]
         return next((node for node in turns if node.alive), None)
 
     def coordinates(self, node_id: int, key: str) -> bool:
-        """Whether this broker answers for the group."""
+        """Whether this broker answers for the group or transactional id."""
         node = self.coordinator_of(key)
         return node is not None and node.node_id == node_id
 
@@ -292,6 +307,20 @@ class ClusterState:
         self._next_producer_id += 1
         return self._next_producer_id - 1
 
+    def write_marker(self, partition: tuple[str, int], producer_id: int, epoch: int, *, commit: bool) -> None:
+        """End a producer's transaction in a partition's log; one that was deleted meanwhile has nothing to end."""
+        topic = self.topics.get(partition[0])
+        found = topic.partition(partition[1]) if topic is not None else None
+        if found is not None:
+            append_marker(found, producer_id, epoch, commit=commit, now_ms=self.clock.time_ms())
+            found.changed()
+
+    def settle_offsets(self, group_id: str, offsets: dict[tuple[str, int], CommittedOffset]) -> None:
+        """Offsets of a committed transaction count from here on."""
+        for (topic, index), item in offsets.items():
+            if topic in self.topics:
+                self.groups.commit(group_id, topic, index, item.offset, item.leader_epoch, item.metadata)
+
     def later(self, delay_s: float, action: Callable[[], None]) -> None:
         """Run `action` in `delay_s` seconds."""
         self.timers.after(delay_s, action)
@@ -301,6 +330,10 @@ class ClusterState:
 
     def _uuid(self) -> UUID:
         return UUID(int=self.rng.getrandbits(128), version=4)
+
+
+def _features(config: BrokerConfig) -> dict[str, Feature]:
+    return {"transaction.version": Feature(0, 2, config.integer("transaction.version"))}
 
 
 def _group_settings(config: BrokerConfig) -> GroupSettings:

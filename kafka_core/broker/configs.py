@@ -155,6 +155,8 @@ _BROKER_KEYS = (
     ConfigKey("sasl.enabled.mechanisms", _A, "", read_only=True),
     ConfigKey("socket.request.max.bytes", _I, "104857600", minimum=1, read_only=True),
     ConfigKey("super.users", _S, "", read_only=True),
+    ConfigKey("transaction.max.timeout.ms", _I, "900000", minimum=1, read_only=True),
+    ConfigKey("transaction.version", _I, "2", minimum=0, maximum=2, read_only=True),
 )
 
 

@@ -13,8 +13,8 @@ from kafka_core.broker.handlers import APIS
 from kafka_core.protocol import ApiKey
 
 SKIPPED: Mapping[str, str] = {
-    "transactions": "a later issue: transactional batches and InitProducerId with a transactional id are refused, the "
-    "aborted list is always empty and the last stable offset is the high watermark",
+    "transactions in two phases with other systems": "KIP-939 is not served; markers are written in the moment a "
+    "transaction ends, so CONCURRENT_TRANSACTIONS and the Prepare states come from injected faults only",
     "configuration of single groups": "the time-outs of consumer groups (KIP-848) are the broker's for all groups, and "
     "racks of members are kept but not looked at",
     "share and streams groups": "not planned for the first release (KIP-932, KIP-1071)",
@@ -28,7 +28,8 @@ SKIPPED: Mapping[str, str] = {
     "retention by time": "old segments go when records are appended, not in the background; the open one stays",
     "follower reads": "the rack of a fetch is ignored (KIP-392)",
     "message sets of old clients": "Produce before v3 and Fetch before v4 are not served, as in Kafka 4",
-    "internal topics": "positions are kept in memory, __consumer_offsets does not exist",
+    "internal topics": "positions and transactions are kept in memory; __consumer_offsets and __transaction_state do "
+    "not exist",
     "expiry of positions and producer ids": "they are kept as long as the cluster runs",
     "brokers of their own configuration": "all brokers share one configuration",
     "Kerberos and signed tokens": "PLAIN, SCRAM and unsecured OAUTHBEARER only",

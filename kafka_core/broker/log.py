@@ -145,14 +145,29 @@ class EpochCache:
         return self._entries[index - 1][0] if index else -1
 
 
+@dataclass(frozen=True, slots=True)
+class AbortedRange:
+    """Where a producer's aborted transaction begins, and where its marker is."""
+
+    producer_id: int
+    first_offset: int
+    marker_offset: int
+
+
 class PartitionLog:
-    """Append-only batches of one partition. Every copy is in sync at once: the high watermark is the end offset."""
+    """Append-only batches of one partition. Every copy is in sync at once: the high watermark is the end offset.
+
+    Attributes:
+        open_transactions: producer id → offset of the first batch of its open transaction.
+    """
 
     def __init__(self) -> None:
         self.start_offset = 0
         self.end_offset = 0
         self.epochs = EpochCache()
         self.segments: list[Segment] = []
+        self.open_transactions: dict[int, int] = {}
+        self._aborted: list[AbortedRange] = []
 
     @property
     def high_watermark(self) -> int:
@@ -162,7 +177,7 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         """First offset of an open transaction; as long as there are none, the high watermark."""
-        return self.high_watermark
+        return min(self.open_transactions.values(), default=self.high_watermark)
 
     @property
     def size_bytes(self) -> int:
@@ -170,9 +185,22 @@ class PartitionLog:
         return sum(segment.size_bytes for segment in self.segments)
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[tuple[int, int]]:
-        """(producer id, first offset) of aborted transactions in the range; empty while there are no transactions."""
-        del start_offset, end_offset
-        return []
+        """(producer id, first offset) of aborted transactions that overlap the range."""
+        return [
+            (item.producer_id, item.first_offset)
+            for item in self._aborted
+            if item.marker_offset >= start_offset and item.first_offset < end_offset
+        ]
+
+    def transaction_wrote(self, producer_id: int, base_offset: int) -> None:
+        """A transactional batch was stored there."""
+        self.open_transactions.setdefault(producer_id, base_offset)
+
+    def transaction_ended(self, producer_id: int, marker_offset: int, *, commit: bool) -> None:
+        """The marker of a transaction was stored there."""
+        first_offset = self.open_transactions.pop(producer_id, None)
+        if first_offset is not None and not commit:
+            self._aborted.append(AbortedRange(producer_id, first_offset, marker_offset))
 
     def append(self, data: memoryview, count: int, max_timestamp_ms: int, leader_epoch: int, now_ms: int) -> int:
         """Store one whole v2 batch of `count` offsets and return its base offset.
@@ -194,8 +222,8 @@ class PartitionLog:
         self.end_offset = last_offset + 1
         return base_offset
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool) -> LogRead:
-        """Whole batches from the one that holds `offset` on, up to `max_bytes`.
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool, end_offset: int | None = None) -> LogRead:
+        """Whole batches from the one that holds `offset` on, up to `max_bytes`, that begin before `end_offset`.
 
         `at_least_one` returns the first batch whatever its size (KIP-74). `offset` must lie in the log (see
         `holds`); at the end offset the result is empty.
@@ -207,6 +235,8 @@ class PartitionLog:
             stop = bisect_right(segment.ends, start + left, index)
             if stop == index and at_least_one and not chunks:
                 stop = index + 1
+            if end_offset is not None:
+                stop = min(stop, bisect_left(segment.base_offsets, end_offset))
             if stop > index:
                 chunks.extend(segment.slices(start, segment.ends[stop - 1]))
                 left -= segment.ends[stop - 1] - start
@@ -214,11 +244,14 @@ class PartitionLog:
                 break
         return LogRead(chunks, max_bytes - left)
 
-    def available_bytes(self, offset: int, limit: int) -> int:
-        """Bytes a reader at `offset` could get, counted up to about `limit`."""
+    def available_bytes(self, offset: int, limit: int, end_offset: int | None = None) -> int:
+        """Bytes a reader at `offset` could get (of batches before `end_offset`), counted up to about `limit`."""
         total = 0
         for segment, index in self._from(offset):
-            total += segment.size_bytes - segment.start_of(index)
+            last = len(segment.ends) if end_offset is None else bisect_left(segment.base_offsets, end_offset)
+            if last <= index:
+                break
+            total += segment.ends[last - 1] - segment.start_of(index)
             if total >= limit:
                 break
         return min(total, limit)

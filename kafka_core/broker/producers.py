@@ -32,6 +32,7 @@ class ProducerEntry:
     """The newest epoch of one producer id and its last batches."""
 
     epoch: int
+    ended_by_marker: bool = False
     batches: deque[WrittenBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
 
@@ -48,6 +49,17 @@ class ProducerStates:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def entries(self) -> list[tuple[int, ProducerEntry]]:
+        """Producer ids with what is remembered of them."""
+        return list(self._entries.items())
+
+    def mark(self, producer_id: int, epoch: int) -> None:
+        """A marker of this producer was written: what comes with an older epoch is refused from here on."""
+        entry = self._entries.get(producer_id)
+        if entry is None or entry.epoch < epoch:
+            entry = self._entries[producer_id] = ProducerEntry(epoch)
+        entry.ended_by_marker = True
 
     def duplicate(self, producer_id: int, epoch: int, first_sequence: int, count: int) -> WrittenBatch | None:
         """The batch with exactly these sequences among the last five of this epoch, if it was written already."""

@@ -24,6 +24,7 @@ from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
+from kafka_core.sync.transaction_calls import TransactionCalls
 
 __all__ = ["Producer"]
 
@@ -77,7 +78,7 @@ class _Listener:
             reports.put_call(callback, argument)
 
 
-class Producer:
+class Producer(TransactionCalls):
     """Writes records to Kafka: `produce` queues them, a background thread sends them, `poll` and `flush` report.
 
     Thread-safe: several threads may produce, poll and flush at once. The background thread starts with the first
@@ -295,6 +296,15 @@ class Producer:
                 failures.append(error)
             else:
                 return
+
+    def _transact(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float) -> T:
+        self._check()
+        self._may_wait()
+        return self._run(work, timeout_s)
+
+    def _settle_records(self, deadline_s: float) -> int:
+        self._check()
+        return self._flush(deadline_s)
 
     def __len__(self) -> int:
         """Records without a verdict, those whose report was not served yet, and other events that wait for poll()."""

@@ -28,8 +28,8 @@ _numbers = itertools.count(1)
 #: What a broker of Kafka 2.1 announces, for the embedded cluster that plays one. Later APIs are hidden.
 OLD_VERSIONS: Mapping[int, int | None] = {
     0: 7, 1: 10, 2: 4, 3: 7, 8: 6, 9: 5, 10: 2, 11: 3, 12: 2, 13: 2, 14: 2, 15: 2, 16: 2, 17: 1, 18: 2, 19: 3, 20: 3,
-    21: 1, 22: 1, 23: 2, 32: 2, 33: 1, 36: 0, 37: 1, 42: 1, 44: None, 47: None, 60: None,
-    68: None, 69: None,
+    21: 1, 22: 1, 23: 2, 24: 1, 25: 1, 26: 1, 28: 2, 32: 2, 33: 1, 36: 0, 37: 1, 42: 1, 44: None, 47: None, 60: None,
+    61: None, 65: None, 66: None, 68: None, 69: None,
 }  # fmt: skip
 
 

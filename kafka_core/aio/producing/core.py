@@ -18,6 +18,7 @@ from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.producing.requests import ProduceRequests
 from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
 from kafka_core.aio.producing.topic_watch import TopicWatch
+from kafka_core.aio.producing.transactor import Transactor
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
@@ -26,10 +27,11 @@ from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
 from kafka_core.engine.producing.lane import NEVER_S
 from kafka_core.engine.producing.sequences import ProducerIdentity
+from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PRODUCE
+from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.errors import (
     BrokerError,
-    ConfigError,
     KafkaError,
     KafkaException,
     NetworkError,
@@ -43,6 +45,11 @@ from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
 logger: Final = logging.getLogger("kafka_core.producer")
 
 _INT32_MAX: Final = 2**31 - 1
+
+NO_TRANSACTION: Final = (
+    "Unable to produce message: Local: Erroneous state: no transaction is open; call begin_transaction() (after "
+    "init_transactions(), once), or abort_transaction() first if something failed"
+)
 
 HOLD_PART: Final = 0.05
 """Part of message.timeout.ms for which a batch of a partition that cannot send goes on collecting. The time of all its
@@ -79,7 +86,7 @@ class ProducerCore:
         client: For tests; made from `config` otherwise.
 
     Raises:
-        ConfigError: as `ClusterClient`; transactional.id is set.
+        ConfigError: as `ClusterClient`.
     """
 
     def __init__(
@@ -93,12 +100,6 @@ class ProducerCore:
         clock: Clock | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        if config.optional_text("transactional.id") is not None:
-            raise ConfigError(
-                "transactional.id: transactions are not built yet (docs/coverage.md); leave it out: the producer is "
-                "idempotent without it",
-                property="transactional.id",
-            )
         self.config = config
         self._listener = listener
         self._clock = clock or SystemClock()
@@ -110,6 +111,7 @@ class ProducerCore:
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._requests = ProduceRequests(config)
+        self._transactor = self._make_transactor(config)
         self._hooks = config.hooks()
         self.counters = ProducerCounters()
         self._topics: dict[str, int] = {}
@@ -136,6 +138,14 @@ class ProducerCore:
         self._running = False
         self._closed = False
 
+    def _make_transactor(self, config: Config) -> Transactor | None:
+        transactional_id, transactions = config.optional_text("transactional.id"), self.batcher.transactions
+        if transactional_id is None or transactions is None:
+            return None
+        self.accumulator.closed_reason = NO_TRANSACTION
+        limit_ms = config.integer("transaction.timeout.ms")
+        return Transactor(transactional_id, limit_ms, transactions, self.client, self._clock, self._backoff, self)
+
     # ---- life
 
     async def start(self) -> None:
@@ -152,9 +162,16 @@ class ProducerCore:
         self.drain()
 
     async def close(self, timeout_s: float = 5.0) -> None:
-        """Stop. What is not settled is given up with _PURGE_QUEUE or _PURGE_INFLIGHT. Takes at most `timeout_s`."""
+        """Stop. What is not settled is given up with _PURGE_QUEUE or _PURGE_INFLIGHT. Takes at most `timeout_s`.
+
+        An open transaction is aborted, so that nobody has to wait until its time is over.
+        """
         if self._closed:
             return
+        if self._transactor is not None and self._running:
+            began_s = self._clock.monotonic()
+            await self._transactor.abort_open(timeout_s / 2)
+            timeout_s -= self._clock.monotonic() - began_s
         self.purge(in_queue=True, in_flight=True)
         self._closed = True
         self._watch.stop()
@@ -162,6 +179,8 @@ class ProducerCore:
             self._timer.cancel()
         for task in list(self._tasks):
             task.cancel()
+        if self._transactor is not None:
+            self._transactor.close()
         await self.client.close(timeout_s)
 
     # ---- what the faces ask for
@@ -211,6 +230,66 @@ class ProducerCore:
             max_queue_bytes=self.config.integer("queue.buffering.max.kbytes") * 1024,
         )
         return statistics_json(facts, self.counters, self.batcher, self.client.metadata)
+
+    # ---- transactions
+
+    @property
+    def transactor(self) -> Transactor:
+        """The transactions.
+
+        Raises:
+            KafkaException: _NOT_CONFIGURED: transactional.id is not set.
+        """
+        if self._transactor is None:
+            raise KafkaException(KafkaError(KafkaError._NOT_CONFIGURED, NOT_CONFIGURED))
+        return self._transactor
+
+    def send_waiting(self) -> None:
+        """See `RecordSender`."""
+        self.drain()
+
+    def give_up_waiting(self) -> None:
+        """See `RecordSender`."""
+        self._empty_accumulator(KafkaError(KafkaError._PURGE_QUEUE, "purged before its topic was found"))
+        self._react(self.batcher.purge_queues())
+
+    def in_flight(self) -> bool:
+        """See `RecordSender`."""
+        return self.batcher.in_flight()
+
+    def sequences_have_gaps(self) -> bool:
+        """See `RecordSender`."""
+        return self.batcher.sequences_have_gaps()
+
+    def gate(self) -> None:
+        """Records are taken in an open transaction only."""
+        transactions, accumulator = self.batcher.transactions, self.accumulator
+        if transactions is None or self._closed:
+            return
+        if transactions.takes_records:
+            if accumulator.closed_reason == NO_TRANSACTION:
+                accumulator.closed_reason = None
+        elif accumulator.closed_reason is None:
+            accumulator.closed_reason = NO_TRANSACTION
+
+    def fail(self, error: KafkaError) -> None:
+        """See `RecordSender`."""
+        self._fail(error)
+
+    def _note_failures(self, verdicts: Iterable[Settled]) -> bool:
+        """Records that are lost decide what becomes of their transaction: whether it can only be aborted now."""
+        transactions = self.batcher.transactions
+        if transactions is None or self._closed or transactions.abandons_records:
+            return False
+        for verdict in verdicts:
+            if verdict.error is not None:
+                batch = verdict.batch
+                what = f"{batch.count} record(s) for {batch.topic}[{batch.partition}] failed"
+                fatal = transactions.records_failed(batch.count, verdict.error, what)
+                if fatal is not None:
+                    self._fail(fatal)
+        self.gate()
+        return transactions.abandons_records
 
     # ---- the accumulator's side
 
@@ -321,6 +400,8 @@ class ProducerCore:
         if not self._closed:
             self._ship(node_id)
             self._look_again()
+            if self._transactor is not None:
+                self._transactor.look()
 
     def _ship(self, node_id: int) -> None:
         connection = self._connections.get(node_id)
@@ -356,7 +437,7 @@ class ProducerCore:
     def _send(self, connection: BrokerConnection, shipment: Shipment) -> None:
         sent_at_s = self._clock.monotonic()
         try:
-            newest = connection.version_of(ProduceRequest)
+            newest = self._newest_produce(connection)
             request, version, size_bytes = self._requests.build(shipment, newest, self.client.metadata)
             answer = connection.send(request, version=version)
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
@@ -366,6 +447,13 @@ class ProducerCore:
         counted.requests += 1
         counted.request_bytes += size_bytes
         answer.add_done_callback(functools.partial(self._answered, shipment, sent_at_s))
+
+    def _newest_produce(self, connection: BrokerConnection) -> int:
+        newest = connection.version_of(ProduceRequest)
+        transactions = self.batcher.transactions
+        if transactions is not None and transactions.protocol < SECOND_PROTOCOL:
+            return min(newest, FIRST_PROTOCOL_PRODUCE)
+        return newest
 
     def _answered(self, shipment: Shipment, sent_at_s: float, answer: "asyncio.Future[ProduceResponse]") -> None:
         now_s = self._clock.monotonic()
@@ -383,6 +471,8 @@ class ProducerCore:
                 self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
         self._react(reaction)
         self._send_to(shipment.node_id)
+        if self._transactor is not None:
+            self._transactor.landed()
         self._arm_timer()
 
     # ---- verdicts
@@ -390,7 +480,10 @@ class ProducerCore:
     def _react(self, reaction: Reaction) -> None:
         if reaction.settled:
             self._count(reaction.settled)
+            transaction_failed = self._note_failures(reaction.settled)
             self._listener.on_settled(reaction.settled)
+            if transaction_failed:
+                self.give_up_waiting()
         if self._closed:
             return
         if reaction.hints:
@@ -544,6 +637,7 @@ def batcher_rules(config: Config) -> BatcherRules:
         message_timeout_s=timeout_s if timeout_s > 0 else NEVER_S,
         max_in_flight=config.integer("max.in.flight.requests.per.connection"),
         max_request_bytes=config.integer("message.max.bytes"),
+        transactional=config.optional_text("transactional.id") is not None,
     )
 
 

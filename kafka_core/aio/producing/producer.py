@@ -11,12 +11,13 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.aio.producing.transaction_calls import AIOTransactionCalls
 from kafka_core.aio.tasks.dropped import Leash, LoopOf
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import limit_s
@@ -29,6 +30,8 @@ from kafka_core.model import ClusterMetadata, ThrottleEvent
 __all__ = ["AIOProducer"]
 
 logger: Final = logging.getLogger("kafka_core.producer")
+
+T = TypeVar("T")
 
 CALLBACKS_LIMIT_S: Final = 5.0
 """How long `close()` waits for callbacks that are coroutine functions."""
@@ -156,7 +159,7 @@ class _Deliveries:
         await asyncio.shield(self._changed)
 
 
-class AIOProducer:
+class AIOProducer(AIOTransactionCalls):
     """Writes records to Kafka from asyncio code; everything happens on the running loop.
 
     `await produce(…)` queues a record and gives a future; awaiting that one waits for its delivery. Belongs to the loop
@@ -309,6 +312,16 @@ class AIOProducer:
             return 0
         await self._start()
         return await self._deliveries.flush(timeout)
+
+    async def _transact(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float) -> T:
+        del timeout_s  # the work itself ends in time
+        if self._closed:
+            raise StateError("the producer is closed")
+        await self._start()
+        return await work()
+
+    async def _settle_records(self, deadline_s: float) -> int:
+        return await self.flush(max(0.0, deadline_s - time.monotonic()))
 
     async def poll(self, timeout: float = 0) -> int:
         """Give the loop a turn (callbacks need no polling here); always 0. For code written for confluent_kafka."""

@@ -33,6 +33,7 @@ class ProduceRequests:
     def __init__(self, config: Config) -> None:
         self._acks = config.integer("acks")
         self._timeout_ms = config.integer("request.timeout.ms")
+        self._transactional_id = config.optional_text("transactional.id")
         self._codec = Codec[config.text("compression.type").upper()]
         self._compress: Callable[[memoryview], Buffer] | None = None
         if self._codec is not Codec.NONE:
@@ -64,7 +65,11 @@ class ProduceRequests:
             records = self._encode(delivery)
             size_bytes += len(records)
             data.partition_data.append(PartitionProduceData(lane.partition, records))
-        return ProduceRequest(None, self._acks, self._timeout_ms, list(topics.values())), version, size_bytes
+        return (
+            ProduceRequest(self._transactional_id, self._acks, self._timeout_ms, list(topics.values())),
+            version,
+            size_bytes,
+        )
 
     def _name_topics(self, shipment: Shipment, newest: int, view: ClusterView) -> int:
         if newest < TOPIC_IDS_SINCE:
@@ -84,5 +89,6 @@ class ProduceRequests:
                 producer_id=identity.producer_id,
                 producer_epoch=identity.epoch,
                 base_sequence=delivery.sequence,
+                transactional=self._transactional_id is not None,
             )
         return delivery.encoded

@@ -1,10 +1,13 @@
 """Produce v3-13: append one record batch per partition.
 
 Must not know: how a batch is checked (`appending.py`), sockets. Versions: v5 log start offset, v7 zstd, v8 record
-errors, v9 flexible, v10 hints to the new leader (KIP-951), v13 topic ids. Spec: KIP-98, KIP-467.
+errors, v9 flexible, v10 hints to the new leader (KIP-951), v12 a write joins its transaction (KIP-890), v13 topic ids.
+Spec: KIP-98, KIP-467.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.appending import append_records
@@ -14,6 +17,7 @@ from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome, Special
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, serving_problem
 from kafka_core.broker.topics import Partition
+from kafka_core.kernels.abc import BatchHeader
 from kafka_core.protocol import Records
 from kafka_core.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -28,6 +32,7 @@ from kafka_core.protocol.messages.produce import (
 )
 
 _FIRST_VERSION_WITH_HINTS = 10
+_FIRST_VERSION_THAT_ADDS = 12
 _FIRST_VERSION_WITH_IDS = 13
 
 
@@ -57,7 +62,8 @@ class _Producing:
         if partition is None or code is not Code.NONE:
             return self.refusal(data.index, code, partition)
         now_ms = self.cluster.clock.time_ms()
-        result = append_records(partition, _view(data.records), self.request.acks, version, now_ms)
+        records, acks = _view(data.records), self.request.acks
+        result = append_records(partition, records, acks, version, now_ms, partial(self._admit, partition))
         self.failed = self.failed or result.code is not Code.NONE
         if result.code is Code.NONE:
             self.touched.append(partition)
@@ -70,6 +76,17 @@ class _Producing:
             [BatchIndexAndErrorMessage(*error) for error in result.record_errors],
             result.message,
         )
+
+    def _admit(self, partition: Partition, batch: BatchHeader) -> Code:
+        """A batch of a transaction: from v12 on writing makes the partition part of it, before that it must be."""
+        transactional_id, transactions = self.request.transactional_id, self.cluster.transactions
+        if transactional_id is None:
+            return Code.INVALID_TXN_STATE
+        key = (partition.topic.name, partition.index)
+        if self.context.api_version < _FIRST_VERSION_THAT_ADDS:
+            return transactions.verify_partition(transactional_id, batch.producer_id, batch.producer_epoch, key)
+        code = transactions.add_partitions(transactional_id, batch.producer_id, batch.producer_epoch, [key])
+        return Code.INVALID_PRODUCER_EPOCH if code is Code.PRODUCER_FENCED else code
 
     def _may_write(self, topic: str) -> bool:
         return may(self.cluster, self.context, Operation.WRITE, Resource.TOPIC, topic)
@@ -96,6 +113,11 @@ def handle(cluster: ClusterState, context: Context, request: ProduceRequest) -> 
     """Append; without acks there is no answer, and an error then cuts the connection as the real broker does."""
     if request.acks not in (-1, 0, 1):
         return fail(request, Code.INVALID_REQUIRED_ACKS)
+    transactional_id = request.transactional_id
+    if transactional_id is not None and not may(
+        cluster, context, Operation.WRITE, Resource.TRANSACTIONAL_ID, transactional_id
+    ):
+        return fail(request, Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     producing = _Producing(cluster, context, request)
     topics = [producing.topic(data) for data in request.topic_data]
     for partition in producing.touched:

@@ -117,8 +117,15 @@ class _Fetching:
                 return True
             if item.partition is not None:
                 limit = min(item.target.max_bytes, self.request.min_bytes)
-                total += item.partition.log.available_bytes(item.target.fetch_offset, limit)
+                log = item.partition.log
+                total += log.available_bytes(item.target.fetch_offset, limit, self._end(item.partition))
         return total >= self.request.min_bytes
+
+    def _end(self, partition: Partition) -> int | None:
+        """Where reading ends: before open transactions for those who read what is committed."""
+        if self.request.isolation_level != _READ_COMMITTED:
+            return None
+        return partition.log.last_stable_offset
 
     def _response(self) -> FetchResponse:
         left = self.max_bytes
@@ -165,7 +172,9 @@ class _Fetching:
         if item.diverging is not None:
             data.diverging_epoch = EpochEndOffset(*item.diverging)
             return data, 0
-        read = log.read(item.target.fetch_offset, min(item.target.max_bytes, left), at_least_one=at_least_one)
+        max_bytes = min(item.target.max_bytes, left)
+        end_offset = self._end(item.partition)
+        read = log.read(item.target.fetch_offset, max_bytes, at_least_one=at_least_one, end_offset=end_offset)
         data.records = read.chunks if read.chunks else b""
         if read_committed:
             ranges = log.aborted_transactions(item.target.fetch_offset, log.last_stable_offset)

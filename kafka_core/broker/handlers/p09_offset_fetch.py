@@ -1,7 +1,7 @@
 """OffsetFetch v1-10: positions groups have committed.
 
 Must not know: the group's state machine. Versions: v2 null means all partitions, v5 leader epochs, v7 require stable
-(nothing is unstable here), v8 several groups (KIP-709), v9 member epochs, v10 topic ids. Spec: KIP-709.
+(KIP-447), v8 several groups (KIP-709), v9 member epochs, v10 topic ids. Spec: KIP-709.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _NOTHING = CommittedOffset(-1, -1, "", -1)
 
 def handle(cluster: ClusterState, context: Context, request: OffsetFetchRequest) -> OffsetFetchResponse:
     """Look up the positions of one group (until v7) or several."""
+    stable = request.require_stable
     if context.api_version >= _FIRST_BATCHED_VERSION:
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
-        return OffsetFetchResponse(groups=[_group(cluster, context, group, by_id) for group in request.groups])
+        return OffsetFetchResponse(groups=[_group(cluster, context, group, by_id, stable) for group in request.groups])
     topics = request.topics
     asked = OffsetFetchRequestGroup(
         request.group_id,
@@ -44,7 +45,7 @@ def handle(cluster: ClusterState, context: Context, request: OffsetFetchRequest)
         if topics is None
         else [OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes) for topic in topics],
     )
-    found = _group(cluster, context, asked, by_id=False)
+    found = _group(cluster, context, asked, by_id=False, require_stable=stable)
     if found.error_code != Code.NONE:
         return _old_failure(request, found.error_code, context.api_version)
     return OffsetFetchResponse(topics=[_old_topic(topic) for topic in found.topics])
@@ -67,7 +68,7 @@ def _old_topic(topic: OffsetFetchResponseTopics) -> OffsetFetchResponseTopic:
 
 
 def _group(
-    cluster: ClusterState, context: Context, asked: OffsetFetchRequestGroup, by_id: bool
+    cluster: ClusterState, context: Context, asked: OffsetFetchRequestGroup, by_id: bool, require_stable: bool
 ) -> OffsetFetchResponseGroup:
     if not cluster.coordinates(context.broker_id, asked.group_id):
         return OffsetFetchResponseGroup(asked.group_id, error_code=Code.NOT_COORDINATOR)
@@ -78,6 +79,12 @@ def _group(
     if asked.topics is None:
         return OffsetFetchResponseGroup(asked.group_id, _everything(cluster, asked.group_id))
     topics = [_topic(cluster, asked.group_id, topic, by_id) for topic in asked.topics]
+    if require_stable:
+        for topic in topics:
+            for item in topic.partitions:
+                if cluster.transactions.is_unstable(asked.group_id, (topic.name, item.partition_index)):
+                    item.committed_offset, item.committed_leader_epoch = -1, -1
+                    item.metadata, item.error_code = "", Code.UNSTABLE_OFFSET_COMMIT
     return OffsetFetchResponseGroup(asked.group_id, topics)
 
 

@@ -1,7 +1,7 @@
-"""FindCoordinator v0-6: which broker coordinates a group.
+"""FindCoordinator v0-6: which broker coordinates a group or a transactional id.
 
-Must not know: the groups themselves. Versions: v1 key types, v3 flexible, v4 several keys at once (KIP-699),
-v6 share groups (KIP-932, not served). Spec: KIP-699. Transactions come later and are refused clearly.
+Must not know: these themselves. Versions: v1 key types, v3 flexible, v4 several keys at once (KIP-699),
+v6 share groups (KIP-932, not served). Spec: KIP-699.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ _FIRST_BATCHED_VERSION = 4
 
 
 def _find(cluster: ClusterState, key: str, key_type: int) -> Coordinator:
-    if key_type == _TRANSACTION:
-        text = "the embedded broker has no transactions yet"
-        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, text)
-    if key_type != _GROUP:
+    if key_type not in (_GROUP, _TRANSACTION):
         return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, MALFORMED)
     node = cluster.coordinator_of(key)
     if node is None:

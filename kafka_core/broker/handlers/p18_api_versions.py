@@ -13,8 +13,16 @@ from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, announced
-from kafka_core.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka_core.protocol.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 
+_FIRST_VERSION_WITH_ZERO = 4
+_FEATURES_EPOCH = 1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -37,7 +45,20 @@ def handle(cluster: ClusterState, context: Context, request: ApiVersionsRequest)
             return fail(request, Code.INVALID_REQUEST)
         context.connection.software_name = request.client_software_name
         context.connection.software_version = request.client_software_version
-    return ApiVersionsResponse(api_keys=list(api_ranges(cluster)))
+    return ApiVersionsResponse(
+        api_keys=list(api_ranges(cluster)),
+        supported_features=[
+            SupportedFeatureKey(name, feature.first, feature.last)
+            for name, feature in cluster.features.items()
+            if feature.first > 0 or context.api_version >= _FIRST_VERSION_WITH_ZERO
+        ],
+        finalized_features_epoch=_FEATURES_EPOCH,
+        finalized_features=[
+            FinalizedFeatureKey(name, feature.level, feature.level)
+            for name, feature in cluster.features.items()
+            if feature.level > 0
+        ],
+    )
 
 
 def unsupported(cluster: ClusterState) -> ApiVersionsResponse:

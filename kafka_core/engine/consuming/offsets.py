@@ -16,6 +16,7 @@ from kafka_core.engine.consuming.subscription import LOGICAL_OFFSETS, Assignment
 from kafka_core.errors import ConfigError, KafkaError
 from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_INVALID, TopicPartition
+from kafka_core.model import ConsumerGroupMetadata as ConsumerGroupMetadata
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -51,16 +52,6 @@ NAMES_ONLY_VERSION: Final = 9
 ISOLATED_LIST_OFFSETS: Final = 2
 
 TopicIds = Callable[[str], UUID]
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupMetadata:
-    """The member in whose name offsets are committed, as a coordinator checks it; by default no member."""
-
-    group_id: str
-    generation_id: int = -1
-    member_id: str = ""
-    instance_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

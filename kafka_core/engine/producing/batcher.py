@@ -13,6 +13,7 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.producing.lane import NEVER_S, Delivery, Lane, SealedBatch
 from kafka_core.engine.producing.pacing import Window
 from kafka_core.engine.producing.sequences import IdentityPhase, ProducerIds, sequence_plus
+from kafka_core.engine.producing.transactions import Transactions
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import ZERO_UUID
@@ -20,6 +21,7 @@ from kafka_core.protocol.messages.produce import PartitionProduceResponse, Produ
 
 UNKNOWN_OFFSET: Final = -1
 NO_LOG_APPEND_TIME: Final = -1
+PURGED_IN_FLIGHT: Final = "purged after it was sent: it may or may not be in the log"
 
 _SEQUENCE_ERRORS: Final = frozenset({KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, KafkaError.UNKNOWN_PRODUCER_ID})
 _FATAL_WHEN_IDEMPOTENT: Final = frozenset(
@@ -45,6 +47,7 @@ class BatcherRules:
     message_timeout_s: float = 300.0
     max_in_flight: int = 5
     max_request_bytes: int = 1_000_000
+    transactional: bool = False
 
 
 @dataclass(slots=True)
@@ -106,6 +109,7 @@ class Batcher:
     def __init__(self, rules: BatcherRules, backoff: Backoff) -> None:
         self.rules = rules
         self.ids = ProducerIds()
+        self.transactions = Transactions(self.ids) if rules.transactional else None
         self._backoff = backoff
         self._lanes: dict[tuple[str, int], Lane] = {}
         self._queued: dict[int | None, dict[Lane, None]] = {}
@@ -139,6 +143,14 @@ class Batcher:
         """All partitions ever used, for statistics."""
         return iter(self._lanes.values())
 
+    def in_flight(self) -> bool:
+        """Whether any broker owes an answer."""
+        return any(self._requests.values())
+
+    def sequences_have_gaps(self) -> bool:
+        """Whether a partition's sequence may not be where its broker's is: only a new epoch puts that right."""
+        return any(lane.broken or (lane.sequence is not None and lane.sequence.gap) for lane in self._lanes.values())
+
     def waiting(self) -> set[tuple[str, int]]:
         """Partitions with queued batches. After everything was sent that may be, they can't send at the moment."""
         return {(lane.topic, lane.partition) for lanes in self._queued.values() for lane in lanes if lane.queue}
@@ -149,8 +161,8 @@ class Batcher:
 
     def needs_identity(self) -> bool:
         """Whether batches wait for a producer id that nobody has asked for yet."""
-        missing = self.rules.idempotent and self.ids.phase is IdentityPhase.MISSING
-        return missing and any(self._queued.values())
+        asks = self.rules.idempotent and not self.ids.transactional
+        return asks and self.ids.phase is IdentityPhase.MISSING and any(self._queued.values())
 
     # ---- batches in, requests out
 
@@ -182,6 +194,8 @@ class Batcher:
             if not lane.may_send(now_s, self.ids):
                 if not lane.queue:
                     del lanes[lane]
+                continue
+            if self.transactions is not None and not self.transactions.admits(lane.topic, lane.partition):
                 continue
             size_bytes = lane.queue[0].batch.size_bytes
             if items and size_bytes > left_bytes:
@@ -279,10 +293,10 @@ class Batcher:
         action = Action.FATAL if self._is_fatal(code) else classify(code)
         if code == KafkaError.MSG_SIZE_TOO_LARGE and delivery.batch.count > 1 and not delivery.reported:
             self._split(lane, delivery)
-        elif code in _SEQUENCE_ERRORS:
+        elif code in _SEQUENCE_ERRORS and not (self.transactions is not None and lane.is_first(delivery)):
             lane.disputed(delivery)
             self._again(lane, delivery, error, now_s, reaction)
-        elif action in (Action.RETRY, Action.REFRESH_AND_RETRY):
+        elif action in (Action.RETRY, Action.REFRESH_AND_RETRY, Action.FIND_COORDINATOR):
             refresh = action is Action.REFRESH_AND_RETRY
             moved = refresh and lane.leader not in (None, node_id)  # it was on its way to the leader before
             hinted = self._note_hint(lane, answer, reaction)
@@ -291,7 +305,7 @@ class Batcher:
             self._again(lane, delivery, error, now_s, reaction, at_once=hinted or moved)
         else:
             self._refuse(lane, delivery, error, reaction)
-            if action is Action.FATAL:
+            if action is Action.FATAL and self.transactions is None:
                 reaction.fatal = error
 
     def _is_fatal(self, code: int) -> bool:
@@ -338,6 +352,8 @@ class Batcher:
         delivery.last_error = lane.last_error = error
         if delivery.reported:
             self._requeue_lane(lane)
+        elif self.transactions is not None and self.transactions.abandons_records:
+            self._report(delivery, KafkaError(KafkaError._PURGE_INFLIGHT, PURGED_IN_FLIGHT), reaction)
         elif delivery.attempts > self.rules.retries:
             self._report(delivery, error, reaction)
             self._requeue_lane(lane)
@@ -437,9 +453,18 @@ class Batcher:
         """
         reaction = Reaction()
         in_queue = KafkaError(KafkaError._PURGE_QUEUE, "purged before it was sent")
-        in_flight = KafkaError(KafkaError._PURGE_INFLIGHT, "purged after it was sent: it may or may not be in the log")
+        in_flight = KafkaError(KafkaError._PURGE_INFLIGHT, PURGED_IN_FLIGHT)
         for lane in self._lanes.values():
             self._purge_lane(lane, in_queue if queued else None, in_flight if sent else None, reaction)
+        return reaction
+
+    def purge_queues(self) -> Reaction:
+        """Give up what is not in flight, as `purge` does; what is waits for its broker's answer."""
+        reaction = Reaction()
+        in_queue = KafkaError(KafkaError._PURGE_QUEUE, "purged before it was sent")
+        in_flight = KafkaError(KafkaError._PURGE_INFLIGHT, PURGED_IN_FLIGHT)
+        for lane in self._lanes.values():
+            self._purge_queue(lane, in_queue, in_flight, reaction)
         return reaction
 
     def fail_topic(self, topic: str, error: KafkaError) -> Reaction:
@@ -462,6 +487,9 @@ class Batcher:
         for delivery in lane.in_flight:
             if sent is not None:
                 self._report(delivery, sent, reaction)
+        self._purge_queue(lane, queued, sent, reaction)
+
+    def _purge_queue(self, lane: Lane, queued: KafkaError | None, sent: KafkaError | None, reaction: Reaction) -> None:
         for delivery in list(lane.queue):
             error = sent if delivery.started else queued
             if error is not None:

@@ -54,14 +54,16 @@ class ProducerIds:
         phase: Moves only as the table above allows; an impossible move raises StateError naming both phases.
         identity: Valid while `phase` is KNOWN; None otherwise.
         error: Why it is FAILED.
+        transactional: A coordinator hands out identities (see `Transactions`); none is asked for or raised here.
     """
 
-    __slots__ = ("error", "identity", "phase")
+    __slots__ = ("error", "identity", "phase", "transactional")
 
     def __init__(self) -> None:
         self.phase = IdentityPhase.MISSING
         self.identity: ProducerIdentity | None = None
         self.error: KafkaError | None = None
+        self.transactional = False
 
     def requested(self) -> None:
         """InitProducerId is on its way, and will be sent until it is answered."""
@@ -72,6 +74,14 @@ class ProducerIds:
         self._move(IdentityPhase.KNOWN)
         self.identity = identity
 
+    def renew(self, identity: ProducerIdentity) -> None:
+        """The coordinator of transactions gave an identity, the first one or the next."""
+        if self.phase is IdentityPhase.MISSING:
+            self.requested()
+            self.granted(identity)
+        elif self.phase is IdentityPhase.KNOWN:
+            self.identity = identity
+
     def fail(self, error: KafkaError) -> None:
         """There will be no (further) id; the producer is done for. The first reason stays."""
         if self.phase is not IdentityPhase.FAILED:
@@ -81,10 +91,11 @@ class ProducerIds:
     def bump(self) -> ProducerIdentity | None:
         """The identity with the next epoch, in force from now on; None when a new id must be asked for first.
 
-        A producer without transactions may raise its epoch by itself: nobody else uses its id (KIP-360).
+        A producer without transactions may raise its epoch by itself: nobody else uses its id (KIP-360). One with
+        transactions waits until its transaction is aborted, and gets the next epoch from the coordinator then.
         """
         before = self.identity
-        if before is None:
+        if before is None or self.transactional:
             return None
         if before.epoch >= MAX_EPOCH:
             self._move(IdentityPhase.MISSING)

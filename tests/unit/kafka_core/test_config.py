@@ -241,7 +241,6 @@ def test_property_without_effect_is_logged_once(caplog: pytest.LogCaptureFixture
         ("ssl.keystore.location", "/x"),
         ("queuing.strategy", "lifo"),
         ("plugin.library.paths", "a.so"),
-        ("transactional.id", "t"),
     ],
 )
 def test_what_would_silently_go_wrong_is_refused(name: str, value: str) -> None:

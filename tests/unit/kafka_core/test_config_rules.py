@@ -54,7 +54,7 @@ def test_without_idempotence_anything_goes() -> None:
 
 
 def transactional(**more: object) -> dict[str, object]:
-    """The values of a transactional producer after the rules (the table still refuses transactional.id)."""
+    """The values of a transactional producer after the rules."""
     conf = {name.replace("_", "."): value for name, value in more.items()}
     values = {**make({}), "transactional.id": "t", **conf}
     config_rules.apply(values, frozenset(conf), Role.PRODUCER, lambda level, text: None)

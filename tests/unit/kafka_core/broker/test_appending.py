@@ -44,7 +44,7 @@ def test_a_good_batch_is_appended(partition: Partition) -> None:
         (batch(crc=1), Code.CORRUPT_MESSAGE, -1),
         (b"\0" * 100, Code.CORRUPT_MESSAGE, -1),
         (batch(attributes=0x20), Code.INVALID_RECORD, 0),
-        (batch(attributes=0x10, producer=(1, 0, 0)), Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1),
+        (batch(attributes=0x10, producer=(1, 0, 0)), Code.INVALID_TXN_STATE, 0),
         (batch([b"v"] * 3, count=2), Code.INVALID_RECORD, 0),
         (batch([b"v"] * 3, last_offset_delta=7), Code.INVALID_RECORD, 0),
         (batch(producer=(77, 0, -1)), Code.INVALID_RECORD, 0),

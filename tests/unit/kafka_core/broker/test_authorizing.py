@@ -17,6 +17,8 @@ from kafka_core.broker.handlers.api import Special
 from kafka_core.protocol import ApiKey, ApiRequest
 from kafka_core.protocol.messages import alter_configs
 from kafka_core.protocol.messages import incremental_alter_configs as incremental
+from kafka_core.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_core.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafka_core.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -37,11 +39,14 @@ from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, Dele
 from kafka_core.protocol.messages.describe_acls import DescribeAclsRequest
 from kafka_core.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_core.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
 from kafka_core.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_core.protocol.messages.end_txn import EndTxnRequest
 from kafka_core.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_core.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest
@@ -69,6 +74,11 @@ from kafka_core.protocol.messages.offset_for_leader_epoch import (
 )
 from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest
+from kafka_core.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from tests.unit.kafka_core.broker.harness import Bench
 
 GUARDED = {"authorizer.class.name": "some.Authorizer"}
@@ -108,7 +118,7 @@ def codes(answer: Any) -> list[int]:
     found = []
     for name in answer.__slots__:
         value = getattr(answer, name)
-        if name == "error_code":
+        if name in ("error_code", "partition_error_code"):
             found.append(value)
         elif isinstance(value, list):
             found += [code for item in value if hasattr(item, "__slots__") for code in codes(item)]
@@ -134,6 +144,7 @@ def test_a_request_is_cut_into_what_is_allowed_and_what_is_not() -> None:
 
 TOPIC, GROUP = Code.TOPIC_AUTHORIZATION_FAILED, Code.GROUP_AUTHORIZATION_FAILED
 CLUSTER = Code.CLUSTER_AUTHORIZATION_FAILED
+TRANSACTION = Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
     (ProduceRequest(topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0, b"")])], acks=-1), TOPIC),
     (FetchRequest(topics=[FetchTopic("t", partitions=[FetchPartition(0)])], session_epoch=-1), TOPIC),
@@ -159,6 +170,24 @@ REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
     (DeleteTopicsRequest([DeleteTopicState("t")]), TOPIC),
     (DeleteRecordsRequest([DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 0)])]), TOPIC),
     (InitProducerIdRequest(transactional_id=None), CLUSTER),
+    (InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1000), TRANSACTION),
+    (FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), TRANSACTION),
+    (
+        AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="tx", v3_and_below_topics=[AddPartitionsToTxnTopic("t", [0])]
+        ),
+        TRANSACTION,
+    ),
+    (AddOffsetsToTxnRequest("tx", 1, 0, "g"), TRANSACTION),
+    (EndTxnRequest("tx", 1, 0, True), TRANSACTION),
+    (
+        TxnOffsetCommitRequest(
+            "tx", "g", 1, 0, topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0, 5)])]
+        ),
+        TRANSACTION,
+    ),
+    (DescribeProducersRequest([TopicRequest("t", [0])]), TOPIC),
+    (DescribeTransactionsRequest(["tx"]), TRANSACTION),
     (OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic("t", [OffsetForLeaderPartition(0)])]), TOPIC),
     (DescribeAclsRequest(1, None, 1, None, None, 1, 1), CLUSTER),
     (CreateAclsRequest([AclCreation(2, "t", 3, ME, "*", 3, 3)]), CLUSTER),
@@ -187,7 +216,8 @@ def test_the_answer_says_which_permission_lacks(request_: Any, code: Code) -> No
             item.topic_id = topic.topic_id
             if isinstance(request_, MetadataRequest | DeleteTopicsRequest):
                 item.name = None
-    found = codes(bench.ask(request_))
+    of_clients = 3 if isinstance(request_, AddPartitionsToTxnRequest) else None
+    found = codes(bench.ask(request_, of_clients))
     assert code in found
     assert set(found) <= {code, Code.NONE}
     assert bench.cluster.topics == {"t": topic}
@@ -197,7 +227,7 @@ def test_the_answer_says_which_permission_lacks(request_: Any, code: Code) -> No
 
 def test_each_api_with_a_rule_is_among_the_requests() -> None:
     tried = {type(request).API_KEY for request, _ in REQUESTS}
-    assert tried == set(RULES) | OWN_RULES - {ApiKey.LIST_GROUPS}
+    assert tried == set(RULES) | OWN_RULES - {ApiKey.LIST_GROUPS, ApiKey.LIST_TRANSACTIONS}
 
 
 def test_a_producer_without_acks_that_may_not_write_is_cut_off() -> None:

@@ -92,8 +92,8 @@ def test_an_id_to_bump_is_replaced_by_a_new_one() -> None:
 
 @pytest.mark.parametrize(
     "request_",
-    [InitProducerIdRequest("tx", 1000), InitProducerIdRequest("", 1000), InitProducerIdRequest(None, 1000, -1, 0)],
+    [InitProducerIdRequest("", 1000), InitProducerIdRequest(None, 1000, -1, 0)],
 )
-def test_transactions_and_half_identities_are_refused(request_: InitProducerIdRequest) -> None:
+def test_empty_ids_and_half_identities_are_refused(request_: InitProducerIdRequest) -> None:
     answer = Bench().ask(request_)
     assert (answer.error_code, answer.producer_id, answer.producer_epoch) == (Code.INVALID_REQUEST, -1, -1)

@@ -494,9 +494,10 @@ def test_a_bad_configuration_is_refused() -> None:
         Producer({"bootstrap.servers": "x", "linger.msec": 1})
 
 
-def test_a_transactional_id_is_refused_as_long_as_there_are_no_transactions() -> None:
-    with pytest.raises(ConfigError, match="not built yet"):
-        Producer({"bootstrap.servers": "x", "transactional.id": "mine"})
+def test_transactions_need_a_transactional_id() -> None:
+    with Producer({"bootstrap.servers": "127.0.0.1:1"}) as producer, pytest.raises(KafkaException) as raised:
+        producer.init_transactions(1)
+    assert raised.value.code == KafkaError._NOT_CONFIGURED
 
 
 def test_properties_may_be_given_by_name(make: Make) -> None:

@@ -1,0 +1,234 @@
+# Written by tools/generate_twins.py from kafka_core/aio/producing/transaction_calls.py; do not edit.
+"""The calls of a transactional producer, and a transaction as a block.
+
+Must not know how is waited: the shell does that. `tools/generate_twins.py` writes the calls that wait from those that
+await. Spec: confluent_kafka.Producer for names, arguments, time-outs and errors; KIP-98, KIP-447.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Protocol, TypeVar
+
+from kafka_core.aio.producing.core import ProducerCore
+from kafka_core.errors import KafkaException
+from kafka_core.model import ConsumerGroupMetadata, TopicPartition
+
+T = TypeVar("T")
+
+logger: Final = logging.getLogger("kafka_core.producer")
+
+
+class TransactionCalls:
+    """The methods for transactions that both kinds of producer have; the shell says how it waits."""
+
+    _core: ProducerCore
+
+    # ---- the shell
+
+    @abstractmethod
+    def _transact(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float) -> T:
+        """Runs a coroutine of the core on its loop, started."""
+
+    @abstractmethod
+    def _settle_records(self, deadline_s: float) -> int:
+        """Waits for the verdicts on all records, serving reports; how many are left at that (monotonic) time."""
+
+    # ---- calls
+
+    def init_transactions(self, timeout: float | None = None) -> None:
+        """Make this producer the only one with its `transactional.id`; once, before anything else.
+
+        Earlier producers with that id are fenced, and a transaction that one of them left open is aborted (or its
+        commit completed, if that had begun).
+
+        Args:
+            timeout: Seconds; None or -1: twice transaction.timeout.ms. After a time-out the work goes on, and the call
+                can be made again.
+
+        Raises:
+            KafkaException: _NOT_CONFIGURED without `transactional.id`; _TIMED_OUT (`retriable`); _STATE when called
+                twice; everything else is fatal.
+        """
+        transactor = self._core.transactor
+        limit_s = transactor.limit_s(timeout)
+        self._transact(partial(transactor.init, limit_s), limit_s)
+
+    def begin_transaction(self) -> None:
+        """Open a transaction: records produced and offsets sent from here on are committed or aborted as one.
+
+        Raises:
+            KafkaException: _STATE: not initialized, or a transaction is open; the standing error, fatal or with
+                `txn_requires_abort`.
+        """
+        transactor = self._core.transactor
+        self._transact(transactor.begin, transactor.limit_s(None))
+
+    def send_offsets_to_transaction(
+        self, positions: Iterable[TopicPartition], group_metadata: ConsumerGroupMetadata, timeout: float | None = None
+    ) -> None:
+        """Commit offsets of a consumer's group as part of the transaction: they count if and when it is committed.
+
+        Args:
+            positions: The next offset to read per partition (`consumer.position(…)`); those without an offset are left
+                out.
+            group_metadata: `consumer.consumer_group_metadata()`. A member that was replaced meanwhile can't commit
+                (KIP-447).
+            timeout: Seconds; None or -1: twice transaction.timeout.ms. After a time-out the call can be made again,
+                also with other offsets.
+
+        Raises:
+            KafkaException: `retriable`: try again; `txn_requires_abort`: the membership is stale, or something else
+                that only an abort puts right; else fatal.
+        """
+        if not isinstance(group_metadata, ConsumerGroupMetadata):
+            raise TypeError(
+                f"group_metadata must be what consumer_group_metadata() gives, not {type(group_metadata).__name__}"
+            )
+        transactor = self._core.transactor
+        limit_s = transactor.limit_s(timeout)
+        self._transact(partial(transactor.send_offsets, list(positions), group_metadata, limit_s), limit_s)
+
+    def commit_transaction(self, timeout: float | None = None) -> None:
+        """Send all records of the transaction, then make them, and its offsets, visible to `read_committed` readers.
+
+        Delivery reports are served meanwhile.
+
+        Args:
+            timeout: Seconds; None or -1: twice transaction.timeout.ms. After a time-out the call must be made again: it
+                resumes. (As long as records are being sent, `abort_transaction` may be called instead.)
+
+        Raises:
+            KafkaException: _TIMED_OUT (`retriable`); with `txn_requires_abort` if records failed, or the coordinator
+                refused: `abort_transaction()`, then begin anew; else fatal.
+        """
+        transactor = self._core.transactor
+        limit_s = transactor.limit_s(timeout)
+        deadline_s = time.monotonic() + limit_s
+        self._transact(transactor.begin_commit, limit_s)
+        if left := self._settle_records(deadline_s):
+            raise transactor.still_waiting(left)
+        left_s = max(0.0, deadline_s - time.monotonic())
+        self._transact(partial(transactor.commit, left_s), left_s)
+
+    def abort_transaction(self, timeout: float | None = None) -> None:
+        """Drop the transaction: readers with `read_committed` never see its records, its offsets are not committed.
+
+        Records not sent yet are reported with _PURGE_QUEUE; the broker's answer to those in flight is awaited, and
+        those that it did not take get _PURGE_INFLIGHT. Delivery reports are served meanwhile.
+
+        Args:
+            timeout: Seconds; None or -1: twice transaction.timeout.ms. After a time-out the call must be made again: it
+                resumes.
+
+        Raises:
+            KafkaException: _TIMED_OUT (`retriable`); _STATE when there is nothing to abort; else fatal.
+        """
+        transactor = self._core.transactor
+        limit_s = transactor.limit_s(timeout)
+        deadline_s = time.monotonic() + limit_s
+        self._transact(transactor.begin_abort, limit_s)
+        if left := self._settle_records(deadline_s):
+            raise transactor.still_waiting(left)
+        left_s = max(0.0, deadline_s - time.monotonic())
+        self._transact(partial(transactor.abort, left_s), left_s)
+
+    def transaction(self, consumer: Source | None = None, timeout: float | None = None) -> Transaction:
+        """A transaction as a block: committed at its end, aborted when an exception leaves it.
+
+        confluent_kafka has no such method.
+
+        Args:
+            consumer: Its positions are committed with the records. When the transaction is aborted it goes back to
+                what its group has committed, so that the records read in the block come again. It must not commit by
+                itself (`enable.auto.commit=false`).
+            timeout: Seconds for each call that the block makes.
+        """
+        return Transaction(self, consumer, timeout)
+
+
+class Source(Protocol):
+    """What a transaction needs of a consumer."""
+
+    def assignment(self) -> list[TopicPartition]:
+        """The assigned partitions."""
+        ...
+
+    def position(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
+        """The offsets behind what was taken last."""
+        ...
+
+    def committed(self, partitions: list[TopicPartition], timeout: float = ...) -> list[TopicPartition]:
+        """What the group has committed."""
+        ...
+
+    def seek(self, partition: TopicPartition) -> None:
+        """Go on there."""
+        ...
+
+    def consumer_group_metadata(self) -> ConsumerGroupMetadata:
+        """The membership."""
+        ...
+
+
+class Transaction:
+    """One transaction as a block; see `TransactionCalls.transaction`."""
+
+    def __init__(self, producer: TransactionCalls, consumer: Source | None, timeout: float | None) -> None:
+        self._producer = producer
+        self._consumer = consumer
+        self._timeout = timeout
+        self._start: dict[tuple[str, int], int] = {}
+
+    def __enter__(self) -> TransactionCalls:
+        self._producer.begin_transaction()
+        if self._consumer is not None:
+            self._start = {(item.topic, item.partition): item.offset for item in self._positions(self._consumer)}
+        return self._producer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._abort_for(error)
+            return
+        try:
+            if self._consumer is not None:
+                positions = self._positions(self._consumer)
+                group = self._consumer.consumer_group_metadata()
+                self._producer.send_offsets_to_transaction(positions, group, self._timeout)
+            self._producer.commit_transaction(self._timeout)
+        except BaseException as failure:
+            self._abort_for(failure)
+            raise
+
+    def _abort_for(self, reason: BaseException) -> None:
+        """Abort because of that; if it fails, too, the first reason is the one that is raised, with a note."""
+        if isinstance(reason, KafkaException) and reason.fatal:
+            return
+        try:
+            self._producer.abort_transaction(self._timeout)
+            if self._consumer is not None:
+                self._go_back(self._consumer)
+        except KafkaException as failure:
+            logger.warning("a transaction could not be aborted: %s", failure)
+            reason.add_note(f"the transaction could not be aborted: {failure}")
+
+    def _positions(self, consumer: Source) -> list[TopicPartition]:
+        found = consumer.position(consumer.assignment())
+        return [item for item in found if item.offset >= 0]
+
+    def _go_back(self, consumer: Source) -> None:
+        """Read again what was read in the block."""
+        partitions = self._positions(consumer)
+        if not partitions:
+            return
+        limit_s = self._producer._core.transactor.limit_s(self._timeout)
+        for item in consumer.committed(partitions, limit_s):
+            offset = item.offset if item.offset >= 0 else self._start.get((item.topic, item.partition), -1001)
+            consumer.seek(TopicPartition(item.topic, item.partition, offset))
