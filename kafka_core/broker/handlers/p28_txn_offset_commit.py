@@ -48,6 +48,10 @@ def handle(cluster: ClusterState, context: Context, request: TxnOffsetCommitRequ
 def _admit(cluster: ClusterState, request: TxnOffsetCommitRequest) -> Code:
     """A member is checked as for any commit; who names none is not, as old clients could not name any."""
     named = request.member_id or request.generation_id >= 0 or request.group_instance_id is not None
+    consumers = cluster.consumer_groups.get(request.group_id)
+    if consumers is not None:
+        problem = consumers.commit_problem(request.member_id, request.generation_id, epochs=False)
+        return problem if named else Code.NONE
     if not named and request.group_id in cluster.groups.groups:
         return Code.NONE
     return cluster.groups.admit_commit(
