@@ -50,8 +50,10 @@ def _admit(cluster: ClusterState, request: TxnOffsetCommitRequest) -> Code:
     named = request.member_id or request.generation_id >= 0 or request.group_instance_id is not None
     consumers = cluster.consumer_groups.get(request.group_id)
     if consumers is not None:
-        problem = consumers.commit_problem(request.member_id, request.generation_id, epochs=False)
-        return problem if named else Code.NONE
+        problem = consumers.commit_problem(request.member_id, request.generation_id, version_knows_epochs=True)
+        if not named:
+            return Code.NONE
+        return Code.ILLEGAL_GENERATION if problem is Code.STALE_MEMBER_EPOCH else problem
     if not named and request.group_id in cluster.groups.groups:
         return Code.NONE
     return cluster.groups.admit_commit(
