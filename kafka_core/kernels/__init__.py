@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         fnv1a,
         murmur2,
         scan_batches,
+        store_behind,
     )
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
+    "store_behind",
 ]
 
 logger: Final = logging.getLogger("kafka_core.kernels")

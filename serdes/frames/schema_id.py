@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.frames.framing import PREFIX_BYTES, frame_prefix, pack_indexes, prefix_size, schema_id_of, unpack_indexes
+from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 __all__ = [
     "KEY_HEADER",
@@ -27,9 +28,6 @@ __all__ = [
     "prefix_schema_id_deserializer",
     "prefix_schema_id_serializer",
 ]
-
-KEY_HEADER: Final = "__key_schema_id"
-VALUE_HEADER: Final = "__value_schema_id"
 
 
 class SchemaId:

@@ -168,8 +168,9 @@ MUTATIONS: Final = (
     Mutation(
         "decompression has no bound",
         "kafka_core/records/compression.py",
-        "if room >= max_bytes:",
-        "if room >= max_bytes * 64:",
+        "            if room >= max_bytes:\n                raise _too_large(max_bytes) from None\n"
+        "            room = min(room * _FIRST_GUESS, max_bytes)",
+        "            room = max(room, 1) * _FIRST_GUESS",
         ("tests/unit/kafka_core/records/test_compression.py",),
     ),
     Mutation(

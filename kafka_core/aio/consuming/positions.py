@@ -7,7 +7,6 @@ Spec: confluent_kafka.Consumer.seek, pause, resume, position, store_offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio.consuming.events import Notice
@@ -50,7 +49,7 @@ class Positions:
         read_committed: bool,
         auto_store: bool,
     ) -> None:
-        self.store_behind = partial(offsets.store_behind, assignment)
+        self.store_behind = assignment.store_behind
         self._assignment = assignment
         self._queue = queue
         self._running = running

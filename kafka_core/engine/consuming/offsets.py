@@ -14,7 +14,6 @@ from uuid import UUID
 
 from kafka_core.engine.consuming.subscription import LOGICAL_OFFSETS, Assignment, Key, PartitionState
 from kafka_core.errors import ConfigError, KafkaError
-from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 from kafka_core.model import ConsumerGroupMetadata as ConsumerGroupMetadata
 from kafka_core.protocol import ZERO_UUID
@@ -132,25 +131,6 @@ def store(assignment: Assignment, partitions: Iterable[TopicPartition]) -> None:
         state.stored = item.offset
         state.stored_epoch = -1 if item.leader_epoch is None else item.leader_epoch
         state.stored_metadata = item.metadata
-
-
-def store_behind(assignment: Assignment, record: Message) -> bool:
-    """Stores the offset behind a record for the next commit, as `store` does, at the cost of a look-up.
-
-    Returns:
-        False, and nothing is stored, if it is an event, has no offset, or its partition is not assigned.
-    """
-    offset, partition = record.offset(), record.partition()
-    if offset is None or offset < 0 or partition is None or record.error() is not None:
-        return False
-    state = assignment.get((record.topic() or "", partition))
-    if state is None:
-        return False
-    epoch = record.leader_epoch()
-    state.stored = offset + 1
-    state.stored_epoch = -1 if epoch is None else epoch
-    state.stored_metadata = None
-    return True
 
 
 def can_be_committed(item: TopicPartition) -> bool:

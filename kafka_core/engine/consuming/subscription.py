@@ -13,13 +13,15 @@ import enum
 import itertools
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 from uuid import UUID
 
 from kafka_core.engine.consuming.chunks import Chunk
 from kafka_core.errors import ConfigError, KafkaError, StateError
+from kafka_core.kernels import Message, store_behind
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
 from kafka_core.protocol import ZERO_UUID
 
@@ -274,12 +276,18 @@ def check_offset(offset: int) -> int:
 
 
 class Assignment:
-    """The partitions a consumer reads, in the order they were given."""
+    """The partitions a consumer reads, in the order they were given.
 
-    __slots__ = ("_states", "generation")
+    Attributes:
+        store_behind: stores the offset behind a record for the next commit, at the cost of a look-up; False, and
+            nothing is stored, if it is an event, has no offset, or its partition is not assigned. Any thread.
+    """
+
+    __slots__ = ("_states", "generation", "store_behind")
 
     def __init__(self) -> None:
         self._states: dict[Key, PartitionState] = {}
+        self.store_behind: Callable[[Message], bool] = partial(store_behind, self._states)
         self.generation = 0
         """Grows with every change of the set."""
 

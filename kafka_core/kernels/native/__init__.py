@@ -3,7 +3,7 @@
 from kafka_core.kernels.native.accumulator import Accumulator, Batch
 from kafka_core.kernels.native.columns import ColumnSink
 from kafka_core.kernels.native.hashes import crc32c, fnv1a, murmur2
-from kafka_core.kernels.native.message import Message
+from kafka_core.kernels.native.message import Message, store_behind
 from kafka_core.kernels.native.record_batch import RecordCursor, scan_batches
 from kafka_core.kernels.native.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
 
@@ -21,4 +21,5 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
+    "store_behind",
 ]

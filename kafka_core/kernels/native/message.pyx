@@ -309,6 +309,19 @@ cdef class Message:
         return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
+def store_behind(dict states not None, Message record not None):
+    """Stores the offset behind a record for the next commit; False if it has none, or no state for its partition."""
+    if record._offset < 0 or record._partition < 0 or record.error() is not None:
+        return False
+    state = states.get(("" if record._topic is None else record._topic, record._partition))
+    if state is None:
+        return False
+    state.stored = record._offset + 1
+    state.stored_epoch = max(record._leader_epoch, -1)
+    state.stored_metadata = None
+    return True
+
+
 cdef list _pairs(headers):
     if headers is None:
         return None

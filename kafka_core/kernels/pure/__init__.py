@@ -8,7 +8,7 @@ from kafka_core.kernels.pure.accumulator import Accumulator
 from kafka_core.kernels.pure.batch import Batch
 from kafka_core.kernels.pure.columns import ColumnSink
 from kafka_core.kernels.pure.hashes import crc32c, fnv1a, murmur2
-from kafka_core.kernels.pure.message import Message
+from kafka_core.kernels.pure.message import Message, store_behind
 from kafka_core.kernels.pure.record_batch import RecordCursor, scan_batches
 from kafka_core.kernels.pure.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
 
@@ -26,4 +26,5 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
+    "store_behind",
 ]

@@ -182,6 +182,27 @@ class Message:
         return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
+def store_behind(states: dict[tuple[Text, int], Any], record: Message) -> bool:
+    """Stores the offset behind a record for the next commit.
+
+    Args:
+        states: topic and partition → what is told `stored`, `stored_epoch` (-1: unknown) and `stored_metadata` (None).
+        record: a record.
+
+    Returns:
+        False, and nothing is stored, if it is an event, has no offset, or there is no state for its partition.
+    """
+    if record._offset < 0 or record._partition < 0 or record._error is not None:
+        return False
+    state = states.get((record._topic or "", record._partition))
+    if state is None:
+        return False
+    state.stored = record._offset + 1
+    state.stored_epoch = max(record._leader_epoch, -1)
+    state.stored_metadata = None
+    return True
+
+
 def exact_text(topic: Text) -> Text:
     """A topic's name as plain str, whatever kind of str (an enum's member) it is given as.
 

@@ -27,6 +27,9 @@ cdef class ReadCall(FrameDecoders):
     pass
 
 
+cdef bint naming(headers) except -1
+
+
 cdef class MessageEncoder:
     cdef object message
     cdef bytes prefix

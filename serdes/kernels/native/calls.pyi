@@ -8,6 +8,7 @@ from serdes.kernels.pure.calls import (
     ReadCall,
     ValueEncoders,
     WriteCall,
+    may_name_schema,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "ReadCall",
     "ValueEncoders",
     "WriteCall",
+    "may_name_schema",
 ]

@@ -10,10 +10,14 @@ from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
 from serdes.kernels.native.values cimport look
+from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 cdef enum:
     DIGITS = 19  # of 2**63, the least integer that orjson might read as a float
     LARGE = 4  # of serdes.kernels.pure.values: an encoder writes such floats as they are
+
+cdef str KEY_NAME = KEY_HEADER
+cdef str VALUE_NAME = VALUE_HEADER
 
 
 cdef class PlanStore:
@@ -126,7 +130,7 @@ cdef class ReadCall(FrameDecoders):
         """
         if value is None:
             return None
-        decode = self.find(value) if ctx is None or not ctx.headers else None
+        decode = self.find(value) if ctx is None or not naming(ctx.headers) else None
         if decode is None:
             return self._long_way(value, ctx)
         try:
@@ -134,6 +138,35 @@ cdef class ReadCall(FrameDecoders):
         except Exception as error:
             self._blame(error, value, ctx)
             raise
+
+
+def may_name_schema(headers):
+    """Whether headers may name the schema of a key or value: all but pairs, or a dict, of other names."""
+    return naming(headers)
+
+
+cdef bint naming(headers) except -1:
+    cdef tuple pair
+    if headers is None:
+        return False
+    if type(headers) is list:
+        for item in <list>headers:
+            if type(item) is not tuple:
+                return True
+            pair = <tuple>item
+            if len(pair) != 2 or not is_other(<object>pair[0]):
+                return True
+        return False
+    if type(headers) is dict:
+        for name in list(<dict>headers):
+            if not is_other(name):
+                return True
+        return False
+    return True if headers else False
+
+
+cdef bint is_other(name) except -1:
+    return type(name) is str and <str>name != KEY_NAME and <str>name != VALUE_NAME
 
 
 cdef class MessageEncoder:

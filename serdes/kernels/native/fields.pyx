@@ -7,7 +7,7 @@ The twin of `pure/fields.py`, which is the specification.
 
 from collections.abc import Mapping
 
-from serdes.kernels.native.calls cimport FrameDecoders, ValueEncoders, decoded, encoded
+from serdes.kernels.native.calls cimport FrameDecoders, ValueEncoders, decoded, encoded, naming
 
 NONE = 0
 KNOWN = 1
@@ -46,9 +46,10 @@ cdef class FieldReader(_Fields):
     cdef run(self, message):
         key = value = raw = None
         headers = message.headers()
+        cdef bint named = headers is not None and naming(headers)
         if self.key_way:
             raw = message.key()
-            key = decoded_by(self.key, self.key_way, raw, headers)
+            key = decoded_by(self.key, self.key_way, raw, named)
             if key is MISSED:
                 try:
                     key = self.key(raw, self.context(message.topic() or "", self.key_field, headers))
@@ -56,7 +57,7 @@ cdef class FieldReader(_Fields):
                     raise self.key_error(error, message) from error
         if self.value_way:
             data = message.value()
-            value = decoded_by(self.value, self.value_way, data, headers)
+            value = decoded_by(self.value, self.value_way, data, named)
             if value is MISSED:
                 raw = message.key()
                 try:
@@ -68,6 +69,13 @@ cdef class FieldReader(_Fields):
         if self.value_way:
             message.set_value(value)
 
+    def take(self, message, store):
+        """Reads a message and stores its offset; None for an event, else what `store` says, True without one."""
+        if message.error() is not None:
+            return None
+        self.run(message)
+        return True if store is None else store(message)
+
     def read_now(self, message):
         """Reads a message by known codecs alone; False, and it stays as it was, if it needs more or can't be read."""
         return self.run_now(message)
@@ -75,12 +83,13 @@ cdef class FieldReader(_Fields):
     cdef bint run_now(self, message) except -1:
         key = value = None
         headers = message.headers()
+        cdef bint named = headers is not None and naming(headers)
         if self.key_way:
-            key = decoded_by(self.key, self.key_way, message.key(), headers)
+            key = decoded_by(self.key, self.key_way, message.key(), named)
             if key is MISSED:
                 return False
         if self.value_way:
-            value = decoded_by(self.value, self.value_way, message.value(), headers)
+            value = decoded_by(self.value, self.value_way, message.value(), named)
             if value is MISSED:
                 return False
         if self.key_way:
@@ -188,12 +197,12 @@ def last_of_each(list messages not None):
     return list(last.values())
 
 
-cdef decoded_by(function, int way, data, headers):
+cdef decoded_by(function, int way, data, bint named):
     """What a function makes of bytes, without a context; MISSED if it needs one, or fails."""
     if way == 1:
         if data is None:
             return None
-        if headers:
+        if named:
             return MISSED
         try:
             decode = (<FrameDecoders?>function).find(data)

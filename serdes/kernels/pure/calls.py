@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
+from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 from serdes.kernels.pure.values import LARGE, survey
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ReadCall",
     "ValueEncoders",
     "WriteCall",
+    "may_name_schema",
 ]
 
 PlanKey: TypeAlias = tuple[str | None, str | None, bytes, bool]
@@ -156,7 +158,7 @@ class ReadCall(FrameDecoders):
         """
         if value is None:
             return None
-        decode = self.decoder_of(value) if ctx is None or not ctx.headers else None
+        decode = self.decoder_of(value) if ctx is None or not may_name_schema(ctx.headers) else None
         if decode is None:
             return self._long_way(value, ctx)
         try:
@@ -164,6 +166,19 @@ class ReadCall(FrameDecoders):
         except Exception as error:
             self._blame(error, value, ctx)
             raise
+
+
+def may_name_schema(headers: Any) -> bool:
+    """Whether headers may name the schema of a key or value: all but pairs, or a dict, of other names."""
+    if type(headers) is list:
+        return not all(type(pair) is tuple and len(pair) == 2 and _is_other(pair[0]) for pair in headers)
+    if type(headers) is dict:
+        return not all(map(_is_other, headers))
+    return bool(headers)
+
+
+def _is_other(name: Any) -> bool:
+    return type(name) is str and name not in (KEY_HEADER, VALUE_HEADER)
 
 
 class MessageEncoder:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from serdes.kernels.pure.calls import may_name_schema
+
 __all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
 
 NONE: Final = 0
@@ -56,9 +58,10 @@ class FieldReader:
         """
         key = value = raw = None
         headers = message.headers()
+        named = may_name_schema(headers)
         if self._key_way:
             raw = message.key()
-            key = _decoded(self._key, self._key_way, raw, headers)
+            key = _decoded(self._key, self._key_way, raw, named)
             if key is MISSED:
                 try:
                     key = self._key(raw, self._context(message.topic() or "", self._key_field, headers))
@@ -66,7 +69,7 @@ class FieldReader:
                     raise self._key_error(error, message) from error
         if self._value_way:
             data = message.value()
-            value = _decoded(self._value, self._value_way, data, headers)
+            value = _decoded(self._value, self._value_way, data, named)
             if value is MISSED:
                 raw = message.key()
                 try:
@@ -78,16 +81,35 @@ class FieldReader:
         if self._value_way:
             message.set_value(value)
 
+    def take(self, message: Any, store: Callable[[Any], bool] | None) -> bool | None:
+        """Reads a message and stores its offset.
+
+        Args:
+            message: a message or an event.
+            store: stores the offset behind a message; None: nothing is stored.
+
+        Returns:
+            None for an event, which is left as it is; else what `store` says, True without one.
+
+        Raises:
+            Exception: as `read`; nothing is stored then.
+        """
+        if message.error() is not None:
+            return None
+        self.read(message)
+        return True if store is None else store(message)
+
     def read_now(self, message: Any) -> bool:
         """Reads a message by known codecs alone; False, and it stays as it was, if it needs more or can't be read."""
         key = value = None
         headers = message.headers()
+        named = may_name_schema(headers)
         if self._key_way:
-            key = _decoded(self._key, self._key_way, message.key(), headers)
+            key = _decoded(self._key, self._key_way, message.key(), named)
             if key is MISSED:
                 return False
         if self._value_way:
-            value = _decoded(self._value, self._value_way, message.value(), headers)
+            value = _decoded(self._value, self._value_way, message.value(), named)
             if value is MISSED:
                 return False
         if self._key_way:
@@ -211,13 +233,13 @@ def last_of_each(messages: list[Any]) -> list[Any]:
     return list({(message.topic(), message.partition()): message for message in messages}.values())
 
 
-def _decoded(function: Any, way: int, data: Any, headers: Any) -> Any:
+def _decoded(function: Any, way: int, data: Any, named: bool) -> Any:
     """What a function makes of bytes, without a context; MISSED if it needs one, or fails."""
     try:
         if way == KNOWN:
             if data is None:
                 return None
-            decode = None if headers else function.decoder_of(data)
+            decode = None if named else function.decoder_of(data)
             return MISSED if decode is None else decode(data)
         return function(data) if way == PLAIN else MISSED
     except Exception:  # with a context it says where

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -129,3 +129,25 @@ def test_deserialized_is_what_set_left_there(kernels: ModuleType) -> None:
     message.set_key(1)
     message.set_value({"a": 1})
     assert (message.deserialized_key(), message.deserialized_value()) == (1, {"a": 1})
+
+
+def test_the_offset_behind_a_record_is_stored(kernels: ModuleType) -> None:
+    states = {("t", 0): SimpleNamespace(), ("t", 1): SimpleNamespace(), ("", 0): SimpleNamespace()}
+    assert kernels.store_behind(states, kernels.Message(topic="t", partition=0, offset=2**40, leader_epoch=4))
+    assert kernels.store_behind(states, kernels.Message(topic="t", partition=1, offset=0, leader_epoch=-7))
+    assert kernels.store_behind(states, kernels.Message(partition=0, offset=1))
+    stored = [(state.stored, state.stored_epoch, state.stored_metadata) for state in states.values()]
+    assert stored == [(2**40 + 1, 4, None), (1, -1, None), (2, -1, None)]
+
+
+def test_events_and_records_of_no_state_store_no_offset(kernels: ModuleType) -> None:
+    states = {("t", 0): SimpleNamespace()}
+    for record in (
+        kernels.Message(topic="t", partition=0, offset=5, error=KafkaError(KafkaError._PARTITION_EOF)),
+        kernels.Message(topic="t", partition=0),
+        kernels.Message(topic="t", partition=0, offset=-1001),
+        kernels.Message(topic="t", offset=5),
+        kernels.Message(topic="t", partition=9, offset=5),
+    ):
+        assert not kernels.store_behind(states, record)
+    assert vars(states["t", 0]) == {}

@@ -24,7 +24,7 @@ class Scripted(DeserializingConsumer[str, str]):
         self.seeks: list[TopicPartition] = []
         self.stored: list[TopicPartition] = []
         self.revoked = False
-        self._store: Any = self.store_behind
+        self._store: Any = None if self._store is None else self.store_behind
         monkeypatch.setattr(Consumer, "poll", lambda consumer, timeout: messages.pop(0) if messages else None)
         monkeypatch.setattr(
             Consumer, "consume", lambda consumer, count, timeout: [messages.pop(0) for _ in messages[:count]]

@@ -156,11 +156,27 @@ def test_what_is_not_known_or_not_bytes_goes_the_long_way(kernels: ModuleType, f
     assert read(frame) == ("long", frame)
 
 
-def test_a_header_may_name_another_schema(kernels: ModuleType) -> None:
+OTHER_HEADERS: list[Any] = [None, [], [("h", b"x"), ("__value_schema_i", None)], {}, {"h": b"x"}]
+NAMING_HEADERS: list[Any] = [
+    [("h", b"x"), ("__value_schema_id", b"1")],
+    [("__key_schema_id", None)],
+    {"h": b"x", "__key_schema_id": b"1"},
+    [["h", b"x"]],  # whatever else is not what this client gives is looked at by the long way
+    [("h",)],
+    [(b"__value_schema_id", b"1")],
+    {b"h": b"x"},
+    (("h", b"x"),),
+    [None],
+]
+
+
+@pytest.mark.parametrize(
+    ("headers", "short"), [*((item, True) for item in OTHER_HEADERS), *((item, False) for item in NAMING_HEADERS)]
+)
+def test_only_headers_that_may_name_a_schema_take_the_long_way(kernels: ModuleType, headers: Any, short: bool) -> None:
     read = reader(kernels, 2, {b"ab": lambda frame: "short"})
-    with_headers = SerializationContext("t", MessageField.VALUE, [("h", b"x")])
-    without = SerializationContext("t", MessageField.VALUE, [])
-    assert [read(b"ab", without), read(b"ab", with_headers)] == ["short", ("long", b"ab")]
+    context = SerializationContext("t", MessageField.VALUE, headers)
+    assert read(b"ab", context) == ("short" if short else ("long", b"ab"))
 
 
 def test_an_error_of_the_decoder_is_told_where_it_happened(kernels: ModuleType) -> None:

@@ -125,6 +125,39 @@ def test_headers_may_name_another_schema(fields: ModuleType, known: Any) -> None
     assert content(found) == (b"ak", ("read", b"av"))
 
 
+def test_other_headers_name_no_schema(fields: ModuleType, known: Any) -> None:
+    read = known(lambda frame: "short")
+    for take in ("read", "read_now"):
+        found = message(headers=[("trace", b"1"), ("tenant", None)])
+        getattr(reader(fields, None, read, (0, 1)), take)(found)
+        assert content(found) == (b"ak", "short")
+
+
+def test_a_message_that_is_read_is_stored_too(fields: ModuleType, known: Any) -> None:
+    one = reader(fields, None, known(lambda frame: "short"), (0, 1))
+    stored: list[Any] = []
+
+    def store(record: Any) -> bool:
+        assert content(record) == (b"ak", "short")
+        stored.append(record)
+        return len(stored) == 1
+
+    found = [message(), message(), message()]
+    assert [one.take(found[0], store), one.take(found[1], store), one.take(found[2], None)] == [True, False, True]
+    assert stored == found[:2]
+    assert content(found[2]) == (b"ak", "short")
+
+
+def test_events_and_what_can_not_be_read_are_not_stored(fields: ModuleType, known: Any) -> None:
+    stored: list[Any] = []
+    event = Message(topic="t", key=b"ak", value=b"av", error=KafkaError(KafkaError._PARTITION_EOF))
+    assert reader(fields, None, known(lambda frame: "short"), (0, 1)).take(event, stored.append) is None
+    assert content(event) == (b"ak", b"av")
+    with pytest.raises(ValueFailed):
+        reader(fields, None, known(lambda frame: frame.missing), (0, 1)).take(message(), stored.append)
+    assert stored == []
+
+
 def test_what_a_known_decoder_refuses_is_told_with_its_context(fields: ModuleType, known: Any) -> None:
     bad = known(lambda frame: frame.missing)
     found = message()

@@ -75,24 +75,21 @@ def test_store_takes_all_or_nothing() -> None:
 def test_the_offset_behind_a_record_is_stored_as_store_does_it() -> None:
     assignment = assignment_of(TopicPartition("t", 0, 0), TopicPartition("t", 1, 0))
     offsets.store(assignment, [TopicPartition("t", 0, 3, "note", 2)])
-    assert offsets.store_behind(assignment, Message(topic="t", partition=0, offset=5, leader_epoch=4))
-    assert offsets.store_behind(assignment, Message(topic="t", partition=1, offset=0))
+    assert assignment.store_behind(Message(topic="t", partition=0, offset=5, leader_epoch=4))
+    assert assignment.store_behind(Message(topic="t", partition=1, offset=0))
     stored = offsets.storable(assignment)
     offsets.store(assignment, [TopicPartition("t", 0, 6, None, 4), TopicPartition("t", 1, 1)])
     assert stored == offsets.storable(assignment) == {("t", 0): Committed(6, 4), ("t", 1): Committed(1)}
 
 
-def test_events_and_records_of_nobody_store_no_offset() -> None:
+def test_no_offset_is_stored_for_a_partition_that_was_taken_away() -> None:
     assignment = assignment_of(TopicPartition("t", 0, 0))
-    for record in (
-        Message(topic="t", partition=0, offset=5, error=KafkaError(KafkaError._PARTITION_EOF)),
-        Message(topic="t", partition=0),
-        Message(topic="t", partition=0, offset=-1001),
-        Message(topic="t", offset=5),
-        Message(topic="t", partition=9, offset=5),
-    ):
-        assert not offsets.store_behind(assignment, record)
-    assert offsets.storable(assignment) == {}
+    record = Message(topic="t", partition=0, offset=5)
+    removed = assignment.remove([("t", 0)])
+    assert not assignment.store_behind(record)
+    assignment.add([TopicPartition("t", 0, 0)])
+    assert assignment.store_behind(record)
+    assert [state.stored for state in (*removed, *assignment)] == [-1001, 6]
 
 
 def test_offsets_of_a_former_life_or_topic_are_known() -> None:
