@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import pytest
 
 T = TypeVar("T")
+PROCESS_S = 300.0
+"""A process that has little to do has ended by then. On a busy machine it takes half a minute to start Python alone."""
 LONGER, TIMES = 4.0, 3
 SHARE = 0.2
 """A stall of this share of the limit makes a failure worth nothing."""

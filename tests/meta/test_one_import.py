@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PROCESS_S
+
 kserdes: Any = importlib.import_module("kserdes")  # as it is at run time, whatever type checkers know
 
 FACES = [
@@ -27,7 +29,7 @@ FACES = [
 
 def fresh(code: str) -> str:
     """What a new process prints."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S, check=True)
     return run.stdout.strip()
 
 

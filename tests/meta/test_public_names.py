@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from kafka_core import KafkaError, KafkaException, errors
+from tests.patience import PROCESS_S
 
 confluent = pytest.importorskip("confluent_kafka", reason="the reference API is a test dependency")
 
@@ -53,7 +54,7 @@ def test_names_that_come_at_first_use_have_a_home(package: str) -> None:
 
 def fresh(code: str) -> str:
     """What a new process prints."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S, check=True)
     return run.stdout.strip()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_core.error_codes import ErrorCodes
+from tests.patience import PROCESS_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("kserdes", "kserdes_config", "kafka_core", "registry", "serdes", "pipeline")
@@ -165,7 +166,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
         str(tmp_path),
         ".",
     ]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    subprocess.run(command, cwd=ROOT, check=True, timeout=PROCESS_S)
     (wheel,) = tmp_path.glob("*.whl")
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert top == {*PACKAGES, "pyspark_kserdes"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_core import kernels
+from tests.patience import PROCESS_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +21,7 @@ def simulate(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProce
     """The command, in a process of its own."""
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     command = [sys.executable, "-m", "tests.simulation.run", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PROCESS_S)
 
 
 def test_forty_seeds_hold() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_core.engine.groups.assignors import ASSIGNORS, GroupMember
+from tests.patience import PROCESS_S
 from tools.real_kafka import java
 
 pytestmark = pytest.mark.broker
@@ -52,7 +53,7 @@ def test_range_and_roundrobin_equal_the_java_clients(kafka_jars: Path) -> None:
         input="\n".join(as_line(*group) for group in groups) + "\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PROCESS_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -19,6 +19,7 @@ import pytest
 from kafka_core.protocol import DATA_MESSAGES, REQUESTS, RESPONSES, ApiMessage, ApiRequest, decode, encode_bytes
 from kafka_core.protocol.api import request_header_version, response_header_version
 from kafka_core.protocol.schema import Field, Struct
+from tests.patience import PROCESS_S
 
 pytestmark = pytest.mark.broker
 
@@ -49,7 +50,7 @@ def all_classes() -> list[type[ApiMessage]]:
 def dump(kafka_jars: Path) -> list[list[str]]:
     """The program's output, split into columns."""
     command = ["java", "-cp", f"{kafka_jars}/*", str(PROGRAM)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PROCESS_S, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return [line.split("\t") for line in done.stdout.split("\n") if line]
 

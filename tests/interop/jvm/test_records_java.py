@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_core.records import Codec, NewRecord, build_batch, open_batches
+from tests.patience import PROCESS_S
 
 pytestmark = pytest.mark.broker
 
@@ -36,7 +37,7 @@ def lines(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[li
         )
     )
     command = ["java", "-cp", f"{kafka_jars}/*", str(PROGRAM), str(log)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PROCESS_S, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return [line.split("\t") for line in done.stdout.split("\n") if line]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline import clients
 from pipeline.clients import shared_client
+from tests.patience import PROCESS_S
 
 
 def conf(**more: Any) -> dict[str, Any]:
@@ -60,5 +61,5 @@ def test_a_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     """
     # from 3.12 on Python warns of every fork of a process with threads
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PROCESS_S)
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.patience import PROCESS_S
+
 
 @pytest.mark.parametrize("package", ["registry", "registry.client", "registry.dev"])
 def test_every_public_name_has_a_home_and_is_listed(package: str) -> None:
@@ -31,7 +33,7 @@ def test_modules_are_there_after_one_import() -> None:
 def loaded(code: str, *packages: str) -> list[str]:
     """The modules of these packages that a new process has imported after the code."""
     show = f"import sys; print(*(m for m in sys.modules if m.startswith({packages!r})))"
-    run = subprocess.run([sys.executable, "-c", f"{code}\n{show}"], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", f"{code}\n{show}"], capture_output=True, text=True, timeout=PROCESS_S)
     assert run.returncode == 0, run.stderr
     return run.stdout.split()
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PROCESS_S
 from tools.generate_twins import TWINS, twin_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,6 +47,6 @@ def test_a_twin_is_the_source_without_async_and_await() -> None:
 
 def test_the_committed_twins_are_what_the_tool_writes() -> None:
     command = [sys.executable, "-m", "tools.generate_twins", "--check"]
-    assert subprocess.run(command, cwd=ROOT, timeout=300).returncode == 0
+    assert subprocess.run(command, cwd=ROOT, timeout=PROCESS_S).returncode == 0
     for name, twin in TWINS.items():
         assert f"from {name}; do not edit" in (ROOT / twin).read_text()

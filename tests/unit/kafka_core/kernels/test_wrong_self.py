@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PROCESS_S
+
 MODULES = sorted(
     ".".join(path.with_suffix("").parts)
     for place in ("kafka_core/kernels/native", "serdes/kernels/native")
@@ -136,7 +138,7 @@ def test_no_compiled_method_crashes_or_answers_when_self_or_its_arguments_are_no
     script = tmp_path / "calls.py"
     script.write_text(CALLS)
     command = [sys.executable, str(script), "1", *MODULES]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PROCESS_S)
     last = Path(f"{script}.last")
     where = last.read_text() if last.exists() else "nowhere"
     assert done.returncode == 0, f"ended with {done.returncode} in {where}\n{done.stderr[-3000:]}"

@@ -15,6 +15,7 @@ import pytest
 from kafka_core.errors import KafkaError, NetworkError, StateError
 from kafka_core.sync.loop_thread import LoopThread
 from tests.complaints import complaints
+from tests.patience import PROCESS_S
 
 HANG_S = 60.0
 """Nothing takes that long but what hangs."""
@@ -52,7 +53,7 @@ class Cancelled:
             raise
 
 
-def python(script: str, *options: str, timeout_s: float = 20.0, **env: str) -> subprocess.CompletedProcess[str]:
+def python(script: str, *options: str, timeout_s: float = PROCESS_S, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(script)],
         capture_output=True,
@@ -273,7 +274,7 @@ class TestProcess:
                 sys.exit(7)                         # a normal exit, with finalizers
             _, status = os.waitpid(child, 0)
             assert os.waitstatus_to_exitcode(status) == 7, status
-            assert thread.run(one(), timeout_s=5) == 1
+            assert thread.run(one(), timeout_s=60) == 1
             """,
             "-Werror",
             "-Wignore:This process:DeprecationWarning",  # Python 3.12+ warns of forking with threads: our very subject

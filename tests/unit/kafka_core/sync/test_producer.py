@@ -18,6 +18,7 @@ from kafka_core.config import Config
 from kafka_core.errors import ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.sync.producer import Producer
 from tests.later import later
+from tests.patience import PROCESS_S
 from tests.unit.kafka_core.aio.fake_cluster import FakeCluster
 
 FAST: dict[str, object] = {
@@ -553,7 +554,7 @@ from tests.unit.kafka_core.sync.test_producer import OfflineProducer
 def python(code: str, *options: str) -> "subprocess.CompletedProcess[str]":
     script = PRELUDE + textwrap.dedent(code)
     words = [sys.executable, "-Werror", "-Wignore:This process:DeprecationWarning", *options, "-c", script]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PROCESS_S, check=False)
 
 
 @pytest.mark.parametrize("call", ["producer.flush()", "producer.poll()", "producer.produce('events', b'b')"])

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from kafka_core.sync.wakeup import SLICE_S, Wakeup, slice_of
+from tests.patience import PROCESS_S
 
 
 def test_what_was_set_is_taken_once():
@@ -68,6 +69,6 @@ def test_a_signal_handler_may_set_at_any_moment():
         print("through")
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=PROCESS_S, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "through\n", "")

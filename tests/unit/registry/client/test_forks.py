@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+from tests.patience import PROCESS_S
+
 SETTING = """
 import asyncio, json, os, sys, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -140,6 +142,6 @@ def test_a_child(script: str) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PROCESS_S,
     )
     assert (done.returncode, done.stderr) == (0, "")

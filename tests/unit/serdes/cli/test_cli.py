@@ -17,6 +17,7 @@ from kafka_core import kernels as client_kernels
 from serdes import cli
 from serdes import kernels as serdes_kernels
 from serdes.cli.group import COMMANDS, kserdes
+from tests.patience import PROCESS_S
 
 WITHOUT = """
 import sys
@@ -73,7 +74,7 @@ def test_ctrl_c_is_status_130_even_if_the_registry_never_answers(tmp_path: Path,
         connection, _ = silent.accept()
         with connection, process:
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PROCESS_S)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
 
 

@@ -20,6 +20,7 @@ from registry.client.blocking import SchemaRegistryClient
 from registry.models import Schema
 from serdes.cli.dev import dev
 from tests.later import later
+from tests.patience import PROCESS_S
 
 FREE = ("--kafka-port", "0", "--registry-port", "0")
 SHOW = "import json, os, sys; print(json.dumps([os.environ['KAFKA_BOOTSTRAP'], os.environ['SCHEMA_REGISTRY_URL']])); "
@@ -63,7 +64,7 @@ def test_both_are_served_until_a_signal_ends_them(served: subprocess.Popen[str],
     topics = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=60).topics
     assert len(topics["orders"].partitions) == 3
     served.send_signal(name)
-    out, err = served.communicate(timeout=60)
+    out, err = served.communicate(timeout=PROCESS_S)
     assert (served.returncode, out, err) == (0, "stopped\n", "")
 
 
@@ -88,7 +89,7 @@ def test_a_request_to_end_goes_to_the_command() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.terminate()
-        assert process.wait(timeout=60) == 7
+        assert process.wait(timeout=PROCESS_S) == 7
 
 
 def test_a_request_to_end_that_ends_no_system_call_goes_to_the_command_too() -> None:
@@ -121,7 +122,7 @@ def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
             serving.wait_for_end()
             sys.settrace(None)
         """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=PROCESS_S)
 
 
 def test_schemas_are_kept_in_the_file(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ with SchemaRegistryClient({'url': os.environ['SCHEMA_REGISTRY_URL']}) as client:
     print(json.dumps([hosts, client.get_subjects()]))
 """
     command = [sys.executable, "-m", "serdes.cli", "dev", *FREE, "--host", "0.0.0.0", *arguments, *child(code)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PROCESS_S)
     assert done.returncode == 0, done.stderr
     (bootstrap, url), (hosts, subjects) = map(json.loads, done.stdout.splitlines())
     assert subjects == []

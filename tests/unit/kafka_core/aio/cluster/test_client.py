@@ -36,6 +36,7 @@ from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, Sa
 from tests.complaints import complaints
 from tests.faults.loop import end_of, make_client, on_loop, outcome, until
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
+from tests.patience import PROCESS_S
 
 
 @contextlib.asynccontextmanager
@@ -750,7 +751,7 @@ class TestEnd:
             [sys.executable, "-Werror", "-c", textwrap.dedent(script)],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PROCESS_S,
             env={**os.environ, "PYTHONASYNCIODEBUG": debug},
             check=False,
         )

@@ -9,6 +9,7 @@ import pytest
 
 from serdes import SerializationError
 from serdes.formats.json.validator import NARROWING_STEPS, WORDING_STEPS, Engine, check_schema
+from tests.patience import PROCESS_S
 
 NEWEST = "https://json-schema.org/draft/2020-12/schema"
 
@@ -128,7 +129,7 @@ for schema, value in cases:
     assert not engine.is_valid(value)
     print(engine.error(value).reason)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S, check=True)
     assert len(run.stdout.splitlines()) == 9
 
 
