@@ -17,6 +17,7 @@ from kafka_core.broker.appending import append_marker
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig, TopicConfig, topic_config_problem
 from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
+from kafka_core.broker.consumer_migration import Migration
 from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
 from kafka_core.broker.faults import Faults
 from kafka_core.broker.groups import CommittedOffset
@@ -105,6 +106,9 @@ class ClusterState:
         self.features = _features(self.config)
         longest_ms = self.config.integer("transaction.max.timeout.ms")
         self.transactions = TransactionCoordinator(clock, self.timers, self, longest_ms)
+        self.migration = Migration(
+            self.consumer_groups, self.groups, lambda name: f"{name}-{UUID(int=rng.getrandbits(128), version=4)}"
+        )
         self._next_producer_id = 0
         self._next_leader = 0
         #: What went wrong inside the broker itself (a handler, an interceptor); the shell shows it.

@@ -294,8 +294,10 @@ class ConsumerGroups:
         if member.session is not None:
             member.session.cancel()
         self._stop_watching_revocation(member)
+        epoch = group.epoch
         group.remove(member)
         if group.members and all(other.classic is not None for other in group.members.values()):
+            group.epoch = epoch  # the generation of those who are left; the rebalance makes the next one
             self.downgrade(group)
 
     # ---- time ----------------------------------------------------------------------------------------------------

@@ -358,6 +358,31 @@ class GroupCoordinator:
             sync, member.waiting_sync = member.waiting_sync, None
             sync.resolve(SyncResult(Code.UNKNOWN_MEMBER_ID))
 
+    def dissolve(self, group: Group) -> None:
+        """The group is another coordinator's now: its members are told to join again; its positions stay."""
+        for member in list(group.members.values()):
+            if member.session is not None:
+                member.session.cancel()
+            if member.waiting_join is not None:
+                join, member.waiting_join = member.waiting_join, None
+                join.resolve(JoinResult(Code.REBALANCE_IN_PROGRESS, member.member_id))
+            if member.waiting_sync is not None:
+                sync, member.waiting_sync = member.waiting_sync, None
+                sync.resolve(SyncResult(Code.REBALANCE_IN_PROGRESS))
+        for timer in (group.rebalance, group.sync_deadline, *group.promised_ids.values()):
+            if timer is not None:
+                timer.cancel()
+        empty = self.groups[group.group_id] = Group(group.group_id, generation=group.generation)
+        empty.offsets = group.offsets
+
+    def restore(self, group: Group) -> None:
+        """An empty group got its members from another coordinator: they join again, each with what it has."""
+        for member in group.members.values():
+            self._restart_session(group, member)
+        group.protocol_name = group.select_protocol()
+        group.state = GroupState.STABLE
+        self._prepare_rebalance(group, "the group is classic again")
+
     def _restart_session(self, group: Group, member: Member, timeout_ms: int | None = None) -> None:
         if member.session is not None:
             member.session.cancel()

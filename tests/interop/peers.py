@@ -183,6 +183,13 @@ PEERS = ["confluent", "aiokafka", "kafka-python"]
 # ---- members of a group
 
 
+def group_conf(strategy: str) -> dict[str, object]:
+    """An assignor of the members, or `broker`: the broker assigns (KIP-848)."""
+    if strategy == "broker":
+        return {"group.protocol": "consumer"}
+    return {"heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
+
+
 class GroupMember:
     """A consumer of any client in a thread of its own, until the block ends."""
 
@@ -212,12 +219,12 @@ class GroupMember:
 
     def _ours(self, servers: str, topic: str, group: str, strategy: str) -> None:
         conf = {"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest"}
-        quick = {"heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
+        quick = group_conf(strategy)
         self._like_confluent(Consumer({**conf, **quick}), topic)
 
     def _confluent(self, servers: str, topic: str, group: str, strategy: str) -> None:
         conf = {"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest", "log_level": 0}
-        quick = {"heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
+        quick = group_conf(strategy)
         self._like_confluent(ck.Consumer({**conf, **quick}), topic)
 
     def _kafka_python(self, servers: str, topic: str, group: str, strategy: str) -> None:

@@ -156,6 +156,7 @@ def test_records_without_idempotence(admin: AdminClient, servers: str, acks: str
         ("confluent", "range"),
         ("confluent", "roundrobin"),
         ("confluent", "cooperative-sticky"),
+        ("confluent", "broker"),
         ("aiokafka", "range"),
         ("aiokafka", "roundrobin"),
         ("kafka-python", "range"),
@@ -165,7 +166,7 @@ def test_records_without_idempotence(admin: AdminClient, servers: str, acks: str
 def test_a_mixed_group_reads_each_record_once(
     admin: AdminClient, servers: str, peer: str, strategy: str, order: str
 ) -> None:
-    """The one that joined first leads, and computes the assignment of both."""
+    """The one that joined first leads, and computes the assignment of both, if not the broker does."""
     topic, group = make_topic(admin, 4), unique("mixed")
     first, last = ("ours", peer) if order == "ours first" else (peer, "ours")
     with GroupMember(first, servers, topic, group, strategy) as one:

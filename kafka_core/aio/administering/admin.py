@@ -66,6 +66,7 @@ from kafka_core.model import (
     TopicCollection,
     TopicPartition,
 )
+from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterRequest
@@ -426,12 +427,33 @@ class AIOAdminClient:
         wanted = check_names(group_ids, "group ids")
 
         async def one(node_id: int, part: Sequence[str], deadline: Deadline) -> Outcomes[str, ConsumerGroupDescription]:
-            request = DescribeGroupsRequest(list(part), include_authorized_operations)
-            response = await self.client.send(node_id, request, timeout_s=deadline.left_s())
             coordinator = admin_topics.node(self.client.metadata.brokers, node_id)
-            return {item.group_id: admin_groups.describe_group(item, coordinator) for item in response.groups}
+            found = await self._describe_consumers(node_id, part, include_authorized_operations, deadline)
+            if left := [name for name in part if name not in found]:
+                request = DescribeGroupsRequest(left, include_authorized_operations)
+                response = await self.client.send(node_id, request, timeout_s=deadline.left_s())
+                found |= {item.group_id: admin_groups.describe_group(item, coordinator) for item in response.groups}
+            return found
 
         return await self._router.by_coordinator("describe_consumer_groups", wanted, one, request_timeout)
+
+    async def _describe_consumers(
+        self, node_id: int, part: Sequence[str], operations: bool, deadline: Deadline
+    ) -> Outcomes[str, ConsumerGroupDescription]:
+        """Those of the groups that their coordinator assigns (KIP-848); the others are left out."""
+        connection = await self._router.in_time(lambda: self.client.connection(node_id), deadline)
+        try:
+            connection.version_of(ConsumerGroupDescribeRequest)
+        except UnsupportedVersionError:
+            return {}
+        request = ConsumerGroupDescribeRequest(list(part), operations)
+        response = await self.client.send(node_id, request, timeout_s=deadline.left_s())
+        coordinator = admin_topics.node(self.client.metadata.brokers, node_id)
+        return {
+            item.group_id: admin_groups.describe_consumer_group(item, coordinator)
+            for item in response.groups
+            if item.error_code not in admin_groups.NOT_ASSIGNED_BY_BROKER
+        }
 
     async def delete_consumer_groups(
         self, group_ids: Sequence[str], *, request_timeout: float | None = None

@@ -38,6 +38,9 @@ def handle(cluster: ClusterState, context: Context, request: JoinGroupRequest) -
         requires_known_id=version >= _FIRST_VERSION_WITH_KNOWN_IDS,
         supports_skipping_assignment=version >= _FIRST_VERSION_WITH_SKIPPING,
     )
+    consumers = cluster.consumer_groups.get(request.group_id)
+    if consumers is not None and cluster.consumer_groups.give_way(request.group_id) is not Code.NONE:
+        return _response(cluster.migration.join(consumers, call), version)
     answer: Pending[Outcome] = Pending()
     cluster.groups.join(call).then(lambda result: answer.resolve(_response(result, version)))
     return answer

@@ -19,9 +19,11 @@ def handle(cluster: ClusterState, context: Context, request: HeartbeatRequest) -
         return fail(request, Code.INVALID_GROUP_ID)
     if not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
-    code = cluster.groups.heartbeat(
-        request.group_id, request.member_id, request.group_instance_id, request.generation_id
-    )
+    who = (request.member_id, request.group_instance_id, request.generation_id)
+    consumers = cluster.consumer_groups.get(request.group_id)
+    if consumers is not None:
+        return HeartbeatResponse(error_code=cluster.migration.heartbeat(consumers, *who))
+    code = cluster.groups.heartbeat(request.group_id, *who)
     return HeartbeatResponse(error_code=code)
 
 

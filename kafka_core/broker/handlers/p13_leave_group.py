@@ -21,19 +21,26 @@ def handle(cluster: ClusterState, context: Context, request: LeaveGroupRequest) 
         return fail(request, Code.INVALID_GROUP_ID)
     if not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
-    groups = cluster.groups
+    group_id = request.group_id
     if context.api_version < _FIRST_BATCHED_VERSION:
-        return LeaveGroupResponse(error_code=groups.leave(request.group_id, request.member_id, None))
+        return LeaveGroupResponse(error_code=_leave(cluster, group_id, request.member_id, None))
     return LeaveGroupResponse(
         members=[
             MemberResponse(
                 item.member_id,
                 item.group_instance_id,
-                groups.leave(request.group_id, item.member_id, item.group_instance_id),
+                _leave(cluster, group_id, item.member_id, item.group_instance_id),
             )
             for item in request.members
         ]
     )
+
+
+def _leave(cluster: ClusterState, group_id: str, member_id: str, instance_id: str | None) -> Code:
+    consumers = cluster.consumer_groups.get(group_id)
+    if consumers is not None:
+        return cluster.migration.leave(consumers, member_id, instance_id)
+    return cluster.groups.leave(group_id, member_id, instance_id)
 
 
 def fail(request: LeaveGroupRequest, code: int) -> LeaveGroupResponse:

@@ -26,6 +26,10 @@ def handle(cluster: ClusterState, context: Context, request: SyncGroupRequest) -
     named = context.api_version >= _FIRST_VERSION_WITH_PROTOCOL
     if named and (request.protocol_type is None or request.protocol_name is None):
         return fail(request, Code.INCONSISTENT_GROUP_PROTOCOL)
+    consumers = cluster.consumer_groups.get(request.group_id)
+    if consumers is not None:
+        instance_id = request.group_instance_id
+        return _response(cluster.migration.sync(consumers, request.member_id, instance_id, request.generation_id))
     answer: Pending[Outcome] = Pending()
     cluster.groups.sync(
         request.group_id,

@@ -30,6 +30,7 @@ from kafka_core.model import (
     TopicPartition,
 )
 from kafka_core.protocol import decode
+from kafka_core.protocol.messages import consumer_group_describe
 from kafka_core.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from kafka_core.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
@@ -68,6 +69,8 @@ _STATES: Final = {
 _STATE_NAMES: Final = {state: name for name, state in _STATES.items()}
 _TYPES: Final = {"classic": ConsumerGroupType.CLASSIC, "consumer": ConsumerGroupType.CONSUMER}
 _CONSUMER_PROTOCOL: Final = "consumer"
+NOT_ASSIGNED_BY_BROKER: Final = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.UNSUPPORTED_VERSION})
+"""What ConsumerGroupDescribe says of groups that DescribeGroups is to be asked for."""
 
 
 # ---- groups
@@ -116,6 +119,37 @@ def describe_group(group: DescribedGroup, coordinator: Node | None) -> Outcome[C
         ConsumerGroupType.CLASSIC,
     )
     return Outcome(description)
+
+
+def describe_consumer_group(
+    group: consumer_group_describe.DescribedGroup, coordinator: Node | None
+) -> Outcome[ConsumerGroupDescription]:
+    """One group of a ConsumerGroupDescribe response."""
+    if group.error_code:
+        return Outcome.of(group.error_code, group.error_message)
+    description = ConsumerGroupDescription(
+        group.group_id,
+        False,
+        [_assigned_member(item) for item in group.members],
+        group.assignor_name,
+        _STATES.get(group.group_state, ConsumerGroupState.UNKNOWN),
+        coordinator,
+        AclOperation.from_bits(group.authorized_operations),
+        ConsumerGroupType.CONSUMER,
+    )
+    return Outcome(description)
+
+
+def _assigned_member(member: consumer_group_describe.Member) -> MemberDescription:
+    assigned, target = (
+        MemberAssignment(
+            [TopicPartition(item.topic_name, n) for item in part.topic_partitions for n in item.partitions]
+        )
+        for part in (member.assignment, member.target_assignment)
+    )
+    return MemberDescription(
+        member.member_id, member.client_id, member.client_host, assigned, member.instance_id, target
+    )
 
 
 def _member(member: DescribedGroupMember, protocol_type: str) -> MemberDescription:

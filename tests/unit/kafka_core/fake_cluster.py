@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_core.aio.cluster.client import CoordinatorKind
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
-from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.errors import KafkaError, KafkaException, UnsupportedVersionError
 from kafka_core.protocol import ApiMessage, ApiRequest, decode, encode_bytes
 
 Handler = Callable[[Any, int | None], ApiMessage]
@@ -27,6 +27,8 @@ class FakeConnection:
         self.cluster, self.node_id = cluster, node_id
 
     def version_of(self, request: type[ApiRequest[Any]]) -> int:
+        if request not in self.cluster.handlers:
+            raise UnsupportedVersionError(f"this broker has no {request.__name__}")
         return self.cluster.versions.get(request, request.VALID_VERSIONS[1])
 
     async def send(
