@@ -16,6 +16,7 @@ from pipeline.errors import (
     ReadError,
     RowError,
     SchemaChangedError,
+    WriteError,
 )
 
 try:
@@ -39,6 +40,7 @@ __all__ = [
     "ReadError",
     "RowError",
     "SchemaChangedError",
+    "WriteError",
     "forget_plans",
     "from_registry",
     "tune",

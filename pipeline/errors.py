@@ -8,7 +8,8 @@ Knows nothing of Spark: every error must pickle, because executors send theirs t
     ├── RowError           FAILFAST met a payload that can't be decoded
     ├── SchemaChangedError a newer schema has other columns, and the plan was to stop then
     ├── LookupFailedError  an executor needed a schema the job did not bring, and the registry did not answer
-    └── ReadError          a partition can't be read to its end
+    ├── ReadError          a partition can't be read to its end
+    └── WriteError         records can't be written, or were not delivered
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = [
     "ReadError",
     "RowError",
     "SchemaChangedError",
+    "WriteError",
 ]
 
 
@@ -100,3 +102,7 @@ class LookupFailedError(PipelineError):
 
 class ReadError(PipelineError):
     """A topic partition can't be read to the end offset that was planned."""
+
+
+class WriteError(PipelineError):
+    """Records of a task can't be written or were not delivered; the task fails, and Spark tries it again."""

@@ -1,26 +1,31 @@
-"""Topics to splits, a split to Arrow batches: what the data source does through `kafka_core`.
+"""A split to Arrow batches: what an executor does through `kafka_core`.
 
-Must not know of Spark: it gives Arrow batches with the columns of `ARROW_SCHEMA`. Columns are those of Spark's own
+Must not know of Spark: it gives Arrow batches with the columns of `arrow_schema`. Columns are those of Spark's own
 Kafka source (https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html).
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_core import OFFSET_BEGINNING, Consumer, KafkaException, TopicPartition
-from kafka_core.errors import ConfigError
-from pipeline.errors import OptionError, PlanError, ReadError
+from kafka_core import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from pipeline.consumers import borrowed_consumer
+from pipeline.errors import ReadError
 from pipeline.options import ReadOptions
-from pipeline.splits import EARLIEST, LATEST, Split, plan_split
+from pipeline.splits import Split
 
-__all__ = ["ARROW_SCHEMA", "BatchSize", "plan_splits", "read_split"]
+__all__ = ["RAW_SCHEMA", "BatchSize", "raw_schema", "read_split", "slices"]
 
-ARROW_SCHEMA = pa.schema(
+logger: Final = logging.getLogger("pipeline")
+
+HEADERS: Final = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
+RAW_SCHEMA: Final = pa.schema(
     [
         ("key", pa.binary()),
         ("value", pa.binary()),
@@ -29,13 +34,17 @@ ARROW_SCHEMA = pa.schema(
         ("offset", pa.int64()),
         ("timestamp", pa.timestamp("us", tz="UTC")),
         ("timestampType", pa.int32()),
-        ("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
     ]
 )
-SOURCE_NAMES = {"timestampType": "timestamp_type"}
-FIRST_ROWS = 500
-GROWTH = 8
-POLL_S = 1.0
+SOURCE_NAMES: Final = {"timestampType": "timestamp_type"}
+FIRST_ROWS: Final = 500
+GROWTH: Final = 8
+POLL_S: Final = 1.0
+
+
+def raw_schema(options: ReadOptions) -> pa.Schema:
+    """The columns of a read that decodes nothing."""
+    return RAW_SCHEMA.append(HEADERS) if options.include_headers else RAW_SCHEMA
 
 
 class BatchSize:
@@ -55,65 +64,60 @@ class BatchSize:
         self.rows = max(1, min(fitting, self.rows * GROWTH, self._most_rows))
 
 
-def plan_splits(options: ReadOptions) -> list[Split]:
-    """One split for each topic partition that holds anything between its start and end offset.
-
-    Raises:
-        PlanError: the cluster can't be reached, a topic or partition is not there, or offsets are out of range.
-        OptionError: the client refuses an option `kafka.…`.
-    """
-    try:
-        with Consumer(options.client_config("plan")) as consumer:
-            found = [split for topic in options.topics for split in _plan_topic(consumer, topic, options)]
-    except ConfigError as error:
-        raise OptionError(f"an option kafka.… is refused: {error}") from error
-    except KafkaException as error:
-        raise PlanError(f"the offsets of {', '.join(options.topics)} can't be read: {error}") from error
-    return [split for split in found if split.start < split.end]
-
-
-def _plan_topic(consumer: Consumer, topic: str, options: ReadOptions) -> Iterator[Split]:
-    metadata = consumer.list_topics(topic, timeout=options.timeout_s).topics[topic]
-    if metadata.error is not None:
-        raise PlanError(f"topic {topic!r} can't be read: {metadata.error}")
-    starting, ending = options.starting.get(topic, {}), options.ending.get(topic, {})
-    unknown = sorted((starting.keys() | ending.keys()) - metadata.partitions.keys())
-    if unknown:
-        raise PlanError(f"topic {topic!r} has {len(metadata.partitions)} partitions, but offsets name {unknown}")
-    for number in sorted(metadata.partitions):
-        low, high = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=options.timeout_s)
-        wanted = (starting.get(number, EARLIEST), ending.get(number, LATEST))
-        yield plan_split(topic, number, held=(low, high), wanted=wanted)
-
-
 def read_split(split: Split, options: ReadOptions) -> Iterator[pa.RecordBatch]:
     """Reads `split.start` to `split.end` (exclusive); gaps (compaction, transaction markers) are stepped over.
 
     Memory: about one batch (`rows_per_batch`, `bytes_per_batch`) and the client's queue
-    (`queued.max.messages.kbytes`), whatever the size of the partition.
+    (`queued.max.messages.kbytes`), whatever the size of the partition. No batch has more than `bytes_per_batch` bytes,
+    unless one record alone has.
 
     Raises:
         ReadError: the end offset is not reached in time, or the broker reports an error.
     """
     where = f"{split.topic}[{split.partition}]"
-    target = TopicPartition(split.topic, split.partition, split.start)
     size = BatchSize(options.rows_per_batch, options.bytes_per_batch)
+    schema = raw_schema(options)
     try:
-        with Consumer(options.client_config("read")) as consumer:
-            consumer.assign([target])
-            position, deadline_s = split.start, time.monotonic() + options.timeout_s
-            while position < split.end:
-                batch = consumer.consume_arrow(min(size.rows, split.end - position), timeout=POLL_S)
-                reached = max(position, _position(consumer, target, position))
-                if reached > position:
-                    position, deadline_s = reached, time.monotonic() + options.timeout_s
-                elif time.monotonic() > deadline_s:
-                    raise ReadError(f"{where}: nothing came for {options.timeout_s:g} s at offset {position}")
-                if batch.num_rows:
-                    size.seen(batch.num_rows, batch.get_total_buffer_size())
-                    yield _to_spark(batch, split.end)
+        with borrowed_consumer(options.consumer_config()) as consumer:
+            for batch in _taken(consumer, split, options, size):
+                size.seen(batch.num_rows, batch.get_total_buffer_size())
+                yield from slices(_to_spark(batch, split.end, schema), options.bytes_per_batch)
     except KafkaException as error:
         raise ReadError(f"{where}: reading failed: {error}") from error
+
+
+def _taken(consumer: Consumer, split: Split, options: ReadOptions, size: BatchSize) -> Iterator[pa.RecordBatch]:
+    """What the consumer gives until the end of the split is reached."""
+    where = f"{split.topic}[{split.partition}]"
+    target = TopicPartition(split.topic, split.partition, split.start)
+    consumer.assign([target])
+    position, deadline_s = split.start, time.monotonic() + options.idle_s
+    while position < split.end:
+        try:
+            batch = consumer.consume_arrow(min(size.rows, split.end - position), timeout=POLL_S)
+        except KafkaException as error:
+            if options.fail_on_data_loss or error.args[0].code() != KafkaError._AUTO_OFFSET_RESET:
+                raise
+            position = _first_left(consumer, target, max(position, split.start), split.end)
+            continue
+        reached = max(position, _position(consumer, target, position))
+        if reached > position:
+            position, deadline_s = reached, time.monotonic() + options.idle_s
+        elif time.monotonic() > deadline_s:
+            raise ReadError(f"{where}: nothing came for {options.idle_s:g} s at offset {position}")
+        if batch.num_rows:
+            yield batch
+
+
+def _first_left(consumer: Consumer, target: TopicPartition, position: int, end: int) -> int:
+    """Goes to the first offset that is still held, from the position on; the end if there is none."""
+    low, high = consumer.get_watermark_offsets(target)
+    left = low if position < low < end and low <= high else end
+    what = f"{target.topic}[{target.partition}]: offset {position} is gone, and {left} comes next"
+    logger.warning("%s; going on with what is left, for failOnDataLoss is off", what)
+    if left < end:
+        consumer.seek(TopicPartition(target.topic, target.partition, left))
+    return left
 
 
 def _position(consumer: Consumer, target: TopicPartition, default: int) -> int:
@@ -128,10 +132,23 @@ def _position(consumer: Consumer, target: TopicPartition, default: int) -> int:
     return default if lag is None or high < 0 else high - lag
 
 
-def _to_spark(batch: pa.RecordBatch, end: int) -> pa.RecordBatch:
+def _to_spark(batch: pa.RecordBatch, end: int, schema: pa.Schema) -> pa.RecordBatch:
     """The columns in Spark's order and types; records at or past `end` are left out."""
     offsets = batch.column("offset")
     if offsets[-1].as_py() >= end:
         batch = batch.filter(pc.less(offsets, end))
-    columns = [batch.column(SOURCE_NAMES.get(field.name, field.name)).cast(field.type) for field in ARROW_SCHEMA]
-    return pa.RecordBatch.from_arrays(columns, schema=ARROW_SCHEMA)
+    columns = [batch.column(SOURCE_NAMES.get(field.name, field.name)).cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def slices(batch: pa.RecordBatch, most_bytes: int) -> Iterator[pa.RecordBatch]:
+    """The batch in parts of so many bytes at the most, one row at least; nothing of an empty one. Copies nothing."""
+    rows = batch.num_rows
+    if not rows:
+        return
+    if batch.nbytes <= most_bytes or rows == 1:
+        yield batch
+        return
+    half = rows // 2
+    yield from slices(batch.slice(0, half), most_bytes)
+    yield from slices(batch.slice(half), most_bytes)

@@ -13,9 +13,9 @@ import pyarrow as pa
 from pipeline.errors import PlanError
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
 
-__all__ = ["arrow_of", "spark_arrow_type", "spark_type"]
+__all__ = ["arrow_of", "spark_arrow_type", "spark_fields", "spark_type"]
 
 
 SIGNED: Final = {
@@ -85,3 +85,10 @@ def arrow_of(kind: DataType) -> pa.DataType:
     from pyspark.sql.pandas.types import to_arrow_type
 
     return to_arrow_type(kind, timezone="UTC")
+
+
+def spark_fields(schema: pa.Schema) -> StructType:
+    """The Spark type of whole rows; what has a zone is a timestamp, what has none a timestamp without zone."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)

@@ -29,7 +29,9 @@ class Split:
     end: int
 
 
-def plan_split(topic: str, partition: int, held: tuple[int, int], wanted: tuple[int, int]) -> Split:
+def plan_split(
+    topic: str, partition: int, held: tuple[int, int], wanted: tuple[int, int], *, fail: bool = True
+) -> Split:
     """The split of one partition.
 
     Args:
@@ -37,6 +39,7 @@ def plan_split(topic: str, partition: int, held: tuple[int, int], wanted: tuple[
         partition: its number.
         held: first offset the broker holds, and the one after the last.
         wanted: start and end; `EARLIEST` and `LATEST` stand for those of `held`.
+        fail: whether offsets that are not held are an error; else what is held of them is the split.
 
     Raises:
         PlanError: `wanted` is not within `held`, or ends before it starts.
@@ -44,10 +47,14 @@ def plan_split(topic: str, partition: int, held: tuple[int, int], wanted: tuple[
     low, high = held
     logical = {EARLIEST: low, LATEST: high}
     start, end = (logical.get(offset, offset) for offset in wanted)
+    if not fail:
+        start, end = min(max(start, low), high), min(max(end, low), high)
+        return Split(topic, partition, start, max(start, end))
     if start < low or start > high or end > high:
         raise PlanError(
             f"{topic}[{partition}] holds the offsets {low} to {high}, but {start} to {end} were asked for:"
             " records were deleted, or the offsets belong to another topic"
+            ' (failOnDataLoss="false" would read what is left)'
         )
     if end < start:
         raise PlanError(f"{topic}[{partition}]: endingOffsets {end} is before startingOffsets {start}")
@@ -60,8 +67,12 @@ def offsets_to_json(offsets: Mapping[str, Mapping[int, int]]) -> str:
     return json.dumps(ordered, separators=(",", ":"))
 
 
-def offsets_from_json(text: str) -> Offsets:
+def offsets_from_json(text: str, lowest: int = EARLIEST) -> Offsets:
     """Reads `{"topic": {"0": 123, "1": -2}}`; -2 is the earliest and -1 the latest offset.
+
+    Args:
+        text: the JSON text.
+        lowest: what no number may be below: 0 where they are times.
 
     Raises:
         OptionError: the text is not such JSON; the message shows the form that is meant.
@@ -69,14 +80,16 @@ def offsets_from_json(text: str) -> Offsets:
     try:
         parsed = json.loads(text)
         offsets = {
-            topic: {int(part): _offset(value) for part, value in parts.items()} for topic, parts in parsed.items()
+            topic: {int(part): _offset(value, lowest) for part, value in parts.items()}
+            for topic, parts in parsed.items()
         }
     except (ValueError, AttributeError, TypeError) as error:
         raise OptionError(f'offsets must look like {{"topic": {{"0": 123}}}}, not {text!r}: {error}') from error
     return offsets
 
 
-def _offset(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < EARLIEST:
-        raise ValueError(f"{value!r} is no offset (an integer, -2 for earliest, -1 for latest)")
+def _offset(value: object, lowest: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        what = "offset (an integer, -2 for earliest, -1 for latest)" if lowest < 0 else "time (milliseconds since 1970)"
+        raise ValueError(f"{value!r} is no {what}")
     return value

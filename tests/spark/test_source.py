@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,12 +21,12 @@ def load(spark: Any, cluster: EmbeddedCluster, topic: str, **options: str) -> An
     return reader.option("subscribe", topic).options(**options).load()
 
 
-def failure(frame: Any) -> str:
-    """The text of what Spark raises when the frame is computed."""
+def failure(make: Callable[[], Any]) -> str:
+    """The text of what Spark raises when the frame is made or computed."""
     from pyspark.errors import PySparkException
 
     with pytest.raises(PySparkException) as caught:
-        frame.collect()
+        make().collect()
     return str(caught.value)
 
 
@@ -37,7 +38,7 @@ def test_everything_a_record_has_is_in_its_columns(
         [{"key": b"k", "value": b"\x00\xff", "headers": [("a", b"1"), ("a", None)], "timestamp": 1_700_000_000_123}],
     )
     produce(topic, [{"key": None, "value": None, "timestamp": 1}], partition=1)
-    frame = load(spark, cluster, topic)
+    frame = load(spark, cluster, topic, includeHeaders="true")
     assert frame.schema.simpleString() == (
         "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,"
         "timestampType:int,headers:array<struct<key:string,value:binary>>>"
@@ -102,14 +103,14 @@ def test_offsets_can_be_given(spark: Any, cluster: EmbeddedCluster, topic: str, 
 
 
 def test_a_topic_that_is_not_there(spark: Any, cluster: EmbeddedCluster) -> None:
-    text = failure(load(spark, cluster, "nowhere"))
+    text = failure(lambda: load(spark, cluster, "nowhere"))
     assert "PlanError: topic 'nowhere' can't be read" in text
     assert "UNKNOWN_TOPIC" in text.upper()
 
 
 def test_a_broker_that_does_not_answer(spark: Any) -> None:
     reader = spark.read.format("kserdes").option("kafka.bootstrap.servers", "127.0.0.1:1")
-    text = failure(reader.option("subscribe", "flights").option("timeoutSeconds", "1").load())
+    text = failure(lambda: reader.option("subscribe", "flights").option("timeoutSeconds", "1").load())
     assert "PlanError: the offsets of flights can't be read" in text
     assert "127.0.0.1:1" in text
     assert "connection refused" in text
@@ -117,25 +118,64 @@ def test_a_broker_that_does_not_answer(spark: Any) -> None:
 
 def test_offsets_that_are_not_held(spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce) -> None:
     produce(topic, [{"value": b"1"}])
-    text = failure(load(spark, cluster, topic, endingOffsets=json.dumps({topic: {"0": 7}})))
+    text = failure(lambda: load(spark, cluster, topic, endingOffsets=json.dumps({topic: {"0": 7}})))
     assert f"PlanError: {topic}[0] holds the offsets 0 to 1, but 0 to 7 were asked for" in text
 
 
+def load_any(spark: Any, cluster: EmbeddedCluster, **options: str) -> Any:
+    reader = spark.read.format("kserdes").option("kafka.bootstrap.servers", cluster.bootstrap_servers)
+    return reader.options(**options).load()
+
+
+def test_topics_by_pattern_partitions_by_number_and_times(
+    spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce
+) -> None:
+    for partition in (0, 1):
+        produce(topic, [{"value": b"%d" % at, "timestamp": 1_000 + at} for at in range(10)], partition)
+    times = json.dumps({topic: {"0": 1_003, "1": 1_008}})
+    pattern = load_any(
+        spark, cluster, subscribePattern=topic[:-1] + ".", startingOffsetsByTimestamp=times, endingTimestamp="1009"
+    )
+    assigned = load_any(spark, cluster, assign=json.dumps({topic: [1]}), minPartitions="3", maxRecordsPerPartition="4")
+    rows = [(row.partition, row.offset) for row in pattern.select("partition", "offset").collect()]
+    assert sorted(rows) == [(0, at) for at in range(3, 9)] + [(1, 8)]
+    found = assigned.selectExpr("partition", "offset", "spark_partition_id() as task").collect()
+    assert sorted((row.partition, row.offset) for row in found) == [(1, at) for at in range(10)]
+    assert len({row.task for row in found}) == 3
+
+
+def test_filters_narrow_what_is_read(spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce) -> None:
+    for partition in (0, 1):
+        produce(topic, [{"value": b"%d" % at, "timestamp": 1_000 + at} for at in range(10)], partition)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        frame = load(spark, cluster, topic, pushFilters="true")
+        kept = frame.where("partition = 1 and offset >= 4 and timestamp < timestamp_millis(1007)")
+        rows = kept.select("partition", "offset").collect()
+        assert sorted((row.partition, row.offset) for row in rows) == [(1, at) for at in range(4, 7)]
+        assert kept.rdd.getNumPartitions() == 1  # the other partition is not read at all
+    finally:
+        spark.conf.unset("spark.sql.python.filterPushdown.enabled")
+
+
 def test_wrong_options_are_named(spark: Any, cluster: EmbeddedCluster, topic: str) -> None:
-    assert "did you mean 'startingOffsets'?" in failure(load(spark, cluster, topic, startingOffset="earliest"))
-    assert "linger.msx" in failure(load(spark, cluster, topic, **{"kafka.linger.msx": "1"}))
+    assert "did you mean 'startingOffsets'?" in failure(lambda: load(spark, cluster, topic, startingOffset="earliest"))
+    assert "linger.msx" in failure(lambda: load(spark, cluster, topic, **{"kafka.linger.msx": "1"}))
 
 
 def test_a_password_is_in_no_error_text(spark: Any, cluster: EmbeddedCluster) -> None:
-    text = failure(load(spark, cluster, "nowhere", **{"kafka.sasl.password": "hunter2"}))
+    text = failure(lambda: load(spark, cluster, "nowhere", **{"kafka.sasl.password": "hunter2"}))
     assert "hunter2" not in text
 
 
 def test_source_objects_pickle_and_open_nothing(cluster: EmbeddedCluster) -> None:
-    from pipeline.source import SCHEMA, KserdesReader
+    from pipeline.source import KserdesReader
     from pyspark_kserdes import DefaultSource
 
     source = DefaultSource({"kafka.bootstrap.servers": "127.0.0.1:1", "subscribe": "flights"})
-    assert (source.name(), source.schema()) == ("kserdes", SCHEMA)
+    assert (source.name(), source.schema().names) == (
+        "kserdes",
+        ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"],
+    )
     reader = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(source)).reader(None)))
     assert isinstance(reader, KserdesReader)

@@ -8,22 +8,23 @@ import sys
 
 import pytest
 
-from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError
-from pipeline.options import ReadOptions
+from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError, WriteError
+from pipeline.options import Bound, Named, ReadOptions
+from pipeline.splits import EARLIEST, LATEST
 
 LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
 
 
 def test_defaults_read_everything() -> None:
     options = ReadOptions.parse(LEAST)
-    assert options.topics == ("t",)
-    assert (options.starting, options.ending) == ({}, {})
+    assert options.topics == Named(("t",))
+    assert (options.starting, options.ending) == (Bound(), Bound())
     assert options.client == {"bootstrap.servers": "b:9092"}
 
 
 def test_names_in_any_case_and_several_topics() -> None:
     options = ReadOptions.parse({"KAFKA.Bootstrap.Servers": "b", "SUBSCRIBE": "a, b,a", "rowsperbatch": "7"})
-    assert options.topics == ("a", "b")
+    assert options.topics == Named(("a", "b"))
     assert options.client == {"bootstrap.servers": "b"}
     assert options.rows_per_batch == 7
 
@@ -32,8 +33,8 @@ def test_offsets_as_json() -> None:
     options = ReadOptions.parse(
         {**LEAST, "startingOffsets": '{"t": {"0": 5, "1": -2}}', "endingOffsets": '{"t":{"0":9}}'}
     )
-    assert options.starting == {"t": {0: 5, 1: -2}}
-    assert options.ending == {"t": {0: 9}}
+    assert options.starting.offsets == {"t": {0: 5, 1: -2}}
+    assert options.ending.offsets == {"t": {0: 9}}
 
 
 @pytest.mark.parametrize(
@@ -55,34 +56,35 @@ def test_offsets_as_json() -> None:
         ({"timeoutSeconds": "soon"}, "from 1 to 2147483647, not 'soon'"),
         ({"kafka.linger": "1"}, r"unknown option 'kafka\.linger'; did you mean 'kafka\.linger\.ms'"),
         ({"kafka.fetch.min.bytes": "none"}, r"kafka\.fetch\.min\.bytes must be a whole number from 1 to 100000000, "),
-        ({"kafka.group.id": "g"}, "no meaning"),
+        ({"kafka.enable.auto.commit": "true"}, "no meaning"),
     ],
 )
 def test_wrong_options_say_what_is_meant(change: dict[str, str | None], text: str) -> None:
     given = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
     with pytest.raises(OptionError, match=text):
-        ReadOptions.parse(given)
+        ReadOptions.parse(given).check_batch()
 
 
 def test_secrets_do_not_show_and_options_travel() -> None:
     options = ReadOptions.parse({**LEAST, "kafka.sasl.password": "hidden"})
     assert "hidden" not in repr(options)
     assert pickle.loads(pickle.dumps(options)) == options
-    assert options.client_config("read")["sasl.password"] == "hidden"
-    assert options.client_config("read")["enable.auto.commit"] is False
+    assert options.consumer_config()["sasl.password"] == "hidden"
+    assert options.consumer_config()["enable.auto.commit"] is False
 
 
 def test_both_ends_may_be_said_in_words() -> None:
     options = ReadOptions.parse({**LEAST, "startingOffsets": "EARLIEST", "endingOffsets": "Latest"})
-    assert (options.starting, options.ending) == ({}, {})
+    assert (options.starting, options.ending) == (Bound(word=EARLIEST), Bound(word=LATEST))
 
 
 def test_the_client_joins_no_group_and_stops_where_offsets_are_gone() -> None:
     options = ReadOptions.parse({**LEAST, "kafka.client.id": "mine"})
-    assert options.client_config("read") == {
+    assert options.consumer_config() == {
         "bootstrap.servers": "b:9092",
         "client.id": "mine",
-        "group.id": "kserdes-spark-read",
+        "group.id": "kserdes-source",
+        "isolation.level": "read_uncommitted",
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
     }
@@ -93,7 +95,14 @@ def test_the_client_joins_no_group_and_stops_where_offsets_are_gone() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [OptionError("o"), PlanError("p"), LookupFailedError("l"), ReadError("r"), RowError(3, "bad magic byte")],
+    [
+        OptionError("o"),
+        PlanError("p"),
+        LookupFailedError("l"),
+        ReadError("r"),
+        RowError(3, "bad magic byte"),
+        WriteError("w"),
+    ],
 )
 def test_errors_travel(error: PipelineError) -> None:
     copy = pickle.loads(pickle.dumps(error))

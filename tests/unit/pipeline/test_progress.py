@@ -1,0 +1,190 @@
+"""pipeline.admission and pipeline.progress: what each batch of a stream takes, on the embedded broker."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_core import Consumer, Producer, TopicPartition
+from kafka_core.broker import EmbeddedCluster
+from pipeline.admission import Limits, Waiting, lag_of, shared_out
+from pipeline.errors import OptionError, PlanError
+from pipeline.formats import plan_read
+from pipeline.options import ReadOptions
+from pipeline.progress import Progress
+from pipeline.splits import Split
+
+PLACES = st.dictionaries(
+    st.tuples(st.sampled_from("tu"), st.integers(0, 4)),
+    st.tuples(st.integers(0, 100), st.integers(0, 10_000)),
+    max_size=8,
+)
+
+
+@given(PLACES, st.integers(1, 20_000))
+def test_a_limit_is_shared_out_and_nobody_starves(held: dict[tuple[str, int], tuple[int, int]], limit: int) -> None:
+    start = {place: first for place, (first, _) in held.items()}
+    end = {place: first + lag for place, (first, lag) in held.items()}
+    taken = shared_out(start, end, limit)
+    lags = lag_of(start, end)
+    assert taken.keys() == end.keys()
+    assert all(start[place] <= taken[place] <= end[place] for place in end)
+    assert all(taken[place] > start[place] for place in lags)
+    assert sum(lag_of(start, taken).values()) <= max(limit, len(lags), 0)
+    if sum(lags.values()) <= limit:
+        assert taken == end
+
+
+def test_shares_are_as_large_as_the_lags() -> None:
+    start, end = {("t", 0): 0, ("t", 1): 100}, {("t", 0): 900, ("t", 1): 200}
+    assert shared_out(start, end, 100) == {("t", 0): 90, ("t", 1): 110}
+    assert shared_out(start, end, 1_000, {("t", 0): 10.0, ("t", 1): 10.0}) == {("t", 0): 90, ("t", 1): 110}
+
+
+def test_a_minimum_is_waited_for_but_not_for_ever() -> None:
+    waiting = Waiting(Limits(least=10, delay_s=60.0), 0.0)
+    few, many = {("t", 0): 5}, {("t", 0): 10}
+    assert not waiting.is_due({("t", 0): 0}, few, 59.0)
+    assert waiting.is_due({("t", 0): 0}, many, 59.0)
+    assert not waiting.is_due({("t", 0): 0}, few, 118.0)
+    assert waiting.is_due({("t", 0): 0}, few, 119.0)
+
+
+# ---- with a broker
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(auto_create_topics=False) as started:
+        yield started
+
+
+@pytest.fixture
+def topic(cluster: EmbeddedCluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    name = re.sub(r"[^\w.-]", "_", request.node.name)
+    cluster.create_topic(name, 2)
+    yield name
+    if name in cluster.state.topics:
+        cluster.delete_topic(name)
+
+
+def produce(cluster: EmbeddedCluster, topic: str, count: int, partition: int = 0, size: int = 1) -> None:
+    with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        for _ in range(count):
+            producer.produce(topic, b"x" * size, partition=partition)
+        assert producer.flush(10) == 0
+
+
+@pytest.fixture
+def begin(cluster: EmbeddedCluster) -> Iterator[object]:
+    made: list[Progress] = []
+
+    def start(**options: str) -> Progress:
+        given = {"kafka.bootstrap.servers": cluster.bootstrap_servers, **options}
+        made.append(Progress(plan_read(ReadOptions.parse(given)), 0.0))
+        return made[-1]
+
+    yield start
+    for progress in made:
+        progress.close()
+
+
+def test_a_stream_begins_at_the_end_unless_it_is_told_otherwise(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 3)
+    assert begin(subscribe=topic).initial() == {topic: {"0": 3, "1": 0}}
+    assert begin(subscribe=topic, startingOffsets="earliest").initial() == {topic: {"0": 0, "1": 0}}
+
+
+def test_limits_hold_only_for_triggers_that_know_them(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 90)
+    produce(cluster, topic, 10, 1)
+    progress = begin(subscribe=topic, maxOffsetsPerTrigger="20")
+    start = {topic: {"0": 0, "1": 0}}
+    assert progress.next_end(start, bounded=True, now_s=1.0) == {topic: {"0": 18, "1": 2}}
+    assert progress.next_end(start, bounded=False, now_s=1.0) == {topic: {"0": 90, "1": 10}}
+    assert progress.reported() == {topic: {"0": 90, "1": 10}}
+
+
+def test_a_batch_is_bounded_by_bytes_about(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 100, size=1_000)
+    progress = begin(subscribe=topic, maxBytesPerTrigger="10000")
+    end = progress.next_end({topic: {"0": 0, "1": 0}}, bounded=True, now_s=1.0)
+    assert end == {topic: {"0": 10, "1": 0}}
+
+
+def test_a_small_batch_waits(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 5)
+    progress = begin(subscribe=topic, minOffsetsPerTrigger="10", maxTriggerDelay="1m")
+    start = {topic: {"0": 0, "1": 0}}
+    assert progress.next_end(start, bounded=True, now_s=30.0) == start
+    assert progress.next_end(start, bounded=True, now_s=61.0) == {topic: {"0": 5, "1": 0}}
+
+
+def test_available_now_ends_at_what_was_there(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 5)
+    progress = begin(subscribe=topic, maxOffsetsPerTrigger="3", minOffsetsPerTrigger="2")
+    progress.stop_at_what_is_there()
+    produce(cluster, topic, 50)
+    at: dict[str, dict[str, int]] = {topic: {"0": 0, "1": 0}}
+    ends = []
+    for _ in range(3):
+        at = progress.next_end(at, bounded=True, now_s=0.0)
+        ends.append(at[topic]["0"])
+    assert ends == [3, 5, 5]
+
+
+def test_new_partitions_and_topics_are_picked_up(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    progress = begin(subscribePattern=f"{topic}.*")
+    start = progress.initial()
+    other = f"{topic}-later"
+    cluster.create_topic(other, 1)
+    produce(cluster, other, 4)
+    end = progress.next_end(start, bounded=True, now_s=0.0)
+    assert end == {topic: {"0": 0, "1": 0}, other: {"0": 4}}
+    assert progress.splits(start, end) == [Split(other, 0, 0, 4)]
+    assert progress.splits(end, end) == []
+    cluster.delete_topic(other)
+
+
+def test_offsets_that_went_back_are_a_loss(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    produce(cluster, topic, 4)
+    start = {topic: {"0": 9, "1": 0}}
+    with pytest.raises(PlanError, match=rf"{topic}\[0\] ends at offset 4, but was read to 9 already.*failOnDataLoss"):
+        begin(subscribe=topic).next_end(start, bounded=True, now_s=0.0)
+    progress = begin(subscribe=topic, failOnDataLoss="false")
+    end = progress.next_end(start, bounded=True, now_s=0.0)
+    assert end == {topic: {"0": 4, "1": 0}}
+    assert progress.splits(start, end) == [Split(topic, 0, 0, 4)]
+
+
+def test_a_topic_that_is_gone_is_a_loss(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    start = {topic: {"0": 0, "1": 0}, "gone": {"0": 3}}
+    with pytest.raises(PlanError, match="gone"):
+        begin(subscribe=f"{topic},gone").next_end(start, bounded=True, now_s=0.0)
+    lenient = begin(subscribe=f"{topic},gone", failOnDataLoss="false")
+    assert lenient.next_end(start, bounded=True, now_s=0.0) == {topic: {"0": 0, "1": 0}}
+
+
+def test_progress_is_committed_to_a_group(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    begin(subscribe=topic, commitProgressToGroup="lag-tools").done({topic: {"0": 7, "1": 2}})
+    with Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "lag-tools"}) as consumer:
+        found = consumer.committed([TopicPartition(topic, 0), TopicPartition(topic, 1)], timeout=10)
+    assert [place.offset for place in found] == [7, 2]
+
+
+def test_offsets_are_sorted_so_that_equal_ones_are_equal_text(cluster: EmbeddedCluster, begin) -> None:  # type: ignore[no-untyped-def]
+    cluster.create_topic("b-many", 11)
+    cluster.create_topic("a-few", 1)
+    text = json.dumps(begin(subscribe="b-many,a-few").initial())
+    assert text.index("a-few") < text.index("b-many")
+    assert text.index('"9"') < text.index('"10"')
+
+
+def test_an_end_is_for_batch_reads(begin) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(OptionError, match="a stream has no end"):
+        begin(subscribe="t", endingOffsets="latest")
