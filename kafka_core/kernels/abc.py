@@ -103,6 +103,67 @@ class Columns(NamedTuple):
     header_count: int
 
 
+class ByteColumn(NamedTuple):
+    """An Arrow column of bytes or text, as its buffers; numbers in them are little-endian.
+
+    Attributes:
+        first: the row of the buffers that is row 0 here.
+        validity: bit-packed, least significant bit first, 1 = present; None: all are.
+        ends: where each row begins in `data`, and after the last one where it ends: int32, or int64.
+        data: the bytes of all rows.
+        wide: whether `ends` are int64.
+    """
+
+    first: int
+    validity: Any
+    ends: Any
+    data: Any
+    wide: bool = False
+
+
+class NumberColumn(NamedTuple):
+    """An Arrow column of int32 or int64; see `ByteColumn`."""
+
+    first: int
+    validity: Any
+    data: Any
+
+
+class HeaderColumn(NamedTuple):
+    """An Arrow column of lists of headers; see `ByteColumn`.
+
+    Attributes:
+        ends: where the headers of each row begin among all, int32.
+        items: how many headers there are.
+        names: UTF-8; none is null.
+        values: of the headers.
+    """
+
+    first: int
+    validity: Any
+    ends: Any
+    items: int
+    names: ByteColumn
+    values: ByteColumn
+
+
+class RecordColumns(NamedTuple):
+    """Records to be sent, as Arrow buffers; a column that is None has no values.
+
+    Attributes:
+        rows: number of records; every column has as many.
+        partition: int32; null leaves the choice to the partitioner.
+        timestamp_ms: int64; null is now.
+    """
+
+    rows: int
+    value: ByteColumn | None = None
+    key: ByteColumn | None = None
+    partition: NumberColumn | None = None
+    timestamp_ms: NumberColumn | None = None
+    headers: HeaderColumn | None = None
+
+
 class MessageLike(Protocol):
     """`confluent_kafka.Message`: one record, one delivery report, or one event (`error()` is not None)."""
 
@@ -211,6 +272,15 @@ class AccumulatorLike(Protocol):
         partition: int = -1,
         callback: DeliveryCallback | None = None,
         on_delivery: DeliveryCallback | None = None,
+    ) -> int: ...
+    def produce_columns(
+        self,
+        topic: str,
+        columns: RecordColumns,
+        start: int,
+        stop: int,
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
     ) -> int: ...
     def new_topics(self) -> list[str]: ...
     def set_partition_count(self, topic: str, count: int) -> None: ...

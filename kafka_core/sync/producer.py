@@ -12,9 +12,10 @@ import time
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.aio.producing.record_columns import ColumnFeed
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import deadline_after, limit_s
 from kafka_core.config import Config, Role, joined, parse
@@ -25,6 +26,9 @@ from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 from kafka_core.sync.transaction_calls import TransactionCalls
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ["Producer"]
 
@@ -220,6 +224,49 @@ class Producer(TransactionCalls):
                 del item["_error"]
             accepted += self._accumulator.produce_batch(topic, left, partition, callback, on_delivery)
         return accepted
+
+    def produce_arrow(
+        self,
+        topic: str,
+        records: "pyarrow.RecordBatch | pyarrow.Table",
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
+        on_delivery: DeliveryCallback | None = None,
+    ) -> int:
+        """Queue the rows of Arrow columns, in order; their bytes are copied, and no Python object is made for a row.
+
+        Needs pyarrow. Callbacks cost an object for each record all the same: to hear of failures only, set `on_delivery`
+        and `delivery.report.only.error` in the configuration.
+
+        Args:
+            topic: Where to.
+            records: Columns `value`, `key` (bytes or text), `headers` (lists of structs of key and value, or maps),
+                `timestamp` (timestamps, or whole numbers of ms since 1970; null is now) and `partition` (null leaves the
+                choice to the partitioner); all optional.
+            partition: For rows that have none, as in `produce`.
+            callback: Called for every record, as in `produce`.
+            on_delivery: Another name for `callback`.
+
+        Returns:
+            How many rows were queued: fewer than there are when the queue is full. With max.block.ms it waits so long
+            for room. Go on with `records.slice(n)`.
+
+        Raises:
+            TypeError, ValueError: A column has another name or type; no row was queued.
+            KafkaException, ValueError: A row can't be queued (MSG_SIZE_TOO_LARGE; _UNKNOWN_PARTITION); the text has its
+                number, and the rows before it are queued.
+            StateError: Closed, forked, or failed for good.
+        """
+        feed = ColumnFeed(self._accumulator, topic, records, partition, callback, on_delivery)
+        deadline_s = None
+        while True:
+            try:
+                feed.go_on()
+                return feed.queued
+            except BufferError:
+                deadline_s = deadline_s or time.monotonic() + self._max_block_s
+                if not self._max_block_s or not self._wait_for_room(deadline_s):
+                    return feed.queued
 
     # ---- reports out
 

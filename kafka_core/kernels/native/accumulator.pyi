@@ -3,6 +3,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from kafka_core.errors import KafkaError
+from kafka_core.kernels.abc import RecordColumns
 from kafka_core.kernels.native.message import Message
 
 Buffer = bytes | bytearray | memoryview
@@ -71,6 +72,15 @@ class Accumulator:
         partition: int = -1,
         callback: DeliveryCallback | None = None,
         on_delivery: DeliveryCallback | None = None,
+    ) -> int: ...
+    def produce_columns(
+        self,
+        topic: str,
+        columns: RecordColumns,
+        start: int,
+        stop: int,
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
     ) -> int: ...
     def new_topics(self) -> list[str]: ...
     def set_partition_count(self, topic: str, count: int) -> None: ...

@@ -15,6 +15,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc, realloc
 from libc.string cimport memcpy
 from kafka_core.kernels.native.message cimport Memory, Message, exact_text, new_message, parse_record
+from kafka_core.kernels.native.record_columns cimport Bytes, Headers, Numbers, Rows
 from kafka_core.kernels.native.wire cimport (
     ks_crc32c,
     ks_crc_init,
@@ -580,6 +581,89 @@ cdef class Accumulator:
             except (TypeError, ValueError, OverflowError) as error:
                 item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
         return accepted
+
+    def produce_columns(self, topic not None, columns not None, Py_ssize_t start, Py_ssize_t stop, int partition=-1,
+                        callback=None):
+        """`produce` for rows of Arrow columns, in order, up to the first one that can't be queued.
+
+        Args:
+            topic: where to.
+            columns: `kafka_core.kernels.abc.RecordColumns`: their buffers, which are only read.
+            start: the first row.
+            stop: the row after the last.
+            partition: for rows that have none; -1 leaves the choice to the partitioner.
+            callback: called with (KafkaError or None, Message) for every record.
+
+        Returns:
+            The row after the last one that was queued: `stop`, or a row that can't be queued. Called again with that
+            row as `start` it raises why.
+
+        Raises:
+            BufferError, StateError, KafkaException: the row `start` can't be queued, as `produce`.
+            ValueError: nothing is queued: the columns or the range are wrong, or the row `start` is: a negative
+                partition or timestamp, a header without a name.
+            TypeError: nothing is queued: a column is none, or the callback can't be called.
+        """
+        cdef Rows rows
+        cdef Py_ssize_t at
+        if callback is not None and not callable(callback):
+            raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
+        topic = exact_text(topic)
+        if partition < -1:
+            raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
+        rows = Rows(columns)
+        if not 0 <= start <= stop <= rows.rows:
+            raise ValueError(f"rows {start} to {stop} are not among the {rows.rows} rows")
+        for at in range(start, stop):
+            try:
+                self.add_row(topic, rows, at, partition, callback)
+            except (BufferError, KafkaException, ValueError):
+                if at == start:
+                    raise
+                return at
+        return stop
+
+    cdef bint add_row(self, str topic, Rows rows, Py_ssize_t row, int partition, object callback) except -1:
+        """One row of columns; everything but the usual case goes the way of a record of `produce`."""
+        cdef const uint8_t* key = NULL
+        cdef const uint8_t* value = NULL
+        cdef Py_ssize_t key_size = -1, value_size = -1, size
+        cdef int64_t timestamp = 0
+        cdef bytes headers = b""
+        cdef TopicState state
+        if rows.value is not None:
+            value_size = rows.value.get(row, &value)
+        if rows.key is not None:
+            key_size = rows.key.get(row, &key)
+        if rows.partition is not None and not rows.partition.is_null(row):
+            partition = <int>rows.partition.get(row)
+            if partition < -1:
+                raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
+        if rows.timestamp_ms is not None and not rows.timestamp_ms.is_null(row):
+            timestamp = rows.timestamp_ms.get(row)
+            if timestamp < -1:
+                raise ValueError(f"timestamp must not be negative, got {timestamp}")
+        if rows.headers is not None:
+            headers = rows.headers.get(row)
+        size = HEADER_BYTES + PyBytes_GET_SIZE(headers) + 12 + max(key_size, 0) + max(value_size, 0)
+        state = self.topics.get(topic)
+        if (state is None or state.count == 0 or state.moving or partition >= state.count
+                or self.closed_reason is not None or size > self.max_message
+                or (self.max_records and self.queued_records >= self.max_records)
+                or (self.queued_bytes + size > self.max_bytes and self.queued_records)):
+            return self.add(topic, None if value_size < 0 else PyBytes_FromStringAndSize(<const char*>value, value_size),
+                            None if key_size < 0 else PyBytes_FromStringAndSize(<const char*>key, key_size),
+                            partition, callback, timestamp, headers)
+        if timestamp <= 0:
+            timestamp = ks_wall_ms() if self.time_ms is None else self.time_ms()
+        if partition < 0:
+            partition = self.choose(state, key, key_size, None)
+        size = self.append(state, partition, timestamp, key, key_size, value, value_size, headers, callback)
+        self.queued_records += 1
+        self.queued_bytes += size
+        if self.wake is not None and not self.woken:
+            self.notify(<PartitionQueue>state.queues[partition])
+        return True
 
     cdef bint add(self, str topic, object value, object key, int partition, object callback, int64_t timestamp,
                   bytes headers) except -1:

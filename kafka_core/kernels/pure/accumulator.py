@@ -13,11 +13,12 @@ from operator import index
 from typing import Any, NamedTuple
 
 from kafka_core.errors import KafkaError, KafkaException, StateError
-from kafka_core.kernels.abc import HEADER_BYTES, Buffer, DeliveryCallback, Headers, Payload
+from kafka_core.kernels.abc import HEADER_BYTES, Buffer, DeliveryCallback, Headers, Payload, RecordColumns
 from kafka_core.kernels.pure.batch import Batch
 from kafka_core.kernels.pure.message import exact_text
 from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partition_of
 from kafka_core.kernels.pure.record_batch import encode_headers
+from kafka_core.kernels.pure.record_columns import Rows
 
 _EVERYTHING = 2**31 - 1
 _INT64_END = 2**63
@@ -158,9 +159,21 @@ class Accumulator:
         partition, timestamp = _check_partition(partition), _check_timestamp(timestamp)
         section = pack_headers(headers)
         timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
-        flat_key, flat_value = flat(key, "key"), flat(value, "value")
+        self._put(topic, flat(key, "key"), flat(value, "value"), partition, callback, timestamp_ms, section)
+
+    def _put(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int,
+        callback: DeliveryCallback | None,
+        timestamp_ms: int,
+        section: bytes,
+    ) -> None:
+        """Adds one record and wakes the loop if it has to know."""
         with self._lock:
-            news = self._add(topic, flat_key, flat_value, partition, callback, timestamp_ms, section)
+            news = self._add(topic, key, value, partition, callback, timestamp_ms, section)
             wake = (news or self._owed) and not self._woken
             self._woken = self._woken or wake
         if wake and self._wake is not None:
@@ -331,6 +344,53 @@ class Accumulator:
             self._move_on(queue.state)
 
     # ---- the loop's thread
+
+    def produce_columns(
+        self,
+        topic: str,
+        columns: RecordColumns,
+        start: int,
+        stop: int,
+        partition: int = -1,
+        callback: DeliveryCallback | None = None,
+    ) -> int:
+        """`produce` for rows of Arrow columns, in order, up to the first one that can't be queued.
+
+        Args:
+            topic: where to.
+            columns: their buffers, which are only read.
+            start: the first row.
+            stop: the row after the last.
+            partition: for rows that have none; -1 leaves the choice to the partitioner.
+            callback: called with (KafkaError or None, Message) for every record.
+
+        Returns:
+            The row after the last one that was queued: `stop`, or a row that can't be queued. Called again with that
+            row as `start` it raises why.
+
+        Raises:
+            BufferError, StateError, KafkaException: the row `start` can't be queued, as `produce`.
+            ValueError: nothing is queued: the columns or the range are wrong, or the row `start` is: a negative
+                partition or timestamp, a header without a name.
+            TypeError: nothing is queued: a column is none, or the callback can't be called.
+        """
+        callback = one_callback(callback, None)
+        topic, partition = exact_text(topic), _check_partition(partition)
+        rows = Rows(columns)
+        rows.check(start, stop)
+        for at in range(start, stop):
+            try:
+                found = rows.row(at)
+                number = _check_partition(partition if found.partition is None else found.partition)
+                timestamp = _check_timestamp(found.timestamp_ms or 0)
+                section = pack_headers(found.headers)
+                timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
+                self._put(topic, found.key, found.value, number, callback, timestamp_ms, section)
+            except (BufferError, KafkaException, ValueError):
+                if at == start:
+                    raise
+                return at
+        return stop
 
     def new_topics(self) -> list[str]:
         """Topics seen whose number of partitions is not known; each is named once."""
