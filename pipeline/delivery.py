@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from kafka_core import KafkaException, Producer
+from kafka_core import KafkaException, Message, Producer
 from kafka_core.errors import ConfigError, KafkaError
 from pipeline.errors import OptionError, WriteError
 
@@ -86,10 +86,9 @@ class Delivery:
         finally:
             self._producer.close(0)
 
-    def _told(self, error: KafkaError | None, message: object) -> None:
+    def _told(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            place = f"{message.topic()}[{message.partition()}]" if hasattr(message, "topic") else ""
-            self._failures.append((place, error))
+            self._failures.append((f"{message.topic()}[{message.partition()}]", error))
 
     def _check(self) -> None:
         if self._failures:

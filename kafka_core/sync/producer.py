@@ -235,14 +235,14 @@ class Producer(TransactionCalls):
     ) -> int:
         """Queue the rows of Arrow columns, in order; their bytes are copied, and no Python object is made for a row.
 
-        Needs pyarrow. Callbacks cost an object for each record all the same: to hear of failures only, set `on_delivery`
-        and `delivery.report.only.error` in the configuration.
+        Needs pyarrow. Callbacks cost an object for each record all the same: to hear of failures only, set
+        `on_delivery` and `delivery.report.only.error` in the configuration.
 
         Args:
             topic: Where to.
             records: Columns `value`, `key` (bytes or text), `headers` (lists of structs of key and value, or maps),
-                `timestamp` (timestamps, or whole numbers of ms since 1970; null is now) and `partition` (null leaves the
-                choice to the partitioner); all optional.
+                `timestamp` (timestamps, or whole numbers of ms since 1970; null is now) and `partition` (null leaves
+                the choice to the partitioner); all optional.
             partition: For rows that have none, as in `produce`.
             callback: Called for every record, as in `produce`.
             on_delivery: Another name for `callback`.

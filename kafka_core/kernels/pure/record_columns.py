@@ -6,11 +6,13 @@ from callers. Spec: https://arrow.apache.org/docs/format/Columnar.html.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kafka_core.kernels.abc import ByteColumn, RecordColumns
 
 __all__ = ["Row", "Rows"]
+
+MOST_ROWS: Final = 1 << 48
 
 
 class Row(NamedTuple):
@@ -34,8 +36,7 @@ class Rows:
     def __init__(self, columns: RecordColumns) -> None:
         self._rows, value, key, partition, timestamp_ms, headers = columns
         rows = self._rows
-        if not isinstance(rows, int) or rows < 0:
-            raise ValueError(f"there can't be {rows!r} rows")
+        check_count(rows, "there can't be this number of rows:")
         self._value = None if value is None else Bytes(*value, rows=rows)
         self._key = None if key is None else Bytes(*key, rows=rows)
         self._partition = None if partition is None else Numbers(*partition, rows=rows, width=4)
@@ -70,8 +71,7 @@ class Slots:
     """What all columns have: a first row, and which rows are there."""
 
     def __init__(self, first: int, validity: object, rows: int) -> None:
-        if not isinstance(first, int) or first < 0:
-            raise ValueError(f"a column can't begin at row {first!r}")
+        check_count(first, "a column can't begin at row")
         self.first = first
         self.bits = None if validity is None else flat_view(validity)
         if self.bits is not None and len(self.bits) * 8 < first + rows:
@@ -133,8 +133,7 @@ class Headers(Slots):
         rows: int,
     ) -> None:
         super().__init__(first, validity, rows)
-        if not isinstance(items, int) or items < 0:
-            raise ValueError(f"there can't be {items!r} headers")
+        check_count(items, "there can't be this number of headers:")
         self._ends = Numbers(first, None, ends, rows=rows + 1, width=4)
         self._items = items
         self._names = Bytes(*names, rows=items)
@@ -153,6 +152,16 @@ class Headers(Slots):
                 raise ValueError(f"a header of row {row} has no name")
             found.append((name.decode(), self._values.get(at)))
         return found
+
+
+def check_count(number: object, what: str) -> None:
+    """Refuses what is no number from 0 on.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(number, int) or not 0 <= number < MOST_ROWS:
+        raise ValueError(f"{what} {number!r}")
 
 
 def flat_view(buffer: object) -> memoryview:
