@@ -27,7 +27,7 @@ from pipeline.schema import spark_fields
 from pipeline.splits import Split
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import DataSourceStreamReader, Filter
+    from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter, Filter
 
 __all__ = ["KserdesSource", "SplitPartition", "read_columns"]
 
@@ -53,6 +53,16 @@ class KserdesSource(DataSource):
         from pipeline.stream import KserdesStreamReader
 
         return KserdesStreamReader(self._planned())
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        from pipeline.sink import make_writer
+
+        return make_writer(dict(self.options), schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from pipeline.sink import make_stream_writer
+
+        return make_stream_writer(dict(self.options), schema, overwrite)
 
     def _planned(self) -> ReadPlan:
         if self._plan is None:

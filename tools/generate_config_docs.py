@@ -12,7 +12,8 @@ from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import OPTIONS, SECTIONS
 from kserdes_config.properties import Kind, Property
 from kserdes_config.reading import accepted
-from pipeline.options import TABLE as SPARK
+from pipeline.options import TABLE as SPARK_READ
+from pipeline.write_options import TABLE as SPARK_WRITE
 from registry.client.config_table import TABLE as REGISTRY
 from serdes import options as serializers
 from tools.pages import ROOT, write_or_check
@@ -56,10 +57,11 @@ The argument `conf` of serializers and deserializers.
 
 SOURCE = """## Spark
 
-Options of the data source `kserdes` (`spark.read.format("kserdes")`), in upper or lower case. Every `kafka.…` option is
-a property of the [Kafka client](#kafka-clients); `kafka.bootstrap.servers` is needed, and `kafka.group.id`,
-`kafka.auto.offset.reset` and `kafka.enable.auto.commit` are refused: offsets are planned by the driver, nothing is
-committed.
+Options of the data source `kserdes`, in upper or lower case. Every `kafka.…` option is a property of the
+[Kafka client](#kafka-clients), in librdkafka's name or in Java's (`kafka.sasl.jaas.config` too);
+`kafka.bootstrap.servers` is needed, and `kafka.auto.offset.reset` and `kafka.enable.auto.commit` are refused: offsets
+are planned by the driver. Every `schema.registry.…` option is a property of the
+[registry client](#registry-client).
 """
 
 FORMATS = (
@@ -132,7 +134,8 @@ def render() -> str:
     lines = [HEAD, *clients(), REGISTRY_CLIENT, *table(REGISTRY.rows), SERIALIZERS]
     for title, rows in FORMATS:
         lines += [f"### {title}", "", *table(rows)]
-    return "\n".join([*lines, SOURCE, *table(SPARK.rows)])
+    lines += [SOURCE, "### Reading", "", *table(SPARK_READ.rows), "### Writing", "", *table(SPARK_WRITE.rows)]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -76,11 +76,12 @@ CLIENT = (
         "tested against stand-ins (moto, a server with Vault's API, doubles), not against the services",
     ),
     (
-        "Spark: `from_registry`, batch source `kserdes`",
+        "Spark: `from_registry`",
         "yes",
-        "Avro, Protobuf, JSON Schema; the source gives raw payloads",
+        "Avro, Protobuf, JSON Schema",
     ),
-    ("Spark: streaming source, sink, encoding", "no", "comes with the pipeline issue"),
+    ("Spark: source, batch and stream", "yes", "all options of Spark's own Kafka source; decodes inside"),
+    ("Spark: sink, batch and stream", "partial", "at least once; exactly-once needs transactions"),
 )
 
 

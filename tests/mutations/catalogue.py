@@ -453,9 +453,9 @@ MUTATIONS: Final = (
         ("tests/unit/pipeline/test_splits.py", "tests/unit/pipeline/test_resolver.py"),
     ),
     Mutation(
-        "a consumer's group of the user reaches Spark's client",
-        "pipeline/options.py",
-        "        if lower in REFUSED:",
+        "offsets are committed by Spark's readers",
+        "pipeline/client_options.py",
+        "        if name in REFUSED:",
         "        if False:",
         ("tests/unit/pipeline/test_options.py",),
     ),

@@ -1,0 +1,155 @@
+"""pipeline.write_options and pipeline.writing: rows of a task to records, on the embedded broker and registry."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kafka_core import Consumer, TopicPartition
+from kafka_core.broker import EmbeddedCluster
+from kafka_core.protocol.messages.produce import ProduceRequest
+from pipeline.errors import OptionError, PlanError, WriteError
+from pipeline.write_options import WriteOptions
+from pipeline.writing import WritePlan, plan_write, write_rows
+from registry import Schema, SchemaRegistryClient
+from registry.dev import RegistryServer, serve
+from serdes.columnar import ColumnarDecoder
+
+ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
+STRUCT = pa.struct([("id", pa.int64())])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[RegistryServer]:
+    with serve() as server:
+        yield server
+
+
+def options(cluster: EmbeddedCluster, **more: str) -> WriteOptions:
+    given = {name.replace("__", "."): value for name, value in more.items()}
+    return WriteOptions.parse({"kafka.bootstrap.servers": cluster.bootstrap_servers, **given})
+
+
+def plan(chosen: WriteOptions, batch: pa.RecordBatch, **types: str) -> WritePlan:
+    names = {"value": "binary", "key": "binary", "topic": "string", **types}
+    columns = {name: names.get(name, "int") for name in batch.schema.names}
+    return pickle.loads(pickle.dumps(plan_write(chosen, columns, batch.schema)))
+
+
+def records(cluster: EmbeddedCluster, topic: str, count: int) -> list[Any]:
+    conf = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
+    with Consumer(conf) as consumer:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        found = consumer.consume(count, timeout=20)
+    assert len(found) == count
+    return found
+
+
+def test_columns_are_those_of_sparks_own_sink(cluster: EmbeddedCluster) -> None:
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "value": [b"1", b"2", b"3"],
+            "key": [b"k", None, None],
+            "topic": ["a", "b", "a"],
+            "partition": pa.array([0, None, 0], pa.int32()),
+            "offset": [7, 8, 9],
+        }
+    )
+    assert write_rows([batch, batch.slice(2)], plan(options(cluster), batch, offset="bigint")) == 4
+    assert [record.value() for record in records(cluster, "a", 3)] == [b"1", b"3", b"3"]
+    assert write_rows([batch], plan(options(cluster, topic="all"), batch, offset="bigint")) == 3
+
+
+def test_a_row_without_a_topic_is_an_error(cluster: EmbeddedCluster) -> None:
+    batch = pa.RecordBatch.from_pydict({"value": [b"1"], "topic": pa.array([None], pa.string())})
+    with pytest.raises(WriteError, match="a row has no topic"):
+        write_rows([batch], plan(options(cluster), batch))
+
+
+def test_structs_are_encoded_with_the_newest_schema(cluster: EmbeddedCluster, registry: RegistryServer) -> None:
+    with SchemaRegistryClient({"url": registry.url}) as client:
+        schema_id = client.register_schema("orders-value", Schema(json.dumps(ORDER), "AVRO"))
+        batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 5}, None, {"id": 6}], STRUCT)})
+        chosen = options(cluster, topic="orders", value__format="avro", schema__registry__url=registry.url)
+        assert write_rows([batch], plan(chosen, batch, value="struct<id:bigint>")) == 3
+        found = [record.value() for record in records(cluster, "orders", 3)]
+        assert found[0][:5] == b"\0" + schema_id.to_bytes(4, "big")
+        decoded = ColumnarDecoder(client.get_schema, Schema(json.dumps(ORDER), "AVRO")).decode(pa.array(found)).struct
+    assert decoded.to_pylist() == [{"id": 5}, None, {"id": 6}]
+
+
+@pytest.mark.parametrize("kind", ["avro", "json"])
+def test_a_schema_is_made_of_the_column_and_registered(
+    cluster: EmbeddedCluster, registry: RegistryServer, kind: str
+) -> None:
+    batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 5}], STRUCT)})
+    more = {"value__format": kind, "schema__registry__url": registry.url, "topic": f"made-{kind}"}
+    with pytest.raises(PlanError, match=f"the schema of subject 'made-{kind}-value' can't be had"):
+        plan(options(cluster, **more), batch, value="struct<id:bigint>")
+    made = plan(options(cluster, autoRegister="true", **more), batch, value="struct<id:bigint>")
+    assert (made.fields[0].schema.schema_type, write_rows([batch], made)) == (kind.upper(), 1)
+
+
+def test_rows_that_do_not_fit_stop_the_task_or_are_dead_letters(
+    cluster: EmbeddedCluster, registry: RegistryServer
+) -> None:
+    batch = pa.RecordBatch.from_pydict({"key": [b"a", b"b"], "value": pa.array([{"id": 2**40}, {"id": 1}], STRUCT)})
+    with SchemaRegistryClient({"url": registry.url}) as client:
+        client.register_schema("bad-value", Schema(json.dumps(ORDER), "AVRO"))
+    more = {"value__format": "avro", "schema__registry__url": registry.url, "topic": "bad"}
+    with pytest.raises(WriteError, match="row 0 of a batch: the value can't be encoded"):
+        write_rows([batch], plan(options(cluster, **more), batch, value="struct<id:bigint>"))
+    lenient = options(cluster, mode="DEADLETTER", deadLetterTopic="bad-letters", **more)
+    write_rows([batch], plan(lenient, batch, value="struct<id:bigint>"))
+    assert [record.key() for record in records(cluster, "bad", 1)] == [b"b"]
+    (letter,) = records(cluster, "bad-letters", 1)
+    assert (letter.key(), json.loads(letter.value())) == (b"a", {"id": 2**40})
+    assert dict(letter.headers())["__dlq.error.code"] == b"BAD_PAYLOAD"
+
+
+def test_what_is_not_delivered_fails_the_task(cluster: EmbeddedCluster) -> None:
+    topic_authorization_failed = 29
+    rule = cluster.intercept(ProduceRequest, lambda request, context: topic_authorization_failed)
+    batch = pa.RecordBatch.from_pydict({"value": [b"1"]})
+    try:
+        with pytest.raises(WriteError, match=r"refused\[0\]: a record was not delivered: .*[Aa]uthoriz"):
+            write_rows([batch], plan(options(cluster, topic="refused"), batch))
+    finally:
+        cluster.stop_intercepting(rule)
+
+
+@pytest.mark.parametrize(
+    ("columns", "more", "text"),
+    [
+        ({"key": "binary"}, {"topic": "t"}, "a column 'value' is needed: the columns are key"),
+        ({"value": "binary"}, {}, 'Give the option "topic"'),
+        ({"value": "struct<a:int>"}, {"topic": "t"}, 'option "value.format" encodes structs'),
+        ({"value": "binary", "partition": "bigint"}, {"topic": "t"}, "'partition' must be int, not bigint"),
+        (
+            {"value": "binary"},
+            {"topic": "t", "value__format": "avro", "schema__registry__url": "http://x"},
+            "must be a struct",
+        ),
+        ({"value": "binary"}, {"topic": "t", "delivery": "exactly-once"}, "needs transactions"),
+        ({"value": "binary"}, {"topc": "t"}, "did you mean 'topic'"),
+        ({"value": "binary"}, {"topic": "t", "value__format": "avro"}, "schema.registry.url"),
+        ({"value": "binary"}, {"topic": "t", "mode": "DEADLETTER"}, "need each other"),
+        ({"value": "binary"}, {"topic": "t", "subscribe": "t"}, "an option of reading"),
+    ],
+)
+def test_wrong_frames_and_options_are_said(
+    cluster: EmbeddedCluster, columns: dict[str, str], more: dict[str, str], text: str
+) -> None:
+    with pytest.raises(OptionError, match=text):
+        plan_write(options(cluster, **more), columns, pa.schema([(name, pa.binary()) for name in columns]))
