@@ -356,3 +356,35 @@ def wrong_then_right(limit_s: float, mechanism: str) -> None:
             producer.produce(TOPIC, b"second", on_delivery=report)
             assert producer.flush(LIMIT_S) == 0
         assert reports[1:] == [(None, b"second")]
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+def test_what_a_topic_made_anew_has_no_partition_for_fails_long_before_its_time_is_over(
+    cluster: EmbeddedCluster, idempotent: bool
+) -> None:
+    """confluent-kafka reports it at once, too; until it did, message.timeout.ms had to pass."""
+    found: list[tuple[int, int | None]] = []
+    conf = {
+        **QUICK,
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "message.timeout.ms": 300_000,
+        "enable.idempotence": idempotent,
+        "topic.metadata.refresh.interval.ms": 100,
+    }
+    with Producer(conf) as producer:
+        rule = cluster.intercept(ProduceRequest, lambda request, context: KafkaError.NOT_LEADER_FOR_PARTITION)
+        for partition in (0, 1):
+            producer.produce(
+                TOPIC,
+                b"%d" % partition,
+                partition=partition,
+                on_delivery=lambda error, message: found.append((message.partition(), error and error.code())),
+            )
+        ends_s = time.monotonic() + LIMIT_S
+        while rule.seen < 2 and time.monotonic() < ends_s:
+            time.sleep(0.01)
+        cluster.delete_topic(TOPIC)
+        cluster.create_topic(TOPIC, 1)
+        cluster.stop_intercepting(rule)
+        assert producer.flush(LIMIT_S) == 0
+    assert sorted(found) == [(0, None), (1, KafkaError._UNKNOWN_PARTITION)]

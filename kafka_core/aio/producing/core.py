@@ -374,6 +374,7 @@ class ProducerCore:
             if count is not None:
                 self._set_count(topic, count)
         self.batcher.use_view(view)
+        self._react(self.batcher.fail_lacking(self._clock.monotonic()))
         self._mind_leaderless()
         self.drain()
 

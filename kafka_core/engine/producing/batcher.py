@@ -21,6 +21,8 @@ from kafka_core.protocol.messages.produce import PartitionProduceResponse, Produ
 
 UNKNOWN_OFFSET: Final = -1
 NO_LOG_APPEND_TIME: Final = -1
+LACKING_S: Final = 1.0
+"""How long views must have said that a partition is not there any more."""
 PURGED_IN_FLIGHT: Final = "purged after it was sent: it may or may not be in the log"
 
 _SEQUENCE_ERRORS: Final = frozenset({KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, KafkaError.UNKNOWN_PRODUCER_ID})
@@ -227,6 +229,25 @@ class Batcher:
                 lane.change_topic(topic_id)
             if leader != lane.leader:
                 self._move(lane, leader)
+
+    def fail_lacking(self, now_s: float) -> Reaction:
+        """What waits for a partition that its topic, made anew with fewer of them, lacks: it fails.
+
+        Call it after `use_view`. Two views must say so: one may come from a broker that lags behind.
+        """
+        reaction = Reaction()
+        for lane in self._lanes.values():
+            count = self._view.partition_count(lane.topic)
+            if not lane.made_anew or count is None or lane.partition < count:
+                lane.lacking_since_s = None
+            elif lane.lacking_since_s is None:
+                lane.lacking_since_s = now_s
+            elif now_s - lane.lacking_since_s >= LACKING_S:
+                text = f"{lane.topic} was deleted and created again with {count} partitions, without {lane.partition}"
+                error = KafkaError(KafkaError._UNKNOWN_PARTITION, text)
+                self._purge_lane(lane, error, error, reaction)
+                self._queued.get(lane.leader, {}).pop(lane, None)
+        return reaction
 
     # ---- what became of a request
 

@@ -129,7 +129,9 @@ class Lane:
         queue: Batches to be sent, in order.
         in_flight: Batches sent and not answered, in order, those that were reported meanwhile included.
         flight_node: To whom those in flight were sent. `flight_topic_id`: the topic that they were sent to.
-        topic_id: Which topic of that name is there now; the zero UUID where the brokers have no ids.
+        topic_id: Which topic of that name is there now; the zero UUID where the brokers have no ids. `made_anew`: it is
+            not the first one.
+        lacking_since_s: Since when the topic made anew is known to lack this partition; None if it is not.
         failures: Failed tries since the last success; above 0 the lane sends one batch at a time.
         last_error: Why its last try failed; None after a success.
         retry_at_s: Nothing is sent before that time.
@@ -143,8 +145,10 @@ class Lane:
         "flight_node",
         "flight_topic_id",
         "in_flight",
+        "lacking_since_s",
         "last_error",
         "leader",
+        "made_anew",
         "partition",
         "queue",
         "retry_at_s",
@@ -161,6 +165,8 @@ class Lane:
         self.in_flight: list[Delivery] = []
         self.flight_node: int | None = None
         self.flight_topic_id = self.topic_id = ZERO_UUID
+        self.made_anew = False
+        self.lacking_since_s: float | None = None
         self.failures = 0
         self.last_error: KafkaError | None = None
         self.retry_at_s = 0.0
@@ -237,6 +243,7 @@ class Lane:
 
     def change_topic(self, topic_id: UUID) -> None:
         """The topic of that name is another one now (deleted and created again): its log knows no sequences of ours."""
+        self.made_anew = self.made_anew or self.topic_id != ZERO_UUID
         self.topic_id = topic_id
         if self.sequence is not None:
             self.sequence.known = False

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_core.engine.producing.batcher import BatcherRules
+from kafka_core.engine.producing.batcher import LACKING_S, BatcherRules
 from kafka_core.engine.producing.sequences import MAX_EPOCH, IdentityPhase, ProducerIdentity
 from kafka_core.errors import AuthError, KafkaError
 from kafka_core.protocol.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
@@ -341,6 +341,44 @@ def test_a_topic_that_is_away_for_a_while_is_still_the_same() -> None:
     driver.batcher.use_view(view({}, topic="another"))
     driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))
     assert names(driver.take()) == ["b"]
+
+
+def test_what_a_topic_made_anew_has_no_partition_for_fails_when_two_views_have_said_so() -> None:
+    driver = Driver()
+    driver.batcher.use_view(view({0: 1, 1: 1}, topic_id=UUID(int=1)))
+    driver.add("a", "b", partition=1)
+    driver.add("c")
+    driver.take()
+    for seen_s in (0.0, LACKING_S / 2, LACKING_S / 2):
+        driver.clock.advance(seen_s)
+        assert driver.settled == []
+        driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=2)))
+        driver.note(driver.batcher.fail_lacking(driver.clock.monotonic()))
+    assert driver.outcome() == [("a", KafkaError._UNKNOWN_PARTITION), ("b", KafkaError._UNKNOWN_PARTITION)]
+    driver.batcher.use_view(view({0: 1, 1: 1}, topic_id=UUID(int=2)))
+    assert driver.batcher.leaderless_topics() == set()
+
+
+@pytest.mark.parametrize("views", [[{0: 1}, {0: 1, 1: 1}, {0: 1}], [{0: 1}, {}, {0: 1}]], ids=["lagging", "away"])
+def test_a_partition_that_one_view_lacks_is_waited_for(views: list[dict[int, int | None]]) -> None:
+    driver = Driver()
+    driver.batcher.use_view(view({0: 1, 1: 1}, topic_id=UUID(int=1)))
+    driver.add("a", partition=1)
+    for leaders in views:
+        driver.batcher.use_view(view(leaders, topic_id=UUID(int=2), topic=TOPIC if leaders else "another"))
+        driver.note(driver.batcher.fail_lacking(driver.clock.monotonic()))
+        driver.clock.advance(LACKING_S)
+    assert driver.settled == []
+
+
+def test_a_topic_that_is_the_same_is_believed_to_keep_its_partitions() -> None:
+    driver = Driver()
+    driver.add("a", partition=1)
+    for _ in range(3):
+        driver.batcher.use_view(view({0: 1}, topic_id=UUID(int=1)))  # the first id: from a broker that lags behind
+        driver.note(driver.batcher.fail_lacking(driver.clock.monotonic()))
+        driver.clock.advance(LACKING_S)
+    assert driver.settled == []
 
 
 def test_retries_end_with_the_last_error() -> None:
