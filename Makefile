@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes faults clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-spark faults clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -150,6 +150,9 @@ generate: env ## write the generated files again (needs Maven and Java)
 
 bench: kernels bench-serdes ## rates as ratios to the peers: serializers, registry client, clients on one real broker
 	@$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+
+bench-spark: kernels ## Spark's functions of ours against the JVM's own (Java, Maven)
+	@$(BIN)/python -m benchmarks.spark $(BENCH_ARGS)
 
 bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes

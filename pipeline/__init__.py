@@ -20,7 +20,10 @@ from pipeline.errors import (
 )
 
 try:
+    from pipeline.frames import decode_frame, encode_frame
+    from pipeline.functions import explain_schema, infer_schema, register_functions, schema_id, to_registry
     from pipeline.plan import forget_plans
+    from pipeline.splitting import split
     from pipeline.udf import from_registry, tune
 except ModuleNotFoundError as error:
     if error.name not in ("pyarrow", "pyspark"):
@@ -41,7 +44,15 @@ __all__ = [
     "RowError",
     "SchemaChangedError",
     "WriteError",
+    "decode_frame",
+    "encode_frame",
+    "explain_schema",
     "forget_plans",
     "from_registry",
+    "infer_schema",
+    "register_functions",
+    "schema_id",
+    "split",
+    "to_registry",
     "tune",
 ]

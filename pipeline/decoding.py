@@ -19,7 +19,7 @@ from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError,
 from pipeline.modes import Fault, Mode, RowCode, fault_of
 from pipeline.plan import DecodePlan, Part
 from pipeline.resolver import Rules, SnapshotResolver, bare, client_of
-from pipeline.roots import ROOT, framed_as_objects, has_record, wrapped
+from pipeline.roots import ROOT, framed_as_objects, has_record, path_in_root, wrapped
 from pipeline.ruled import RuledRows
 from pipeline.schema import spark_arrow_type
 from registry import Schema, SchemaRegistryError
@@ -77,12 +77,14 @@ class PartDecoder:
             if snapshot.rules():
                 self._ruled = RuledRows(plan, snapshot, self.resolver)
         self._root = False
+        self._reader, self._options = reader, options
         try:
             self._decoder = self._made(reader, options)
         except SerializationError as error:
             self._root = True
+            self._options = _below(options)
             try:
-                self._decoder = self._made(reader, _below(options))
+                self._decoder = self._made(reader, self._options)
             except (SerializationError, ValueError):
                 told = f"subject {snapshot.subject!r}: the reader schema can't be used: {error}"
                 raise PlanError(told) from error
@@ -91,7 +93,12 @@ class PartDecoder:
         self.type: pa.DataType = self._kind.field(0).type if self._root else self._kind
 
     def _made(self, reader: Schema, options: ColumnOptions) -> ColumnarDecoder:
-        resolver, shape = self.resolver, self._shape
+        """A decoder; of rows whose rules have run, if rules run over the rows of this part."""
+        resolver, ruled = self.resolver, self._ruled is not None
+
+        def shape(schema: Schema) -> Schema:
+            return self._shape(bare(schema) if ruled else schema)
+
         return ColumnarDecoder(
             lambda schema_id: shape(resolver(schema_id)),
             shape(reader),
@@ -123,11 +130,12 @@ class PartDecoder:
             if self._ruled is not None:
                 frames, ids, faults = self._ruled.run(frames, ids)
             if self._root and self.part.snapshot.reader.schema_type == "JSON":
-                frames = framed_as_objects(frames, ids is not None)
+                frames = framed_as_objects(frames, ids)
             result = self._decoder.decode(frames, ids)
         except UnappliedRulesError as error:
             if self._plan.rules is Rules.RUN and self._ruled is None:
                 self._ruled = RuledRows(self._plan, self.part.snapshot, self.resolver)
+                self._decoder = self._made(self._reader, self._options)
                 return self.read(*given)
             raise PlanError(f"a schema that was registered after the job was planned can't be used: {error}") from error
         except SchemaRegistryError as error:
@@ -153,8 +161,7 @@ class PartDecoder:
         name = rows.name_of(row)
         fault = fault_of(row, self._code(name), text, name if isinstance(name, int) else None)
         if self._root and fault.path is not None:
-            path = fault.path.removeprefix(ROOT).removeprefix(".") or None
-            fault = dataclasses.replace(fault, path=path)
+            fault = dataclasses.replace(fault, path=path_in_root(fault.path))
         return fault
 
     def _code(self, name: int | bytes | None) -> RowCode:
@@ -172,7 +179,8 @@ class PartDecoder:
         """
         snapshot = self.part.snapshot
         if self._plan.evolution == "restart" and snapshot.newest and snapshot.subject:
-            newest = client_of(snapshot.registry).get_version(snapshot.subject, "latest")
+            client = client_of(snapshot.registry)
+            newest = client.get_version(snapshot.subject, max(client.get_versions(snapshot.subject)))
             later = dataclasses.replace(snapshot, reader=newest.schema, schemas={}, guids={})
             plan = dataclasses.replace(self._plan, parts=(Part("", "", later),), evolution="ignore")
             if newest.schema != snapshot.reader and PartDecoder(plan, plan.parts[0]).type != self.type:

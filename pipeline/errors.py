@@ -41,7 +41,7 @@ class PlanError(PipelineError):
 
 
 class RowError(PipelineError):
-    """A payload that can't be decoded, in mode FAILFAST.
+    """A payload that can't be decoded, or a value that can't be encoded, in mode FAILFAST.
 
     Attributes:
         row: index of the first such row in its Arrow batch.
@@ -52,6 +52,7 @@ class RowError(PipelineError):
         topic: of the record; it and the next two are known to `decode_frame` and to the source, and None elsewhere.
         partition: of the record.
         offset: of the record.
+        verb: `decoded` or `encoded`.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class RowError(PipelineError):
         topic: str | None = None,
         partition: int | None = None,
         offset: int | None = None,
+        verb: str = "decoded",
     ) -> None:
         super().__init__(row, reason)
         self.row = row
@@ -75,11 +77,14 @@ class RowError(PipelineError):
         self.topic = topic
         self.partition = partition
         self.offset = offset
+        self.verb = verb
 
     def __str__(self) -> str:
         place = f"row {self.row} of a batch"
         if self.topic is not None:
             place = f"topic {self.topic}, partition {self.partition}, offset {self.offset}"
+        if self.verb != "decoded":
+            return f"{place} can't be {self.verb}: {self.reason} (mode PERMISSIVE would make it null)"
         return (
             f"{place} can't be decoded: {self.reason}"
             " (mode PERMISSIVE would make it null; error_field='…' would keep this text beside it)"

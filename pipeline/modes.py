@@ -52,6 +52,8 @@ class RowCode(enum.StrEnum):
     """The payload is not of its schema."""
     RULE_FAILED = "RULE_FAILED"
     """The deserializer that runs the schema's rules refused it."""
+    BAD_VALUE = "BAD_VALUE"
+    """The value can't be written with its schema."""
 
 
 @dataclass(frozen=True, slots=True)

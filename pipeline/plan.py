@@ -320,9 +320,12 @@ def plan_for(registry: Mapping[str, object], arguments: DecodeArguments) -> Deco
 
 
 def forget_plans() -> None:
-    """Forgets all plans of this process: the next `from_registry` asks the registry for the newest schemas."""
+    """Forgets all plans of this process: the next `from_registry` or `to_registry` asks the registry again."""
+    from pipeline.encoding import forget_encode_plans
+
     with _lock:
         _plans.clear()
+    forget_encode_plans()
 
 
 def _asked(arguments: DecodeArguments) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from registry.client.config_table import TABLE
 from registry.schemas.references import resolve_all
 from serdes.columnar import reading_rules, rules_refused
 
-__all__ = ["Chosen", "Rules", "Snapshot", "SnapshotResolver", "client_of", "take_snapshot", "travelling_conf"]
+__all__ = [
+    "Chosen",
+    "Rules",
+    "Snapshot",
+    "SnapshotResolver",
+    "client_of",
+    "remembering",
+    "take_snapshot",
+    "travelling_conf",
+]
 
 ReferenceKey = tuple[str, int]
 """Subject and version, as a schema reference names them."""
@@ -152,18 +161,18 @@ def take_snapshot(
     told = f"subject {subject!r}" if subject is not None else f"schema id {chosen.schema_id}"
     try:
         with SchemaRegistryClient(resolved(registry)) as client:
-            remembering = _remembering(client, references)
+            resolve = remembering(client, references)
             found = _versions(client, subject)
             if rules is Rules.REFUSE:
                 _refuse_rules(str(subject), found)
             for registered in found:
-                resolve_all(registered.schema, remembering)
+                resolve_all(registered.schema, resolve)
             schemas = {registered.schema_id: registered.schema for registered in found}
             if chosen.schema_id is not None and chosen.schema_id not in schemas:
                 schemas[chosen.schema_id] = client.get_schema(chosen.schema_id)
-                resolve_all(schemas[chosen.schema_id], remembering)
+                resolve_all(schemas[chosen.schema_id], resolve)
             if chosen.name is not None and has_record is not None:
-                found = [one for one in found if has_record(one.schema, remembering, chosen.name)]
+                found = [one for one in found if has_record(one.schema, resolve, chosen.name)]
     except OptionError:
         raise
     except (SchemaRegistryError, ValueError) as error:
@@ -211,7 +220,7 @@ def _refuse_rules(subject: str, versions: Sequence[RegisteredSchema]) -> None:
             )
 
 
-def _remembering(client: SchemaRegistryClient, kept: dict[ReferenceKey, Schema]) -> Callable[[SchemaReference], Schema]:
+def remembering(client: SchemaRegistryClient, kept: dict[ReferenceKey, Schema]) -> Callable[[SchemaReference], Schema]:
     """A resolver of references that keeps what it finds."""
 
     def resolve(reference: SchemaReference) -> Schema:
@@ -271,7 +280,7 @@ class SnapshotResolver:
         if schema is None:
             client = client_of(self._snapshot.registry)
             schema = ask(client)
-            resolve_all(schema, _remembering(client, self._references))
+            resolve_all(schema, remembering(client, self._references))
             if self._arrived is not None:
                 schema = self._arrived(schema)
             self._found[name] = schema

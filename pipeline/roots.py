@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from registry import Schema, SchemaReference
 from serdes.errors import SerializationError
 from serdes.formats.avro.codec import load as load_avro
+from serdes.formats.json.codec import loads
 
-__all__ = ["ROOT", "framed_as_objects", "has_record", "wrapped"]
+__all__ = ["ROOT", "framed_as_objects", "has_record", "path_in_root", "wrapped"]
 
 ROOT: Final = "value"
 """The field that holds a root that is no record."""
@@ -57,23 +57,31 @@ def _moved(inner: Any) -> Any:
     return made
 
 
-def framed_as_objects(frames: pa.Array, headed: bool) -> pa.Array:
-    """Frames of JSON documents with an object around each document.
+def framed_as_objects(frames: pa.Array, ids: pa.Array | None) -> pa.Array:
+    """Frames of JSON documents with an object around each document; what is no document stays as it is.
 
     Args:
         frames: a binary array.
-        headed: whether a header names the schema, so that frames are documents alone.
+        ids: headers that name schemas; where there is one the frame is a document alone.
     """
-    frames = frames.cast(pa.binary())
-    if headed:
-        heads, documents = pa.scalar(b"", pa.binary()), frames
-    else:
-        long = pc.equal(pc.binary_slice(frames, 0, 1), MAGIC_GUID)
-        heads = pc.if_else(long, pc.binary_slice(frames, 0, GUID_SIZE), pc.binary_slice(frames, 0, ID_SIZE))
-        documents = pc.if_else(long, pc.binary_slice(frames, GUID_SIZE), pc.binary_slice(frames, ID_SIZE))
-    opening, closing = f'{{"{ROOT}":'.encode(), b"}"
-    joined: pa.Array = pc.binary_join_element_wise(heads, opening, documents, closing, b"")
-    return joined
+    headers = [None] * len(frames) if ids is None else ids.to_pylist()
+    rows = zip(frames.to_pylist(), headers, strict=True)
+    made = [None if frame is None else _object(frame, header is not None) for frame, header in rows]
+    return pa.array(made, pa.binary())
+
+
+def _object(frame: bytes, headed: bool) -> bytes:
+    size = 0 if headed else GUID_SIZE if frame[:1] == MAGIC_GUID else ID_SIZE
+    try:
+        loads(frame[size:])  # `1, "value": 2` is none, but would be in an object
+    except SerializationError:
+        return frame
+    return b'%b{"%b":%b}' % (frame[:size], ROOT.encode(), frame[size:])
+
+
+def path_in_root(path: str) -> str | None:
+    """A path in a wrapped schema's values as one in the root; None for the root itself."""
+    return path.removeprefix(f"{NAME}.").removeprefix(ROOT).removeprefix(".") or None
 
 
 def has_record(schema: Schema, resolve: Callable[[SchemaReference], Schema], wanted: str) -> bool:

@@ -448,8 +448,8 @@ MUTATIONS: Final = (
     Mutation(
         "the oldest version is the reader's schema",
         "pipeline/resolver.py",
-        "newest = found[-1].schema",
-        "newest = found[0].schema",
+        "reader = found[-1].schema",
+        "reader = found[0].schema",
         ("tests/unit/pipeline/test_splits.py", "tests/unit/pipeline/test_resolver.py"),
     ),
     Mutation(

@@ -1,0 +1,229 @@
+"""Spark functions against the JVM's own: `from_registry`, `decode_frame`, `to_registry` beside from_avro and from_json.
+
+`python -m benchmarks.spark [rows]` prints, for each path, rows per second of wall time and of CPU time (driver, JVM and
+Python workers together), medians of interleaved rounds, as ratios to the JVM's function in the same run. local[2], the
+order record of 12 fields from parquet to the sink `noop`. spark-avro's jar is fetched by Maven (tests/spark_jars) and
+kept in `$KSERDES_CACHE`; a spark-protobuf that fits this Spark is not on Maven Central, so Protobuf has no peer here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.serdes import JSON_ORDER, ORDER, text_of
+from pipeline import decode_frame, encode_frame, from_registry, infer_schema, to_registry, tune
+from registry import SchemaRegistryClient
+from serdes import MessageField, SerializationContext
+from serdes.avro import AvroSerializer
+from serdes.json_schema import JSONSerializer
+from tools.real_kafka import cache_dir
+
+ROWS = 1_000_000
+ROUNDS = 3
+FILES = 8
+POM = Path(__file__).resolve().parent.parent / "tests" / "spark_jars" / "pom.xml"
+INPUT_PATH = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
+TUNED = (INPUT_PATH, "spark.sql.execution.arrow.maxBytesPerBatch", "spark.sql.execution.arrow.maxRecordsPerBatch")
+
+Job = Callable[[], Any]
+"""Makes the DataFrame that is then run."""
+
+
+def jars() -> list[Path]:
+    """spark-avro's jar, fetched if it is not in the cache.
+
+    Raises:
+        RuntimeError: Maven is missing or fails.
+    """
+    folder = cache_dir() / "spark-jars"
+    found = sorted(folder.glob("spark-avro*.jar"))
+    if found:
+        return found
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise RuntimeError(f"no Maven found, and {folder} does not hold spark-avro")
+    goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    done = subprocess.run(
+        [maven, "-q", "-B", "-f", str(POM), *goal], capture_output=True, text=True, timeout=540, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"Maven could not fetch spark-avro: {done.stdout[-500:]}")
+    return sorted(folder.glob("spark-avro*.jar"))
+
+
+@contextmanager
+def session() -> Iterator[Any]:
+    """A session of two cores whose workers run this Python."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master("local[2]").appName("kserdes-bench").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    spark = builder.config("spark.jars", ",".join(map(str, jars()))).config("spark.driver.memory", "2g").getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and all below it, ended ones included where a parent has waited for them."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    parents: dict[int, int] = {}
+    spent: dict[int, float] = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        spent[int(folder.name)] = sum(map(int, fields[11:15])) / ticks
+    return sum(one for pid, one in spent.items() if _is_below(pid, parents))
+
+
+def _is_below(pid: int, parents: dict[int, int]) -> bool:
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        pid = parents.get(pid, 0)
+    return False
+
+
+def run(frame: Any) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def write_frames(folder: Path, frames: list[bytes], rows: int) -> None:
+    folder.mkdir()
+    table = pa.table({"value": pa.array([frames[n % len(frames)] for n in range(rows // FILES)], pa.binary())})
+    for number in range(FILES):
+        pq.write_table(table, folder / f"{number}.parquet", use_dictionary=False)
+
+
+def measure(spark: Any, contestants: dict[str, tuple[bool, Job]], rows: int, peer: str) -> None:
+    """Runs all in turn and prints rates, and ratios to the peer.
+
+    Args:
+        spark: the session.
+        contestants: name → whether the session is tuned, and what is run.
+        rows: of each run.
+        peer: the name to compare with.
+    """
+    walls: dict[str, list[float]] = {name: [] for name in contestants}
+    cpus: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(ROUNDS + 1):
+        for name, (tuned, job) in contestants.items():
+            for option in TUNED:
+                spark.conf.unset(option)
+            if tuned:
+                tune(spark)
+            wall, cpu = time.perf_counter(), cpu_s()
+            run(job())
+            if number:  # the first round warms up
+                walls[name].append(time.perf_counter() - wall)
+                cpus[name].append(cpu_s() - cpu)
+    best_wall = statistics.median(walls[peer])
+    best_cpu = statistics.median(cpus[peer])
+    for name in contestants:
+        wall, cpu = statistics.median(walls[name]), statistics.median(cpus[name])
+        print(
+            f"  {name:<44} {rows / wall / 1e6:6.2f} M rows/s {best_wall / wall:6.2f}x"
+            f"   {cpu * 1e6 / rows:6.2f} us CPU {best_cpu / cpu:6.2f}x"
+        )
+
+
+def main(rows: int) -> None:
+    """Prints the table."""
+    from pyspark.sql import functions
+    from pyspark.sql.avro.functions import from_avro, to_avro
+
+    conf = {"url": f"mock://bench-{uuid.uuid4()}"}
+    order = text_of("order.avsc")
+    with tempfile.TemporaryDirectory() as name, SchemaRegistryClient(conf) as client, session() as spark:
+        folder = Path(name)
+        avro = AvroSerializer(client, order)(ORDER, SerializationContext("orders", MessageField.VALUE))
+        assert avro is not None
+        write_frames(folder / "avro", [avro], rows)
+        raw = spark.read.parquet(str(folder / "avro"))
+        schema = json.dumps(json.loads(order))
+        jvm = from_avro(functions.expr("substring(value, 6)"), schema).alias("v")
+
+        def ours(**more: Any) -> Any:
+            return from_registry("value", conf, topic="orders", **more).alias("v")
+
+        def framed(**more: Any) -> Any:
+            return decode_frame(raw, "value", conf, topic="orders", **more)
+
+        print(f"Avro, order of 12 fields, {rows} rows, parquet to noop, local[2]; peer: from_avro")
+        decoding: dict[str, tuple[bool, Job]] = {
+            "from_avro (JVM)": (False, lambda: raw.select(jvm)),
+            "from_registry, default": (False, lambda: raw.select(ours())),
+            "from_registry, tuned": (True, lambda: raw.select(ours())),
+            "decode_frame, default": (False, framed),
+            "decode_frame, tuned": (True, framed),
+            "from_registry, tuned, 2 of 12 columns": (True, lambda: raw.select(ours(columns=["id", "total"]))),
+            "decode_frame, tuned, 2 of 12 columns": (True, lambda: framed(columns=["id", "total"])),
+        }
+        measure(spark, decoding, rows, "from_avro (JVM)")
+        print("A filter on a decoded field; peer: the same without it")
+        filtering: dict[str, tuple[bool, Job]] = {
+            "without": (True, lambda: raw.select(ours()).select("v.*")),
+            "where v.quantity >= 0": (True, lambda: raw.select(ours()).where("v.quantity >= 0").select("v.*")),
+        }
+        measure(spark, filtering, rows, "without")
+        raw.limit(rows).select(jvm).write.parquet(str(folder / "values"))
+        values = spark.read.parquet(str(folder / "values"))
+        print("Encoding; peer: to_avro")
+        encoding: dict[str, tuple[bool, Job]] = {
+            "to_avro (JVM)": (False, lambda: values.select(to_avro("v"))),
+            "to_registry, default": (False, lambda: values.select(to_registry("v", conf, topic="out", schema=order))),
+            "to_registry, tuned": (True, lambda: values.select(to_registry("v", conf, topic="out", schema=order))),
+            "encode_frame, tuned": (True, lambda: encode_frame(values, "v", conf, topic="out", schema=order)),
+        }
+        measure(spark, encoding, rows, "to_avro (JVM)")
+        json_rows(spark, client, conf, folder, rows // 2)
+
+
+def json_rows(spark: Any, client: SchemaRegistryClient, conf: dict[str, str], folder: Path, rows: int) -> None:
+    """JSON against from_json."""
+    from pyspark.sql import functions
+
+    schema = text_of("order.schema.json")
+    value: Any = JSON_ORDER
+    frame = JSONSerializer(schema, client)(value, SerializationContext("json", MessageField.VALUE))
+    assert frame is not None
+    write_frames(folder / "json", [frame], rows)
+    raw = spark.read.parquet(str(folder / "json"))
+    ours = from_registry("value", conf, topic="json").alias("v")
+    told = infer_schema(conf, topic="json")
+    jvm = functions.from_json(functions.expr("cast(substring(value, 6) as string)"), told).alias("v")
+    print(f"JSON, order of 12 fields, {rows} rows; peer: from_json")
+    contestants: dict[str, tuple[bool, Job]] = {
+        "from_json (JVM)": (False, lambda: raw.select(jvm)),
+        "from_registry, default": (False, lambda: raw.select(ours)),
+        "from_registry, tuned": (True, lambda: raw.select(ours)),
+        "decode_frame, tuned": (True, lambda: decode_frame(raw, "value", conf, topic="json")),
+    }
+    measure(spark, contestants, rows, "from_json (JVM)")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
