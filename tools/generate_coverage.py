@@ -18,7 +18,11 @@ CLIENT = (
     ("Producer: transactions (KIP-98)", "wire only", "`transactional.id` is refused by the configuration"),
     ("Consumer: assign, seek, pause, positions, offsets by time, read_committed, fetch sessions (KIP-227)", "yes", ""),
     ("Consumer groups, classic protocol: range, round-robin, cooperative-sticky, static members", "yes", ""),
-    ("Consumer groups, KIP-848 (`group.protocol=consumer`)", "wire only", "refused by the configuration"),
+    (
+        "Consumer groups, KIP-848 (`group.protocol=consumer`), and live groups that change between both protocols",
+        "yes",
+        "docs/guide/groups.md",
+    ),
     ("Share groups (KIP-932)", "wire only", "`ShareConsumer` and its names are not there"),
     ("Admin: topics, partitions, configs, groups, group offsets, list offsets, cluster", "yes", ""),
     ("Admin: ACLs, SCRAM users, delete records, elections", "yes", ""),

@@ -97,6 +97,11 @@ class ConsumerProtocolGroup(RuleBasedStateMachine):
     def everybody_works(self, rounds: int) -> None:
         self.rounds(rounds)
 
+    @rule(rounds=st.integers(4, 12), pick=st.integers(0, 9))
+    def everybody_works_while_one_is_busy(self, rounds: int, pick: int) -> None:
+        """One application polls and its heartbeats go on, but its callback does not come to its end."""
+        self.rounds(rounds, busy=self.clients[pick % len(self.clients)])
+
     @rule(pick=st.integers(0, 9))
     def callback_begins(self, pick: int) -> None:
         self.begin_callback(self.clients[pick % len(self.clients)])
@@ -249,7 +254,7 @@ class ConsumerProtocolGroup(RuleBasedStateMachine):
             if client.running is None and not client.dead:
                 assert client.reads == client.membership.owned
 
-    def rounds(self, count: int) -> None:
+    def rounds(self, count: int, busy: Client | None = None) -> None:
         for _ in range(count):
             self.pass_time(0.5)
             for client in self.clients:
@@ -257,11 +262,13 @@ class ConsumerProtocolGroup(RuleBasedStateMachine):
                     continue
                 client.last_poll_s = self.now_s()
                 client.membership.polled()
-                self.begin_callback(client)
-                self.end_callback(client)
+                if client is not busy:
+                    self.begin_callback(client)
+                    self.end_callback(client)
                 for _ in range(4):
                     self.step(client)
                 self.nobody_shares_a_partition()
+                self.the_coordinator_gives_nothing_twice()
 
     def teardown(self) -> None:
         """Left alone, with everybody polling, all who want to be members share everything."""

@@ -211,6 +211,9 @@ class ConsumerMembership:
             return
         self._apply(event)
         if self.state in (State.REVOKING, State.ASSIGNING):
+            # To be said even if it was said before: the coordinator waits for words that come after its own.
+            for said in (self._sent, self._said):
+                said.pop("topic_partitions", None)
             self._reconcile()
         elif self.state is State.LOSING:
             self._join()
@@ -361,7 +364,6 @@ class ConsumerMembership:
         if request is not None and request is not self._in_flight:
             return
         self._in_flight = None
-        self._sent = {}
         if self.state in (State.LEAVING, State.EXPELLED):
             if self._leave_sent:
                 self._left()

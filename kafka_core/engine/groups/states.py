@@ -62,8 +62,8 @@ MOVES: Final[Mapping[State, frozenset[State]]] = {
 CONSUMER_MOVES: Final[Mapping[State, frozenset[State]]] = {
     State.IDLE: frozenset({State.JOINING}),
     State.JOINING: frozenset({State.REVOKING, State.ASSIGNING, State.STABLE}) | _ANYTIME,
-    State.REVOKING: frozenset({State.ASSIGNING, State.ACKNOWLEDGING}) | _ANYTIME,
-    State.ASSIGNING: frozenset({State.REVOKING, State.ACKNOWLEDGING}) | _ANYTIME,
+    State.REVOKING: frozenset({State.ASSIGNING, State.ACKNOWLEDGING, State.JOINING}) | _ANYTIME,
+    State.ASSIGNING: frozenset({State.REVOKING, State.ACKNOWLEDGING, State.JOINING}) | _ANYTIME,
     State.ACKNOWLEDGING: frozenset({State.REVOKING, State.ASSIGNING, State.STABLE, State.JOINING}) | _ANYTIME,
     State.STABLE: frozenset({State.REVOKING, State.ASSIGNING, State.ACKNOWLEDGING, State.JOINING}) | _ANYTIME,
     State.LOSING: frozenset({State.JOINING, State.LEAVING, State.EXPELLED, State.FATAL}),

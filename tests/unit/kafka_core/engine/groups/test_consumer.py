@@ -154,6 +154,33 @@ def test_another_assignment_that_comes_during_a_callback_is_taken_after_it() -> 
     assert rig.member.identity().generation_id == 6
 
 
+def test_what_was_taken_and_given_up_again_before_a_word_of_it_is_acknowledged() -> None:
+    rig = Rig()
+    rig.member.subscribe({"t"})
+    rig.beat((T, 0), epoch=5)
+    rig.beat(epoch=5)  # taken back while the callback of its assignment runs
+    assert rig.done(EventKind.ASSIGN) == {T0}
+    assert rig.done(EventKind.REVOKE) == {T0}
+    assert rig.state() is State.ACKNOWLEDGING
+    assert rig.sent().topic_partitions == []  # as the first heartbeat said, but the coordinator waits for it
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_member_that_is_fenced_during_a_callback_joins_again(begun: bool) -> None:
+    rig = Rig()
+    rig.member.subscribe({"t"})
+    rig.beat((T, 0), epoch=5)
+    event = rig.member.event
+    assert event is not None
+    if begun:
+        rig.member.started(event)
+    rig.beat(epoch=0, code=KafkaError.FENCED_MEMBER_EPOCH)
+    if begun:  # it is carried out to the end, and lost then
+        assert rig.done(EventKind.LOST) == {T0}
+    assert rig.state() is State.JOINING
+    assert rig.sent().member_epoch == 0
+
+
 def test_a_topic_that_is_known_by_its_id_alone_is_looked_up() -> None:
     rig = Rig()
     rig.member.metadata_changed(view(U), rig.now_s)
