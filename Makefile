@@ -69,7 +69,7 @@ test-pure: env ## the fast tests on the pure-Python kernels
 	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
 
 # A copy of the sources, whose kernels are built with the sanitizers; leaks are looked for by tests of their own.
-# ASAN_TESTS=tests/unit/serdes/kernels runs a part of it.
+# ASAN_TESTS=tests/unit/serdes/kernels runs a part of it. Nothing is captured: a report ends the process (-s).
 ASAN := build/asan
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ASAN_TESTS ?= $(addprefix tests/,unit/serdes/kernels unit/serdes/columnar unit/serdes/formats unit/kafka_core/kernels \
@@ -83,9 +83,9 @@ asan-kernels: kernels
 		$(abspath $(BIN))/python setup.py -q build_ext --inplace
 
 test-asan: asan-kernels ## all compiled kernels under the address and undefined-behaviour sanitizers (ASAN_TESTS)
-	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(abspath $(ASAN)) \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(abspath $(BIN))/python -m pytest -q -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
+		$(abspath $(BIN))/python -m pytest -q -s -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
 
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)

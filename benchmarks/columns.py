@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.serdes import ORDER, text_of
+from benchmarks.serdes import JSON_ORDER, ORDER, proto_order, text_of
 from registry import Schema
 from serdes.columnar import ColumnarDecoder
 from serdes.formats.avro.codec import encoder, load_texts
@@ -143,20 +143,42 @@ def small_batch() -> float:
     return best
 
 
-def memory() -> float:
+def memory(form: str) -> float:
     """Peak memory of one decode beyond what there was before, in sizes of its output; in a process of its own."""
-    found = subprocess.run([sys.executable, "-m", "benchmarks.columns", "--memory"], capture_output=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-m", "benchmarks.columns", "--memory", form], capture_output=True, check=True
+    )
     return float(found.stdout)
 
 
-def _memory() -> None:
-    case = cases()["order, 12 fields"]
-    decoder, batch = decoding(case, "native"), frames(case, 2_000_000)
+def _memory(form: str) -> None:
+    decoder, batch = FORMATS[form](1_000_000)
     decoder.decode(batch[:10])
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = _peak()
     result = decoder.decode(batch)
+    assert result.errors.null_count == len(batch)
     print((_peak() - before) / result.struct.nbytes)
+
+
+def _avro(rows: int) -> tuple[ColumnarDecoder, pa.Array]:
+    case = cases()["order, 12 fields"]
+    return decoding(case, "native"), frames(case, rows)
+
+
+def _others(name: str, kind: str, payload: Callable[[], bytes]) -> Callable[[int], tuple[ColumnarDecoder, pa.Array]]:
+    def made(rows: int) -> tuple[ColumnarDecoder, pa.Array]:
+        schema = Schema(text_of(name), kind)
+        return ColumnarDecoder({1: schema}.__getitem__, schema), pa.array([frame_prefix(1) + payload()] * rows)
+
+    return made
+
+
+FORMATS = {
+    "avro": _avro,
+    "protobuf": _others("order.proto", "PROTOBUF", lambda: b"\0" + proto_order().SerializeToString()),
+    "json": _others("order.schema.json", "JSON", lambda: json.dumps(JSON_ORDER).encode()),
+}
 
 
 def _peak() -> int:
@@ -167,7 +189,7 @@ def _peak() -> int:
 
 def main() -> None:
     if "--memory" in sys.argv:
-        _memory()
+        _memory(sys.argv[-1])
         return
     found = measure(float(sys.argv[1]) if len(sys.argv) > 1 else 0.3)
     print(
@@ -180,7 +202,8 @@ def main() -> None:
         print(f"{name:22} {numbers} {rates['kernel'] / rates['objects']:>11.1f}{rates['kernel'] / first:>9.2f}")
     print("fastavro decodes to objects alone; objects: the path without kernels, into the same columns")
     print(f"a batch of 10 orders: {small_batch():.1f} µs of CPU time")
-    print(f"memory of a decode: {memory():.2f} times its output")
+    for form in FORMATS:
+        print(f"memory of a decode, {form}: {memory(form):.2f} times its output")
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class ColumnarEncoder:
 
         Raises:
             SerializationError: no row could be written: a column's type does not fit, a required field has no column,
-                or a column no field; `path` says which.
+                or a column no field; `path` says which. Or Protobuf's frames take more than 2 GiB together.
             TypeError: `struct` is something else.
             MemoryError: there is not enough for the frames.
         """

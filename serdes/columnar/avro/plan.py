@@ -30,6 +30,7 @@ from serdes.columnar.avro.narrowing import Narrowed
 from serdes.columnar.avro.program import Code, Op, Program, verify
 from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.layout import FIXED, LIST, UNION, Layout
+from serdes.columnar.room import item_bytes
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DAYS, INSTANTS, SECONDS, TIMES, logical_of
 from serdes.formats.avro.reading import is_free, reader_of
@@ -289,7 +290,7 @@ class _Compiler:
         self._list(Code.MAP, False, column, path, item)
 
     def _list(self, code: Code, free: bool, column: Layout, path: Path, item: Callable[[Path], None]) -> None:
-        outer, self._cost = self._cost, _cost(column.children[0])
+        outer, self._cost = self._cost, item_bytes(column.children[0])
         at = self._put(Op(code, column.place, b=free, path=path))
         item((*path, "[entry]" if code is Code.MAP else "[]"))
         end = Op(Code(code + 1), column.place, a=at + 1, b=free, c=self._cost, path=path)
@@ -355,18 +356,10 @@ SKIPS: Final = {
     TypeName.BYTES: Op(Code.SKIP_TEXT),
     TypeName.STRING: Op(Code.SKIP_TEXT),
 }
-CELL_BYTES: Final = 5
-"""What a cell takes beside its value, at most: an offset and its bit."""
 
 
 def _with_type(field: Field, kind: AvroType) -> Field:
     return Field(field.name, kind, field.default, field.aliases, field.order, field.doc, field.props)
-
-
-def _cost(column: Layout) -> int:
-    """Bytes that an item takes, but for those that stand in the payload."""
-    mine = CELL_BYTES + column.width
-    return mine if column.shape == LIST else mine + sum(_cost(child) for child in column.children)
 
 
 def _timed(writer: AvroType, reader: AvroType, numbers: list[int]) -> Op | None:

@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from registry.schemas.avro.model import AvroType
 from serdes.columnar.assemble import errors_of, row_error
+from serdes.columnar.avro.faults import WORDS, Fault
 from serdes.columnar.avro.types import value_converter
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
+from serdes.columnar.room import Room
 from serdes.errors import SerializationError
 from serdes.formats.protocol import Decode
 
@@ -39,16 +41,21 @@ def decode(
         row_plans: for each row the place of its decoder; -1 for a row that stays null.
         reader: the schema of the columns.
         kind: its Arrow type.
-        options: as for the kernel, which alone has bounds for what a row takes.
+        options: as for the kernel.
     """
     convert = value_converter(reader, options)
+    room = Room(kind, options.max_row_bytes)
     rows: list[Any] = [None] * frames.rows
     errors: dict[int, str] = {}
     for row, plan in enumerate(row_plans):
         if plan >= 0:
             try:
-                value = decoders[plan](frames.payload(row) or b"")
-                rows[row] = value if convert is None else convert(value)
+                payload = frames.payload(row) or b""
+                value = decoders[plan](payload)
+                value = value if convert is None else convert(value)
+                if not room.holds(value, len(payload) + options.max_empty_items):
+                    raise SerializationError(WORDS[Fault.ROW_BYTES])
+                rows[row] = value
             except SerializationError as error:
                 errors[row] = row_error(frames, row, error)
     return DecodeResult(_in_columns(rows, errors, kind), errors_of(frames.rows, errors))

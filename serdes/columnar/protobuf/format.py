@@ -23,6 +23,7 @@ from serdes.columnar.protobuf.plan import ProtobufPlan, ReaderType, arrow_type, 
 from serdes.columnar.protobuf.pure import read_payload
 from serdes.columnar.protobuf.texts import json_of
 from serdes.columnar.protobuf.tree import Message
+from serdes.columnar.room import Room
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema, load
 from serdes.frames.framing import unpack_indexes
@@ -33,6 +34,9 @@ __all__ = ["Capsule", "ProtobufColumns", "load_resolved", "path_of"]
 REPEATED_KEY: Final = 13
 OTHER_TYPE: Final = 12
 BAD_UTF8, MISSING, OUT_OF_RANGE = 4, 7, 8
+TOO_LARGE: Final = 9
+LONG_NAME: Final = 256
+"""A byte of a payload may be a symbol of an enum, whose name is no longer than that in all likelihood."""
 MAY_NOT_COUNT: Final = frozenset((BAD_UTF8, MISSING, OUT_OF_RANGE, REPEATED_KEY))
 BAD_PATH: Final = 11
 REASONS: Final = {
@@ -44,7 +48,7 @@ REASONS: Final = {
     6: "nested deeper than 100 levels",
     7: "the required field is missing",
     8: "a time that is out of range",
-    9: "the row takes more bytes in the columns than max_row_bytes allows",
+    TOO_LARGE: "the row takes more bytes in the columns than max_row_bytes allows",
     10: "the column has no room: decode fewer rows at a time",
     REPEATED_KEY: "a map has a key twice, and fields that are not read make the payload no message",
     BAD_PATH: "the frame's path of the message type is cut short or not a path",
@@ -243,11 +247,15 @@ def _pure(frames: Any, plans: Sequence[ProtobufPlan], plan_of_row: bytes, option
     reader = plans[0].reader
     rows: list[Any] = [None] * frames.rows
     errors: dict[int, str] = {}
+    room = Room(reader.type, options.max_row_bytes, texts=True)
     for row, place in enumerate(memoryview(plan_of_row).cast("i")):
         if place < 0:
             continue
         try:
-            rows[row] = _read(reader, frames, row, plans[place])
+            value = _read(reader, frames, row, plans[place])
+            if not room.holds(value, len(frames.payload(row)) * LONG_NAME):
+                raise SerializationError(REASONS[TOO_LARGE])
+            rows[row] = value
         except SerializationError as error:
             errors[row] = _text(error.reason, frames, row, error.path or "")
     return DecodeResult(pa.array(rows, reader.type), errors_of(frames.rows, errors))

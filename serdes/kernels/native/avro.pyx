@@ -16,7 +16,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 import sys
@@ -482,7 +482,7 @@ cdef int take_count(Source* source, int64_t* number) except -1:
     cdef int64_t size
     take_long(source, number)
     if number[0] < 0:
-        if number[0] == -number[0]:  # the one number without a positive twin
+        if number[0] == INT64_MIN:  # the one number without a positive twin
             raise Misfit(ENDS)
         number[0] = -number[0]
         take_long(source, &size)

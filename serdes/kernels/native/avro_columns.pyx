@@ -493,7 +493,7 @@ cdef inline bint same_key(Column* keys, int64_t one, int64_t other) noexcept nog
     cdef int32_t size = offsets[one + 1] - offsets[one]
     if size != offsets[other + 1] - offsets[other]:
         return False
-    return memcmp(keys.data + offsets[one], keys.data + offsets[other], size) == 0
+    return size == 0 or memcmp(keys.data + offsets[one], keys.data + offsets[other], size) == 0
 
 
 cdef int sieve(Run* run, Column* keys, int64_t first, int64_t count) noexcept nogil:

@@ -879,7 +879,7 @@ cdef int distinct(Run* run, const Column* keys, int64_t first, int64_t end) noex
         while run.table[slot] >= 0:
             other = first + run.table[slot]
             if (starts[other + 1] - starts[other] == size
-                    and memcmp(keys.data + starts[other], keys.data + starts[at], size) == 0):
+                    and (size == 0 or memcmp(keys.data + starts[other], keys.data + starts[at], size) == 0)):
                 run.path[run.depth] = at - first
                 run.depth += 1
                 return KEY_TWICE

@@ -564,7 +564,8 @@ cdef inline int put_bytes(Run* run, const Field* field, Column* column, int64_t 
     wrong = room_for(run, column, size)
     if wrong:
         return wrong_at(run, wrong, p)
-    memcpy(column.data + column.used, p, size)
+    if size:
+        memcpy(column.data + column.used, p, size)
     column.used += size
     sizes[slot] += <int32_t> size
     return FINE
@@ -790,7 +791,7 @@ cdef int unique_keys(Run* run, const Field* field, int64_t slot) noexcept nogil:
         at = <int64_t> (hashed(keys[i], size) & <uint64_t> (slots - 1))
         while table[at]:
             j = table[at] - 1
-            if key_size(column, first + j) == size and memcmp(keys[i], keys[j], size) == 0:
+            if key_size(column, first + j) == size and (size == 0 or memcmp(keys[i], keys[j], size) == 0):
                 wrong = REPEATED_KEY
                 break
             at = (at + 1) & (slots - 1)
@@ -1218,7 +1219,8 @@ cdef bint finish_symbols(ArrowArray* array, Run* run, Column* column, const uint
                 return False
             data = grown
             array.buffers[2] = data
-        memcpy(data + used, name, size)
+        if size:
+            memcpy(data + used, name, size)
         used += size
     offsets[array.length] = <int32_t> used
     return True

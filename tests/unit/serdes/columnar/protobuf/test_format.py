@@ -549,6 +549,12 @@ def test_a_row_may_not_take_more_than_it_is_allowed() -> None:
     assert values("native", REPEATED, "2a00" * 1000, max_row_bytes=9_000)[0]["n"] == []
 
 
+def test_nor_without_kernels() -> None:
+    for payload in ("2a00" * 1000, b"\x22\x90\x4e" + b"x" * 10_000):
+        assert "max_row_bytes" in error("pure", REPEATED, payload, max_row_bytes=5_000)
+        assert len(values("pure", REPEATED, payload, max_row_bytes=100_000)) == 1
+
+
 def test_threads_share_a_plan(impl: str) -> None:
     reader = schema(ORDER)
     rows: list[bytes | None] = [PREFIX + b"\x00" + order()] * 200
