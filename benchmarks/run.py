@@ -49,6 +49,7 @@ SCENARIOS = (
     Scenario("produce", "produce(), idempotent", "confluent", {"kserdes": 1, "confluent": 1, "aiokafka": 0.2}, 2.0),
     Scenario("produce-callback", "… with a delivery callback", "confluent", {"kserdes": 1, "confluent": 1}, 1.5),
     Scenario("produce-keys", "… with keys", "confluent", {"kserdes": 1, "confluent": 1}, 1.5),
+    Scenario("transactions", "transactions of 1,000 records", "confluent", {"kserdes": 0.2, "confluent": 0.2}, 1.5),
     Scenario("consume", "consume(), values read", "aiokafka", {"kserdes": 1, "aiokafka": 1, "confluent": 0.5}, 2.5),
 )
 SLOW_PEER = {"produce": 0.03, "consume": 0.1}  # kafka-python, with --all-peers

@@ -53,6 +53,27 @@ def produce(job: Job) -> None:
         sys.exit(f"{left} left, {len(failed)} failed, {delivered} delivered")
 
 
+TRANSACTION_RECORDS = 1000
+
+
+def transactions(job: Job) -> None:
+    """Transactions of 1,000 records, one after the other."""
+    conf = {"bootstrap.servers": job.bootstrap, "transactional.id": job.topic}
+    producer = CLIENT.Producer(conf)
+    values = job.values()
+    producer.init_transactions(30)
+    topic, call = job.topic, producer.produce
+    producer.list_topics(topic, 10)
+    meter = Meter()
+    meter.start()
+    for first in range(0, job.records, TRANSACTION_RECORDS):
+        producer.begin_transaction()
+        for number in range(first, min(first + TRANSACTION_RECORDS, job.records)):
+            call(topic, values[number % DISTINCT])
+        producer.commit_transaction(30)
+    meter.stop(job.records)
+
+
 def consume(job: Job) -> None:
     """`consume()` of everything in the topic, every value read; the clock starts with the first message."""
     consumer = CLIENT.Consumer({"bootstrap.servers": job.bootstrap, "group.id": "bench", "enable.auto.commit": False})
@@ -77,4 +98,5 @@ def consume(job: Job) -> None:
 if __name__ == "__main__":
     module = {"kserdes": "kafka_core", "confluent": "confluent_kafka"}[sys.argv.pop(1)]
     CLIENT = importlib.import_module(module)
-    main({"produce": produce, "produce-callback": produce, "produce-keys": produce, "consume": consume})
+    kinds = dict.fromkeys(("produce", "produce-callback", "produce-keys"), produce)
+    main({**kinds, "consume": consume, "transactions": transactions})

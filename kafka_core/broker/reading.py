@@ -17,7 +17,7 @@ _EVERYTHING = 2**31 - 1
 
 
 def messages(partition: Partition, from_offset: int = 0) -> list[MessageLike]:
-    """All data records the partition holds from `from_offset` (and its log start) on."""
+    """All data records the partition holds from `from_offset` (and its log start) on, aborted ones included."""
     first = max(from_offset, partition.log.start_offset)
     return [message for batch in partition.log.batches(first) for message in _decoded(partition, batch, first)]
 
@@ -25,7 +25,8 @@ def messages(partition: Partition, from_offset: int = 0) -> list[MessageLike]:
 def _decoded(partition: Partition, batch: LogBatch, from_offset: int) -> Iterator[MessageLike]:
     out: list[MessageLike] = []
     for opened in open_batches(batch.data, partition.topic.name, partition.index, from_offset):
-        opened.cursor.take(out, _EVERYTHING)
+        if not opened.is_control:
+            opened.cursor.take(out, _EVERYTHING)
     return iter(out)
 
 

@@ -447,6 +447,11 @@ class ConsumerCalls:
         self._check()
         return self._core.membership.identity()
 
+    def partitions_given_up(self) -> int:
+        """How many partitions were taken away from this consumer, ever: whether that grew during a transaction tells
+        that records read in it may be another member's by now. confluent_kafka has no such method."""
+        return self._core.assignment.given_up
+
     def health(self) -> ConsumerHealth:
         """How the consumer is: membership, ages of the last heartbeat and poll, lag, errors. Works when closed, too."""
         return self._core.health()

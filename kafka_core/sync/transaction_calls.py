@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore
-from kafka_core.errors import KafkaException
+from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupMetadata, TopicPartition
 
 T = TypeVar("T")
@@ -148,6 +148,11 @@ class TransactionCalls:
                 what its group has committed, so that the records read in the block come again. It must not commit by
                 itself (`enable.auto.commit=false`).
             timeout: Seconds for each call that the block makes.
+
+        Raises:
+            KafkaException: At the end of the block, as the calls that it makes; the transaction is aborted then, unless
+                the error is fatal. With `txn_requires_abort` (`error.abortable`) the next block does the work again:
+                records failed, or (ILLEGAL_GENERATION) partitions were taken from the consumer meanwhile.
         """
         return Transaction(self, consumer, timeout)
 
@@ -175,6 +180,10 @@ class Source(Protocol):
         """The membership."""
         ...
 
+    def partitions_given_up(self) -> int:
+        """How many partitions were taken away so far."""
+        ...
+
 
 class Transaction:
     """One transaction as a block; see `TransactionCalls.transaction`."""
@@ -184,10 +193,12 @@ class Transaction:
         self._consumer = consumer
         self._timeout = timeout
         self._start: dict[tuple[str, int], int] = {}
+        self._given_up = 0
 
     def __enter__(self) -> TransactionCalls:
         self._producer.begin_transaction()
         if self._consumer is not None:
+            self._given_up = self._consumer.partitions_given_up()
             self._start = {(item.topic, item.partition): item.offset for item in self._positions(self._consumer)}
         return self._producer
 
@@ -199,8 +210,9 @@ class Transaction:
             return
         try:
             if self._consumer is not None:
-                positions = self._positions(self._consumer)
                 group = self._consumer.consumer_group_metadata()
+                positions = self._positions(self._consumer)
+                self._check_partitions(self._consumer)
                 self._producer.send_offsets_to_transaction(positions, group, self._timeout)
             self._producer.commit_transaction(self._timeout)
         except BaseException as failure:
@@ -218,6 +230,15 @@ class Transaction:
         except KafkaException as failure:
             logger.warning("a transaction could not be aborted: %s", failure)
             reason.add_note(f"the transaction could not be aborted: {failure}")
+
+    def _check_partitions(self, consumer: Source) -> None:
+        """Records of a partition that was given up may have been read in the block: another member reads them again."""
+        if consumer.partitions_given_up() != self._given_up:
+            text = (
+                "partitions were taken from the consumer while the transaction was open: it is aborted, begin another "
+                "one (what was read comes again, here or elsewhere)"
+            )
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, text, txn_requires_abort=True))
 
     def _positions(self, consumer: Source) -> list[TopicPartition]:
         found = consumer.position(consumer.assignment())

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from kafka_core import kernels
 from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
 from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
 from kafka_core.broker.topics import Topic
+from kafka_core.kernels.abc import TRANSACTIONAL_FLAG
 from tests.simulation.history import History
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.network import LINK, VirtualNetwork
 
 HOST = "10.0.0.9"
 FIRST_PORT = 9092
+PIPES = "pipes"
+"""The group of applications that commit offsets in transactions."""
 
 
 class VirtualCluster(EmbeddedCluster):
@@ -150,11 +154,38 @@ class VirtualCluster(EmbeddedCluster):
         logs: dict[tuple[int, int], list[tuple[int, str]]] = {}
         for index, topic in enumerate(self.incarnations):
             for partition in topic.partitions:
-                logs[index, partition.index] = [
+                logs[index, partition.index] = [  # without markers
                     (message.offset() or 0, (message.value() or b"").decode().rstrip("#"))
                     for message in reading.messages(partition)
                 ]
         return logs
+
+    def committed(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """As `truth`, without records of transactions that are open or aborted: what `read_committed` may see."""
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for (index, number), records in self.truth().items():
+            log = self.incarnations[index].partitions[number].log
+            hidden: set[int] = set()
+            aborted = [(item.producer_id, item.first_offset, item.marker_offset) for item in log._aborted]
+            for batch in log.batches():
+                (header,) = kernels.scan_batches(batch.data, check_crc=False)
+                if header.attributes & TRANSACTIONAL_FLAG and any(
+                    header.producer_id == producer and first <= batch.base_offset <= marker
+                    for producer, first, marker in aborted
+                ):
+                    hidden.update(range(batch.base_offset, batch.last_offset + 1))
+            end = log.last_stable_offset
+            found[index, number] = [item for item in records if item[0] not in hidden and item[0] < end]
+        return found
+
+    def open_transactions(self) -> list[str]:
+        """Partitions with open transactions."""
+        return [
+            f"{topic.name}[{partition.index}] by producers {sorted(partition.log.open_transactions)}"
+            for topic in self.incarnations
+            for partition in topic.partitions
+            if partition.log.open_transactions
+        ]
 
     def ends(self, topic: str) -> dict[int, int]:
         """End offset of every partition of a topic; empty if there is none."""
@@ -173,6 +204,8 @@ def _record_commits(state: ClusterState, history: History) -> None:
     take = groups.commit
 
     def commit(group_id: str, *arguments: Any, **others: Any) -> Any:
+        if group_id == PIPES:  # its offsets count with its transactions: another checker looks at these
+            return take(group_id, *arguments, **others)
         before = dict(groups.groups[group_id].offsets) if group_id in groups.groups else {}
         result = take(group_id, *arguments, **others)
         after = groups.groups[group_id].offsets if group_id in groups.groups else {}

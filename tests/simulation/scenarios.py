@@ -21,6 +21,7 @@ PRODUCE, FETCH, LIST_OFFSETS, METADATA, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT
     *(0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 22, 23),
 )
 CREATE, DELETE, EXTEND = (19, 20, 37)
+ADD_PARTITIONS, ADD_OFFSETS, END_TXN, COMMIT_IN_TXN = (24, 25, 26, 28)
 """API keys that brokers may treat badly."""
 
 ERRORS: Final[dict[int, tuple[int, ...]]] = {
@@ -38,12 +39,17 @@ ERRORS: Final[dict[int, tuple[int, ...]]] = {
     CREATE: (7, 41),
     DELETE: (7, 41),
     EXTEND: (7, 41),
+    ADD_PARTITIONS: (14, 15, 16, 51),
+    ADD_OFFSETS: (14, 15, 16, 51),
+    END_TXN: (14, 15, 16, 51),
+    COMMIT_IN_TXN: (14, 15, 16),
 }
 """Error codes that a real broker may give for an API at any time."""
 
 PRODUCER_APIS: Final = (PRODUCE, PRODUCE, PRODUCE, METADATA, INIT)
 READER_APIS: Final = (FETCH, FETCH, FETCH, METADATA, LIST_OFFSETS, EPOCH)
 MEMBER_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC)
+PIPE_APIS: Final = (PRODUCE, INIT, FIND, ADD_PARTITIONS, ADD_OFFSETS, *(END_TXN, COMMIT_IN_TXN) * 3, COMMITTED, FETCH)
 ADMIN_APIS: Final = (CREATE, DELETE, EXTEND, LIST_OFFSETS)
 
 
@@ -408,6 +414,42 @@ def anew(rng: random.Random, seed: int) -> Plan:
     return draft.plan()
 
 
+def pipe(rng: random.Random, seed: int) -> Plan:
+    """A topic is written, and one or two applications carry it over into another one, in transactions."""
+    draft = Draft(rng, seed, "pipe", rng.choice((2.0, 4.0)))
+    draft.topics["out"] = draft.topics[TOPIC]
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 20, 0)
+    draft.bursts("p0", rng.randint(1, 4), 30)
+    strategy = rng.choice(("range", "cooperative-sticky"))
+    for number in range(rng.choice((1, 1, 2))):
+        name = f"x{number}"
+        traits = {
+            "base": draft.base_conf(),
+            "batch": rng.choice((1, 5, 20)),
+            "abort": rng.choice((0.0, 0.2, 0.4)),
+            "pause_s": rng.choice((0.0, 0.01)),
+            "poll_s": rng.choice((0.05, 0.2)),
+        }
+        conf = {
+            "session.timeout.ms": rng.choice((1000, 3000)),
+            "heartbeat.interval.ms": 100,
+            "max.poll.interval.ms": 30_000,
+            "partition.assignment.strategy": strategy,
+        }
+        draft.clients.append(Client(name, "pipe", conf, traits))
+        draft.at(0.05 * number, "start", name)
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            at_s = draft.moment(0.2)
+            draft.at(at_s, "kill", name)
+            draft.at(at_s + rng.choice((0.01, 0.5)) * rng.random(), "start", name)
+    for _ in range(rng.choice((0, 1, 3))):
+        draft.at(draft.moment(), "coordinate", rng.choice(("pipes", "x0", "x1")), draft.node())
+    draft.troubles(rng.randint(0, 4), PIPE_APIS)
+    version = rng.choice(("1", "2", "2"))
+    return draft.plan(properties={"transaction.version": version})
+
+
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,
     "read": read,
@@ -415,9 +457,10 @@ SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "topics": topics,
     "admin": admin,
     "anew": anew,
+    "pipe": pipe,
 }
 WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
-SHARES: Final = {"admin": 1 / 15, "anew": 1 / 20}
+SHARES: Final = {"admin": 1 / 15, "anew": 1 / 20, "pipe": 1 / 12}
 """Of all seeds; drawn from sources of their own, so that the plans of all others stay what they were."""
 
 

@@ -25,6 +25,7 @@ from tests.simulation.faults import Faults
 from tests.simulation.history import History
 from tests.simulation.loop import START_S, Stuck, VirtualLoop
 from tests.simulation.network import VirtualNetwork
+from tests.simulation.pipe_app import OUTPUT, PipeApp
 from tests.simulation.plan import Plan
 from tests.simulation.producer_app import ProducerApp
 
@@ -33,6 +34,7 @@ ROLES: Final[dict[str, type[App]]] = {
     "reader": ReaderApp,
     "member": MemberApp,
     "admin": AdminApp,
+    "pipe": PipeApp,
 }
 MAX_ROUNDS: Final = 400_000
 SAMPLE_S: Final = 0.25
@@ -50,6 +52,8 @@ class Run:
 
     Attributes:
         truth: (incarnation, partition) → [(offset, value)] of every log that ever was.
+        committed: the same, without what is in open or aborted transactions.
+        open_transactions: partitions that have some at the end.
         incarnations: (topic, id) of each topic that ever was.
         leftovers: tasks, connections and timers that live on after everything was closed.
         problems: what asyncio, the log and the warnings told.
@@ -61,6 +65,8 @@ class Run:
     plan: Plan
     history: History
     truth: dict[tuple[int, int], list[tuple[int, str]]] = field(default_factory=dict)
+    committed: dict[tuple[int, int], list[tuple[int, str]]] = field(default_factory=dict)
+    open_transactions: list[str] = field(default_factory=list)
     incarnations: list[tuple[str, int]] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -69,6 +75,10 @@ class Run:
     rounds: int = 0
     virtual_s: float = 0.0
     digest: int = 0
+
+    def produced(self) -> Iterator[tuple[tuple[int, int], list[tuple[int, str]]]]:
+        """`truth` of what producers wrote; the output of pipes is copied from it."""
+        return (item for item in self.truth.items() if self.incarnations[item[0][0]][0] != OUTPUT)
 
 
 class World:
@@ -179,6 +189,7 @@ class World:
             self.late += [f"{app.process}: not closed" for app in producers if app.alive]
         await self._see_to_readers(limit_s)
         await self._read_to_the_end(limit_s)
+        await self._pipe_to_the_end(limit_s)
 
     async def _read_to_the_end(self, limit_s: float) -> None:
         """Consumers come to the end of what they read; later than `limit_s` only while they still get on."""
@@ -194,6 +205,25 @@ class World:
                 self.late += left
                 return
             await asyncio.sleep(0.1)
+
+    async def _pipe_to_the_end(self, limit_s: float) -> None:
+        """Whatever pipes read is in the output, committed; those that died are started again for it."""
+        pipes = [client.name for client in self.plan.clients if client.role == "pipe"]
+        if not pipes:
+            return
+        for name in pipes:
+            self.start(name)
+
+        def left() -> set[str]:
+            seen: dict[str, set[str]] = {"t": set(), OUTPUT: set()}
+            for topic, logs in (("t", self.cluster.truth()), (OUTPUT, self.cluster.committed())):
+                for (index, _), records in logs.items():
+                    if self.cluster.incarnations[index].name == topic:
+                        seen[topic].update(value for _, value in records)
+            return seen["t"] - seen[OUTPUT]
+
+        if not await self._until(lambda: not left(), limit_s):
+            self.late.append(f"inputs that are not in the output: {sorted(left())[:5]}")
 
     async def _see_to_readers(self, limit_s: float) -> None:
         """Members that were about to end are started again, and what a late command has paused is resumed."""
@@ -309,7 +339,8 @@ def _live(world: World, result: Run) -> None:
         result.late.append(str(stuck))
     result.late += world.late
     result.leftovers = world.leftovers()
-    result.truth = world.cluster.truth()
+    result.truth, result.committed = world.cluster.truth(), world.cluster.committed()
+    result.open_transactions = world.cluster.open_transactions()
     result.incarnations = [(topic.name, topic.topic_id.int) for topic in world.cluster.incarnations]
     result.problems += [f"the broker failed: {error!r}" for error in world.cluster.state.failures]
     result.memory = world.memory

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore
-from kafka_core.errors import KafkaException
+from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupMetadata, TopicPartition
 
 T = TypeVar("T")
@@ -147,6 +147,11 @@ class AIOTransactionCalls:
                 what its group has committed, so that the records read in the block come again. It must not commit by
                 itself (`enable.auto.commit=false`).
             timeout: Seconds for each call that the block makes.
+
+        Raises:
+            KafkaException: At the end of the block, as the calls that it makes; the transaction is aborted then, unless
+                the error is fatal. With `txn_requires_abort` (`error.abortable`) the next block does the work again:
+                records failed, or (ILLEGAL_GENERATION) partitions were taken from the consumer meanwhile.
         """
         return AIOTransaction(self, consumer, timeout)
 
@@ -174,6 +179,10 @@ class Source(Protocol):
         """The membership."""
         ...
 
+    def partitions_given_up(self) -> int:
+        """How many partitions were taken away so far."""
+        ...
+
 
 class AIOTransaction:
     """One transaction as a block; see `AIOTransactionCalls.transaction`."""
@@ -183,10 +192,12 @@ class AIOTransaction:
         self._consumer = consumer
         self._timeout = timeout
         self._start: dict[tuple[str, int], int] = {}
+        self._given_up = 0
 
     async def __aenter__(self) -> AIOTransactionCalls:
         await self._producer.begin_transaction()
         if self._consumer is not None:
+            self._given_up = self._consumer.partitions_given_up()
             self._start = {(item.topic, item.partition): item.offset for item in await self._positions(self._consumer)}
         return self._producer
 
@@ -198,8 +209,9 @@ class AIOTransaction:
             return
         try:
             if self._consumer is not None:
-                positions = await self._positions(self._consumer)
                 group = await self._consumer.consumer_group_metadata()
+                positions = await self._positions(self._consumer)
+                self._check_partitions(self._consumer)
                 await self._producer.send_offsets_to_transaction(positions, group, self._timeout)
             await self._producer.commit_transaction(self._timeout)
         except BaseException as failure:
@@ -217,6 +229,15 @@ class AIOTransaction:
         except KafkaException as failure:
             logger.warning("a transaction could not be aborted: %s", failure)
             reason.add_note(f"the transaction could not be aborted: {failure}")
+
+    def _check_partitions(self, consumer: Source) -> None:
+        """Records of a partition that was given up may have been read in the block: another member reads them again."""
+        if consumer.partitions_given_up() != self._given_up:
+            text = (
+                "partitions were taken from the consumer while the transaction was open: it is aborted, begin another "
+                "one (what was read comes again, here or elsewhere)"
+            )
+            raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, text, txn_requires_abort=True))
 
     async def _positions(self, consumer: Source) -> list[TopicPartition]:
         found = await consumer.position(await consumer.assignment())

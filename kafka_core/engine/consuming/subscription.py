@@ -283,13 +283,15 @@ class Assignment:
             nothing is stored, if it is an event, has no offset, or its partition is not assigned. Any thread.
     """
 
-    __slots__ = ("_states", "generation", "store_behind")
+    __slots__ = ("_states", "generation", "given_up", "store_behind")
 
     def __init__(self) -> None:
         self._states: dict[Key, PartitionState] = {}
         self.store_behind: Callable[[Message], bool] = partial(store_behind, self._states)
         self.generation = 0
         """Grows with every change of the set."""
+        self.given_up = 0
+        """Grows with every partition that is taken away."""
 
     def __len__(self) -> int:
         return len(self._states)
@@ -351,6 +353,7 @@ class Assignment:
             state.void()
         if removed:
             self.generation += 1
+            self.given_up += len(removed)
         return removed
 
     def clear(self) -> list[PartitionState]:

@@ -14,7 +14,7 @@ from tests.simulation.world import Run
 def acknowledged(run: Run) -> Iterator[str]:
     """What was reported as delivered is in the log, where the report says."""
     places: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-    for (incarnation, partition), records in run.truth.items():
+    for (incarnation, partition), records in run.produced():
         topic = run.incarnations[incarnation][0]
         for offset, text in records:
             places[text].append((topic, partition, offset))
@@ -32,7 +32,7 @@ def acknowledged(run: Run) -> Iterator[str]:
 def doubled(run: Run) -> Iterator[str]:
     """No log holds a record of an idempotent producer twice."""
     idempotent = idempotent_producers(run)
-    for (incarnation, partition), records in run.truth.items():
+    for (incarnation, partition), records in run.produced():
         counts = Counter(text for _, text in records)
         for value, count in counts.items():
             if count > 1 and producer_of(value) in idempotent:
@@ -47,7 +47,7 @@ def order(run: Run) -> Iterator[str]:
         for client in run.plan.clients
         if client.role == "producer" and client.conf.get("max.in.flight.requests.per.connection") == 1
     }
-    for (incarnation, partition), records in run.truth.items():
+    for (incarnation, partition), records in run.produced():
         last: dict[str, int] = {}
         seen: set[str] = set()
         for offset, text in records:

@@ -7,14 +7,17 @@ from typing import Final
 from kafka_core.aio.consuming.assigning import Assigning
 from kafka_core.aio.consuming.consumer_calls import AIOConsumerCalls
 from kafka_core.aio.producing.producer import _Deliveries
+from kafka_core.aio.producing.transaction_calls import AIOTransaction
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetch_session import FetchSession
 from kafka_core.engine.consuming.fetcher import Fetcher
 from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.producing import transaction_requests
 from kafka_core.engine.producing.batcher import Batcher
 from kafka_core.engine.producing.lane import Lane
 from kafka_core.engine.producing.sequences import PartitionSequence
+from kafka_core.engine.producing.transactions import Transactions
 from tests.simulation.mutations import Mutation
 
 _ALL: Final = (
@@ -193,6 +196,46 @@ _ALL: Final = (
         "on_settled",
         "self._changed is not None and not self._changed.done()",
         "False",
+    ),
+    Mutation(
+        "block-not-undone",
+        "a consumer does not go back when the transaction in which it read is aborted",
+        AIOTransaction,
+        "_abort_for",
+        "await self._go_back(self._consumer)",
+        "pass",
+    ),
+    Mutation(
+        "rebalance-unseen",
+        "a transaction is committed although partitions that were read in it were taken away",
+        AIOTransaction,
+        "_check_partitions",
+        "consumer.partitions_given_up() != self._given_up",
+        "False",
+    ),
+    Mutation(
+        "abort-commits",
+        "a transaction that is given up is committed",
+        transaction_requests,
+        "end",
+        "identity.epoch, commit)",
+        "identity.epoch, True)",
+    ),
+    Mutation(
+        "next-epoch-lost",
+        "the epoch that the end of a transaction brings is not used",
+        Transactions,
+        "ended",
+        "self.ids.renew(identity)",
+        "pass",
+    ),
+    Mutation(
+        "partition-not-added",
+        "in the first protocol records go out before their partition is part of the transaction",
+        Transactions,
+        "admits",
+        "key in self._members",
+        "True",
     ),
 )
 
