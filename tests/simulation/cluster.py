@@ -160,7 +160,7 @@ class VirtualCluster(EmbeddedCluster):
                 ]
         return logs
 
-    def committed(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
+    def committed_truth(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """As `truth`, without records of transactions that are open or aborted: what `read_committed` may see."""
         found: dict[tuple[int, int], list[tuple[int, str]]] = {}
         for (index, number), records in self.truth().items():

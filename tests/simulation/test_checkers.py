@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kafka_core.engine.groups.consumer_protocol import encode_assignment
 from tests.simulation.history import Event, History
 from tests.simulation.judge import CHECKERS
+from tests.simulation.pipe_app import OUTPUT
 from tests.simulation.plan import Client, Plan
 from tests.simulation.world import Run
 
@@ -49,7 +51,22 @@ MADE_ANEW = ("cluster", "topic", "t", 2, 1)
 OWNS = ("m", "owns", (("t", 0),), 1, "m-1")
 LOG = ["p:1", "p:2", "p:3"]
 
+PIPED = [("x", "pipe", "x#1", "p:1"), ("x", "pipe", "x#1", "p:2")]
+
+
+def piped(*entries: Entry, output: list[str], **facts: Any) -> Run:
+    """A run with a pipe that reads p:1 and p:2 of t, and this committed output."""
+    run = run_of(*entries, log=["p:1", "p:2"], **facts)
+    run.plan = replace(PLAN, clients=(*CLIENTS, Client("x", "pipe", {})))
+    run.incarnations.append((OUTPUT, 2))
+    run.committed = {(1, 0): list(enumerate(output))}
+    return run
+
+
 GOOD: dict[str, Run] = {
+    "whole": piped(*PIPED, output=[]),
+    "once": piped(output=["p:2", "p:1"]),
+    "stable": run_of(),
     "acknowledged": run_of(report("p:1"), report("p:2", 1), report("p:9", -1, -192), log=LOG),
     "doubled": run_of(log=[*LOG, "q:1", "q:1"]),
     "order": run_of(log=["p:1", "q:2", "p:2", "q:1", "p:4"]),
@@ -169,6 +186,10 @@ BAD: list[tuple[str, str, Run]] = [
         run_of(("cluster", "deleted", "t"), ("a", "administered", "delete", "u", 0, None, 0)),
     ),
     ("administered", "got offset 4 of t[0]", run_of(("a", "listed", "t", 0, 4, 1, 3, 0))),
+    ("whole", "p:2 is not in the output", piped(*PIPED, ("x", "piped", "x#1"), output=["p:1"])),
+    ("once", "p:1 is in the output 2 times", piped(output=["p:1", "p:2", "p:1"])),
+    ("once", "p:1 is not in the output", piped(output=["p:2"])),
+    ("stable", "left open: t[0]", run_of(open_transactions=["t[0] by producers [1]"])),
     ("ending", "not in time", run_of(late=["p: not closed"])),
     ("ending", "left behind", run_of(leftovers=["task x"])),
     ("ending", "unseen", run_of(problems=["Task exception was never retrieved"])),

@@ -216,7 +216,7 @@ class World:
 
         def left() -> set[str]:
             seen: dict[str, set[str]] = {"t": set(), OUTPUT: set()}
-            for topic, logs in (("t", self.cluster.truth()), (OUTPUT, self.cluster.committed())):
+            for topic, logs in (("t", self.cluster.truth()), (OUTPUT, self.cluster.committed_truth())):
                 for (index, _), records in logs.items():
                     if self.cluster.incarnations[index].name == topic:
                         seen[topic].update(value for _, value in records)
@@ -339,7 +339,7 @@ def _live(world: World, result: Run) -> None:
         result.late.append(str(stuck))
     result.late += world.late
     result.leftovers = world.leftovers()
-    result.truth, result.committed = world.cluster.truth(), world.cluster.committed()
+    result.truth, result.committed = world.cluster.truth(), world.cluster.committed_truth()
     result.open_transactions = world.cluster.open_transactions()
     result.incarnations = [(topic.name, topic.topic_id.int) for topic in world.cluster.incarnations]
     result.problems += [f"the broker failed: {error!r}" for error in world.cluster.state.failures]
