@@ -13,10 +13,11 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
+from kafka_core.aio.producing.record_columns import ColumnFeed
 from kafka_core.aio.producing.transaction_calls import AIOTransactionCalls
 from kafka_core.aio.tasks.dropped import Leash, LoopOf
 from kafka_core.aio.tasks.handover import weakly
@@ -26,6 +27,9 @@ from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator, Message
 from kafka_core.model import ClusterMetadata, ThrottleEvent
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ["AIOProducer"]
 
@@ -57,6 +61,37 @@ class _Pending:
             self.future.set_result(message)
         else:
             self.future.set_exception(KafkaException(error))
+
+
+class _PendingRows(_Pending):
+    """The callback of all rows of one `produce_arrow`: counts down, then resolves the one future."""
+
+    __slots__ = ("_done", "_error", "_left", "_rows")
+
+    def __init__(self, rows: "asyncio.Future[int]", on_delivery: DeliveryCallback | None) -> None:
+        self._rows = rows
+        self.on_delivery = on_delivery
+        self._done = 0
+        self._left: int | None = None
+        self._error: KafkaError | None = None
+
+    def __call__(self, error: KafkaError | None, message: Message) -> None:
+        self._done += 1
+        self._error = self._error or error
+        self._settle()
+
+    def all_queued(self, rows: int) -> None:
+        """No more rows will come than these."""
+        self._left = rows
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._done != self._left or self._rows.done():
+            return
+        if self._error is None:
+            self._rows.set_result(self._done)
+        else:
+            self._rows.set_exception(KafkaException(self._error))
 
 
 class _Deliveries:
@@ -282,6 +317,41 @@ class AIOProducer(AIOTransactionCalls):
                 future.set_exception(error)
             futures.append(future)
         return futures
+
+    async def produce_arrow(
+        self,
+        topic: str,
+        records: "pyarrow.RecordBatch | pyarrow.Table",
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+    ) -> "asyncio.Future[int]":
+        """Queue the rows of Arrow columns, in order, as `kafka_core.Producer.produce_arrow`; waits for room.
+
+        Args:
+            topic: Where to.
+            records: See `kafka_core.Producer.produce_arrow`.
+            partition: For rows that have none.
+            on_delivery: Also called, on the loop, for every row with (KafkaError or None, Message).
+
+        Returns:
+            A future of the number of rows, all delivered; it raises KafkaException with the first error if one failed.
+
+        Raises:
+            TypeError, ValueError: A column has another name or type; no row was queued.
+            BufferError: No room within max.block.ms; the rows before are queued.
+            KafkaException, ValueError: A row can't be queued; the text has its number, and those before it are queued.
+            StateError: Closed, or failed for good.
+        """
+        loop = self._loop or await self._start()
+        future: asyncio.Future[int] = loop.create_future()
+        pending = _PendingRows(future, self._on_delivery if on_delivery is None else on_delivery)
+        feed = ColumnFeed(self._accumulator, topic, records, partition, pending)
+        try:
+            feed.go_on()
+        except BufferError as error:
+            await self._retry(feed.go_on, error)
+        pending.all_queued(feed.queued)
+        return future
 
     async def _retry(self, attempt: Callable[[], None], refusal: BufferError) -> None:
         """The queue was full: try again whenever something was settled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_core import Consumer, Producer, TopicPartition
+from kafka_core.aio import AIOProducer
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import KafkaError, KafkaException
 
@@ -112,3 +114,31 @@ def test_callbacks_are_called_for_each_row_or_for_failures_only(cluster: Embedde
     assert told == [(None, b"a"), (None, b"b")]
     with pytest.raises(ValueError, match="two names"):
         producer.produce_arrow("t", table, callback=done, on_delivery=print)
+
+
+def test_the_asyncio_producer_gives_one_future_for_all_rows(cluster: EmbeddedCluster) -> None:
+    table = pa.table({"value": [b"%d" % at for at in range(30)]})
+
+    async def run() -> None:
+        conf = {"bootstrap.servers": cluster.bootstrap_servers, "queue.buffering.max.messages": 20, "linger.ms": 0}
+        told: list[Any] = []
+        async with AIOProducer(conf) as producer:
+            rows = await producer.produce_arrow("aio", table, 0, lambda error, message: told.append(error))
+            assert await asyncio.wait_for(rows, 60) == 30
+            nothing = await producer.produce_arrow("aio", table.slice(0, 0), 0)
+            assert await asyncio.wait_for(nothing, 60) == 0
+        assert told == [None] * 30
+
+    asyncio.run(run())
+    assert [message.value() for message in read(cluster, "aio", 30)] == [b"%d" % at for at in range(30)]
+
+
+def test_a_row_that_fails_is_raised_by_the_future(cluster: EmbeddedCluster) -> None:
+    async def run() -> None:
+        async with AIOProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+            rows = await producer.produce_arrow("aio-purged", pa.table({"value": [b"a", b"b"]}), 0)
+            await producer.purge()
+            with pytest.raises(KafkaException, match=r"(?i)purge"):
+                await asyncio.wait_for(rows, 60)
+
+    asyncio.run(run())
