@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 import uuid
+from collections import OrderedDict
 from typing import Any
+
+import pytest
 
 from pipeline import clients
 from pipeline.clients import shared_client
@@ -37,7 +40,8 @@ def test_functions_are_told_apart_by_identity() -> None:
     assert shared_client({**given, "bearer.auth.custom.provider.function": made()}) is not shared_client(given)
 
 
-def test_only_so_many_are_kept() -> None:
+def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "_clients", OrderedDict())  # those of other tests have connections
     first = conf()
     kept = shared_client(first)
     for _ in range(clients._KEPT):

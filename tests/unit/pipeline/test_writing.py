@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.produce import ProduceRequest
+from pipeline import clients
 from pipeline.errors import OptionError, PlanError, WriteError
 from pipeline.write_options import WriteOptions
 from pipeline.writing import WritePlan, plan_write, write_rows
@@ -32,8 +34,12 @@ def cluster() -> Iterator[EmbeddedCluster]:
 
 @pytest.fixture(scope="module")
 def registry() -> Iterator[RegistryServer]:
-    with serve() as server:
+    with pytest.MonkeyPatch.context() as patch, serve() as server:
+        own: OrderedDict[str, SchemaRegistryClient] = OrderedDict()
+        patch.setattr(clients, "_clients", own)
         yield server
+        for client in own.values():
+            client.close()
 
 
 def options(cluster: EmbeddedCluster, **more: str) -> WriteOptions:
