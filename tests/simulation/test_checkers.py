@@ -214,6 +214,15 @@ def test_what_was_on_its_way_of_a_topic_made_anew_may_come_when_there_is_another
     assert found("positions", run_of(*READS, MADE_ANEW, MADE_ANEW, *late, deliver("r", 0), deliver("r", 1))) == []
 
 
+def test_a_record_that_was_sent_again_to_the_topic_made_anew_is_delivered_from_both() -> None:
+    """Seed 31182: its first answer was late, so the record is in the logs of the old and of the new topic."""
+    once = [MADE_ANEW, deliver("m", 0), ("cluster", "committed", "g", "t", 0, 1)]
+    both = {(life, 0): [(0, "p:1")] for life in range(2)}
+    assert found("committed", replace(run_of(*once, *once), truth=both)) == []
+    new_only = replace(run_of(*once, *once), truth={(1, 0): [(0, "p:1")]})
+    assert len(found("committed", new_only)) == 1
+
+
 def test_a_call_that_outlasts_two_assignments_may_hold_records_of_both() -> None:
     given_up = [("r", "assign", (("t", 0, 30, 9),)), ("r", "assign", ())]
     assert found("positions", run_of(*READS, *given_up, *(deliver("r", offset) for offset in (3, 4, 0, 1)))) == []

@@ -43,12 +43,16 @@ def committed(run: Run) -> Iterator[str]:
     got: dict[tuple[str, Key], set[int]] = defaultdict(set)
     frontier: dict[tuple[str, Key], int] = defaultdict(int)
     group_by_name = {client.name: client.conf.get("group.id", "") for client in run.plan.clients}
-    life_of = {text: life for (life, _), records in run.truth.items() for _, text in records}
-    life, lives = {}, 0
+    lives_of: dict[str, set[int]] = defaultdict(set)  # sent again without an answer, a record is in the next one, too
+    for (incarnation, _), records in run.truth.items():
+        for _, text in records:
+            lives_of[text].add(incarnation)
+    life: dict[str, int] = {}
+    lives = 0
     for event in run.history.events:
         if event.what == "deliver":
             topic, partition, offset, text = event.data[:4]
-            if life_of.get(text, life.get(topic)) != life.get(topic):
+            if text in lives_of and life.get(topic) not in lives_of[text]:
                 continue  # of a topic that is gone
             place = (group_by_name[name_of(event.who)], (topic, partition))
             got[place].add(offset)
