@@ -15,7 +15,11 @@ PAGE = ROOT / "docs" / "coverage.md"
 
 CLIENT = (
     ("Producer: idempotence, acks, batching, compression, partitioners, retries in order, time-outs, purge", "yes", ""),
-    ("Producer: transactions (KIP-98)", "wire only", "`transactional.id` is refused by the configuration"),
+    (
+        "Producer: transactions (KIP-98, 360, 447, 588, 890)",
+        "supported",
+        "protocol 1 and 2; no two-phase commit (KIP-939)",
+    ),
     ("Consumer: assign, seek, pause, positions, offsets by time, read_committed, fetch sessions (KIP-227)", "yes", ""),
     ("Consumer groups, classic protocol: range, round-robin, cooperative-sticky, static members", "yes", ""),
     (
@@ -85,7 +89,7 @@ CLIENT = (
         "Avro, Protobuf, JSON Schema",
     ),
     ("Spark: source, batch and stream", "yes", "all options of Spark's own Kafka source; decodes inside"),
-    ("Spark: sink, batch and stream", "partial", "at least once; exactly-once needs transactions"),
+    ("Spark: sink, batch and stream", "partial", "at least once"),
 )
 
 

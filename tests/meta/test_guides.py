@@ -43,7 +43,17 @@ def run(path: str, monkeypatch: pytest.MonkeyPatch, replaced: Mapping[str, str] 
 
 
 @pytest.mark.parametrize(
-    "name", ["avro", "columns-avro", "data-contracts", "json-schema", "protobuf", "registry-client", "typed-models"]
+    "name",
+    [
+        "avro",
+        "columns-avro",
+        "data-contracts",
+        "json-schema",
+        "protobuf",
+        "registry-client",
+        "transactions",
+        "typed-models",
+    ],
 )
 def test_the_examples_of_a_guide_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run(f"docs/guide/{name}.md", monkeypatch)
