@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_core import Producer
+from kafka_core import Producer, TopicPartition
+from kafka_core.admin import AdminClient
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.fetch import FetchRequest
 from kafka_core.records import ControlType, NewRecord, build_batch, control_key, control_value
+from pipeline import consumers
 from pipeline.errors import OptionError, PlanError, ReadError
 from pipeline.options import ReadOptions
 from pipeline.planning import plan_splits
@@ -207,3 +209,32 @@ def test_a_broker_error_names_the_partition(cluster: EmbeddedCluster, topic: str
             offsets(Split(topic, 0, 0, 1), options(cluster, topic, timeoutSeconds="5"))
     finally:
         cluster.stop_intercepting(rule)
+
+
+def delete_before(cluster: EmbeddedCluster, topic: str, offset: int) -> None:
+    with AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        for answer in admin.delete_records([TopicPartition(topic, 0, offset)]).values():
+            answer.result(20)
+
+
+def test_records_that_went_after_the_plan_fail_the_read_or_are_left_out(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"] * 10)
+    delete_before(cluster, topic, 4)
+    with pytest.raises(ReadError, match="reading failed"):
+        offsets(Split(topic, 0, 2, 8), options(cluster, topic, timeoutSeconds="5"))
+    lenient = options(cluster, topic, timeoutSeconds="5", failOnDataLoss="false")
+    assert offsets(Split(topic, 0, 2, 8), lenient) == [4, 5, 6, 7]
+    assert offsets(Split(topic, 0, 0, 3), lenient) == []
+
+
+def test_splits_of_one_process_share_a_consumer(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"x"] * 10)
+    chosen = options(cluster, topic, **{"kafka.client.id": topic})
+    assert offsets(Split(topic, 0, 0, 5), chosen) == list(range(5))
+    (kept,) = [consumer for key, consumer in consumers._idle if topic in key]
+    batches = read_split(Split(topic, 0, 5, 10), chosen)
+    next(batches)
+    assert kept not in [consumer for _, consumer in consumers._idle]
+    batches.close()  # as for a limit: given back all the same
+    assert [consumer for key, consumer in consumers._idle if topic in key] == [kept]
+    assert kept.assignment() == []
