@@ -188,11 +188,11 @@ cdef class WriteDecimal(WritePrepared):
         at += negative
         while at < end:
             if c"0" <= at[0] <= c"9":
+                if digits == 18:  # more do not fit
+                    return False
                 made = made * 10 + (at[0] - c"0")
                 digits += 1
                 after += after >= 0
-                if digits > 18:
-                    return False
             elif at[0] == c"." and after < 0:
                 after = 0
             else:
