@@ -235,6 +235,6 @@ def test_splits_of_one_process_share_a_consumer(cluster: EmbeddedCluster, topic:
     batches = read_split(Split(topic, 0, 5, 10), chosen)
     next(batches)
     assert kept not in [consumer for _, consumer in consumers._idle]
-    batches.close()  # as for a limit: given back all the same
+    batches.close()  # type: ignore[attr-defined]  # as for a limit: given back all the same
     assert [consumer for key, consumer in consumers._idle if topic in key] == [kept]
     assert kept.assignment() == []
