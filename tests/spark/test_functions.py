@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import uuid
 from decimal import Decimal
 from pathlib import Path
@@ -238,6 +239,37 @@ def test_no_secret_is_in_the_plan_that_spark_shows(spark: Any, registry: SchemaR
     command = bytes(udf.head().child().func().command().toArray(spark._jvm.scala.reflect.ClassTag.Byte()))
     assert subject.encode() in command
     assert b"hunter2" not in command
+
+
+def test_the_jobs_of_the_guide_run(spark: Any, registry: SchemaRegistryClient, project_root: Path) -> None:
+    for name in registry.get_subjects():
+        if name in ("orders-value", "events-Order", "events-Payment", "paid-value"):
+            registry.delete_subject(name)
+    order = {**ORDER, "fields": [{"name": "id", "type": "int"}, {"name": "total", "type": "double"}]}
+    payment = {"type": "record", "name": "Payment", "fields": [{"name": "sum", "type": "double"}]}
+    first = register(registry, "orders-value", order)
+    register(registry, "events-Order", order)
+    other = register(registry, "events-Payment", payment)
+    cheap, dear = (frame(first, order, {"id": n, "total": 99.0 * n}) for n in (1, 2))
+    rows = [(cheap, None), (dear, None), (frame(other, payment, {"sum": 0.5}), None), (b"?", None)]
+    page = (project_root / "docs" / "guide" / "spark-functions.md").read_text()
+    found: dict[str, Any] = {"spark": spark, "raw": records(spark, rows)}
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for block in blocks:
+        exec(
+            compile(block.replace("http://localhost:8081", registry.config()["url"]), "spark-functions.md", "exec"),
+            found,
+        )
+    assert len(blocks) == 6
+    assert [(row.id, row.total) for row in found["paid"].collect()] == [(2, 198.0)]
+    assert [row.order and row.order.id for row in found["pinned"].collect()] == [1, 2, None, None]
+    assert [row.sum for row in found["payments"].collect()] == [0.5]
+    assert sorted(row.error.code for row in found["bad"].collect()) == ["BAD_PAYLOAD", "NOT_FRAMED"]
+    assert found["good"].count() == 2
+    assert [bytes(row.value)[5:] for row in found["written"].collect()] == [
+        bytes(row.value)[5:] for row in found["whole"].collect()
+    ]
+    assert {row.id: row.total for row in found["by_sql"].collect()}[first] in (99.0, 198.0)
 
 
 # ---- types, both ways
