@@ -4,6 +4,7 @@ Must not know of HTTP libraries. Source: the error codes of Confluent's Schema R
 
 SchemaRegistryError(http_status_code, error_code, error_message)
 ├── TransportError            no usable answer: DNS, refused, TLS, timed out, closed; status and code are -1
+│   └── OAuthTokenError           no token, so that the registry was not even asked
 └── ResponseError             the registry answered with an error
     ├── IncompatibleSchemaError   409 (or a local verdict): carries the reasons
     ├── InvalidSchemaError        42201 (or a local parser): the schema can't be used
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 __all__ = [
     "IncompatibleSchemaError",
     "InvalidSchemaError",
+    "OAuthTokenError",
     "ResponseError",
     "SchemaRegistryError",
     "TransportError",
@@ -85,6 +87,26 @@ class TransportError(SchemaRegistryError):
 
     def __str__(self) -> str:
         return self.error_message
+
+
+class OAuthTokenError(TransportError):
+    """There is no token: its endpoint refuses, cannot be reached, or gave none.
+
+    Attributes:
+        message: what happened.
+        status_code: the HTTP status of the endpoint; None where it did not answer.
+        response_text: what it answered, if it may be shown.
+    """
+
+    def __init__(self, message: str, status_code: int | None = None, response_text: str | None = None) -> None:
+        status = "" if status_code is None else f" (HTTP {status_code})"
+        super().__init__(-1, -1, f"{message}{status}{'' if response_text is None else f': {response_text}'}")
+        self.message = message
+        self.status_code = status_code
+        self.response_text = response_text
+
+    def __reduce__(self) -> tuple[type[OAuthTokenError], tuple[str, int | None, str | None], dict[str, object]]:
+        return OAuthTokenError, (self.message, self.status_code, self.response_text), self.__dict__
 
 
 class ResponseError(SchemaRegistryError):

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 from registry.client.config import ClientConfig, TokenRequest, bearer_headers, masked
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
-from registry.errors import RETRIABLE_STATUSES, SchemaRegistryError, TransportError
+from registry.errors import RETRIABLE_STATUSES, OAuthTokenError, SchemaRegistryError, TransportError
 
 __all__ = ["Anonymous", "Basic", "Bearer", "Credentials", "Custom", "OAuth", "credentials"]
 
@@ -165,8 +165,9 @@ class OAuth:
             outcome = yield self._asking()
             if isinstance(outcome, Reply) and outcome.status not in RETRIABLE_STATUSES:
                 return self._keep(outcome, asked_at_s)
-        why = outcome.reason if isinstance(outcome, Unreachable) else f"status {outcome.status}"
-        raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {why}")
+        if isinstance(outcome, Unreachable):
+            raise OAuthTokenError(f"no token from {masked(self._request.url)}: {outcome.reason}")
+        raise OAuthTokenError(f"no token from {masked(self._request.url)}", outcome.status)
 
     def _asking(self) -> Send:
         request = self._request
@@ -191,20 +192,20 @@ class OAuth:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             token, life_s = None, 0.0
         if not isinstance(token, str) or not token.isascii() or not token or reply.status != 200:
-            raise TransportError(-1, -1, f"no token from {masked(self._request.url)}: {_refusal(reply)}")
+            raise OAuthTokenError(f"no token from {masked(self._request.url)}", reply.status, _refusal(reply))
         self._token = token
         self._ends_at_s = asked_at_s + life_s
         self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
 
 
-def _refusal(reply: Reply) -> str:
-    """What a token endpoint says (RFC 6749 §5.2), without anything it might echo."""
+def _refusal(reply: Reply) -> str | None:
+    """What a token endpoint says (RFC 6749 §5.2), without anything it might echo; None if it says nothing."""
     try:
         body = json.loads(reply.body)
         words = [str(body[name]) for name in ("error", "error_description") if name in body]
     except (ValueError, TypeError, RecursionError):
         words = []
-    return f"status {reply.status}{': ' + ': '.join(words) if words else ''}"
+    return ": ".join(words) or None
 
 
 def credentials(config: ClientConfig, clock: Callable[[], float], rng: random.Random) -> Credentials:

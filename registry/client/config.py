@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from uuid import uuid4
 
 from kserdes_config.errors import PropertyError
 from kserdes_config.reading import split, value_of
@@ -156,10 +157,10 @@ class ClientConfig:
 
 
 def _urls(conf: Values) -> tuple[tuple[str, ...], tuple[str, str] | None]:
-    """The URLs without user info, and the first user info found in them."""
+    """The URLs without user info, and the first user info found in them; `mock://` alone is a registry of its own."""
     urls, user_info = [], None
     for item in split(conf["url"] or ""):
-        parts = _parts(item, "url")
+        parts = _parts(f"{item}{uuid4()}" if item == f"{MOCK_SCHEME}://" else item, "url")
         if parts.scheme not in ("http", "https", MOCK_SCHEME) or not parts.netloc:
             raise PropertyError(
                 "url must be http://…, https://… or mock://name (several are separated by commas)", property="url"

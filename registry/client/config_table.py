@@ -30,7 +30,7 @@ TABLE: Final = Table(
             Kind.STR,
             None,
             "Base URLs of the registry, with commas between them, tried in this order: `http://…`, `https://…`, or "
-            "`mock://name` for one inside this process. May hold `user:password@`.",
+            "`mock://name` for one inside this process (`mock://` alone: one of its own). May hold `user:password@`.",
             secret=True,
         ),
         Property(

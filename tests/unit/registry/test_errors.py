@@ -12,10 +12,12 @@ from registry import (
     SchemaRegistryError,
     TransportError,
 )
+from registry.errors import OAuthTokenError
 
 ERRORS = [
     SchemaRegistryError(500, 50001, "store"),
     TransportError(-1, -1, "refused"),
+    OAuthTokenError("no token", 401, "invalid_client"),
     ResponseError(404, 40401, "Subject 'x' not found."),
     IncompatibleSchemaError(409, 409, "no", ["a", "b"]),
     InvalidSchemaError.local("bad"),
@@ -38,7 +40,7 @@ def test_text_is_that_of_confluent_kafka() -> None:
 
 @pytest.mark.parametrize(
     ("error", "retriable"),
-    [(ERRORS[0], True), (ERRORS[1], True), (ERRORS[2], False), (ResponseError(429, 429, "slow down"), True)],
+    [(ERRORS[0], True), (ERRORS[1], True), (ERRORS[3], False), (ResponseError(429, 429, "slow down"), True)],
 )
 def test_retriable(error: SchemaRegistryError, retriable: bool) -> None:
     assert error.retriable is retriable
@@ -65,3 +67,14 @@ def test_only_a_code_of_the_registry_says_that_something_is_not_there(
     status: int, code: int, is_not_there: bool
 ) -> None:
     assert ResponseError(status, code, "x").not_found is is_not_there
+
+
+def test_a_missing_token_says_what_the_endpoint_said() -> None:
+    error = OAuthTokenError("no token", 401, "invalid_client")
+    assert (str(error), error.status_code, error.response_text) == (
+        "no token (HTTP 401): invalid_client",
+        401,
+        "invalid_client",
+    )
+    assert str(OAuthTokenError("no token")) == "no token"
+    assert error.retriable

@@ -117,14 +117,14 @@ def test_a_busy_issuer_is_asked_again() -> None:
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        (Reply(401, b'{"error": "invalid_client", "error_description": "who?"}'), "status 401: invalid_client: who?"),
-        (Reply(400, b"<html>"), "status 400$"),
-        (Reply(200, b"{}"), "status 200"),
-        (Reply(200, b"[]"), "status 200"),
-        (Reply(200, b'{"access_token": 5}'), "status 200"),
-        (Reply(200, b'{"access_token": ""}'), "status 200"),
-        (Reply(200, '{"access_token": "geheim-tökén"}'.encode()), "status 200"),
-        (Reply(200, b'{"access_token": "x", "expires_in": "soon"}'), "status 200"),
+        (Reply(401, b'{"error": "invalid_client", "error_description": "who?"}'), r"\(HTTP 401\): invalid_client: who?"),
+        (Reply(400, b"<html>"), r"\(HTTP 400\)$"),
+        (Reply(200, b"{}"), r"\(HTTP 200\)"),
+        (Reply(200, b"[]"), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": 5}'), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": ""}'), r"\(HTTP 200\)"),
+        (Reply(200, '{"access_token": "geheim-tökén"}'.encode()), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": "x", "expires_in": "soon"}'), r"\(HTTP 200\)"),
     ],
 )
 def test_what_an_issuer_refuses_is_told_at_once(reply: Reply, text: str) -> None:

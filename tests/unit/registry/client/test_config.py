@@ -162,3 +162,9 @@ def test_ca_location_false_checks_nothing_as_in_confluent_kafka() -> None:
 def test_what_is_no_dict_is_said(client: Any, conf: Any) -> None:
     with pytest.raises(TypeError, match=r"a dict of properties is needed, like \{'url': 'http://…'\}, not "):
         client(conf)
+
+
+def test_a_mock_without_a_name_is_a_registry_of_its_own() -> None:
+    first, second = (ClientConfig.parse({"url": "mock://"}) for _ in range(2))
+    assert first.mock_name != second.mock_name
+    assert first.base_urls == ("http://mock",)
