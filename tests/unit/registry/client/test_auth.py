@@ -117,7 +117,10 @@ def test_a_busy_issuer_is_asked_again() -> None:
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        (Reply(401, b'{"error": "invalid_client", "error_description": "who?"}'), r"\(HTTP 401\): invalid_client: who?"),
+        (
+            Reply(401, b'{"error": "invalid_client", "error_description": "who?"}'),
+            r"\(HTTP 401\): invalid_client: who?",
+        ),
         (Reply(400, b"<html>"), r"\(HTTP 400\)$"),
         (Reply(200, b"{}"), r"\(HTTP 200\)"),
         (Reply(200, b"[]"), r"\(HTTP 200\)"),
