@@ -199,9 +199,6 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
     **dict.fromkeys(
         ["decimal_to_protobuf", "protobuf_to_decimal", "variant_to_protobuf", "protobuf_to_variant"], DECIMALS
     ),
-    **dict.fromkeys(
-        ["CachedSchemaRegistryClient", "MessageSerializer"], "legacy: only its producer and consumer are here"
-    ),
 }
 
 

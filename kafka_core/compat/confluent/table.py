@@ -42,7 +42,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "aio._AsyncSerializingProducer": ("serdes",),
     "aio.producer": ("kafka_core.aio",),
     "aio.producer._AIOProducer": ("kafka_core.aio",),
-    "avro": _LEGACY,
+    "avro": (*_LEGACY, "kafka_core"),
     "avro.cached_schema_registry_client": _LEGACY,
     "avro.error": _LEGACY,
     "avro.load": _LEGACY,

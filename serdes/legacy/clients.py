@@ -1,15 +1,13 @@
-"""`confluent_kafka.avro`'s clients, for services that still use them; new code takes `serdes.SerializingProducer`.
+"""The producer and the consumer of `confluent_kafka.avro`.
 
-Must not hold logic beyond their way of calling. Names and arguments are those of `confluent_kafka.avro`; a schema is a
-text, a `registry.Schema`, or any object whose `str()` is the schema (as `avro` has them).
+Must not hold logic beyond their way of calling.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from kafka_core.kernels import Message
 from kafka_core.sync.consumer import Consumer
@@ -18,61 +16,14 @@ from registry import Schema, SchemaRegistryClient
 from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.clients.messages import FieldDeserializers, FieldSerializers
 from serdes.errors import SerializationError
+from serdes.legacy.registry_client import CachedSchemaRegistryClient
+from serdes.legacy.schemas import ClientError, KeySerializerError, SerializerError, ValueSerializerError, as_schema
 from serdes.subject import topic_subject_name_strategy
 
-__all__ = [
-    "AvroConsumer",
-    "AvroProducer",
-    "ClientError",
-    "KeySerializerError",
-    "SerializerError",
-    "ValueSerializerError",
-    "load",
-    "loads",
-]
+__all__ = ["AvroConsumer", "AvroProducer"]
 
 PREFIX = "schema.registry."
 BY_TOPIC = {"subject.name.strategy": topic_subject_name_strategy}
-
-
-class ClientError(Exception):
-    """A call that makes no sense, or a schema that is not one."""
-
-
-class SerializerError(SerializationError):
-    """A key or value can't be written or read."""
-
-
-class KeySerializerError(SerializerError):
-    """A key without a schema."""
-
-
-class ValueSerializerError(SerializerError):
-    """A value without a schema."""
-
-
-def loads(schema_str: str) -> Schema:
-    """A schema of its text.
-
-    Raises:
-        ClientError: it is not an Avro schema.
-    """
-    from serdes.formats.avro.codec import load_texts
-
-    try:
-        load_texts(schema_str)
-    except SerializationError as error:
-        raise ClientError(f"Schema parse failed: {error.reason}") from error
-    return Schema(schema_str)
-
-
-def load(fp: str | Path | TextIO) -> Schema:
-    """A schema from a file, by its path or open.
-
-    Raises:
-        ClientError: it is not an Avro schema.
-    """
-    return loads(Path(fp).read_text() if isinstance(fp, (str, Path)) else fp.read())
 
 
 class AvroProducer(Producer):
@@ -93,11 +44,11 @@ class AvroProducer(Producer):
         config: Mapping[str, Any],
         default_key_schema: Any = None,
         default_value_schema: Any = None,
-        schema_registry: SchemaRegistryClient | None = None,
+        schema_registry: SchemaRegistryClient | CachedSchemaRegistryClient | None = None,
     ) -> None:
         _deprecated("AvroProducer", "AvroSerializer")
         rest, self._registry, self._owned = _split(config, schema_registry)
-        self._schemas = (_schema(default_key_schema), _schema(default_value_schema))
+        self._schemas = (as_schema(default_key_schema), as_schema(default_value_schema))
         self._serializers: dict[Schema, AvroSerializer] = {}
         super().__init__(rest)
 
@@ -116,8 +67,8 @@ class AvroProducer(Producer):
         if not topic:
             raise ClientError("Topic name not specified.")
         schemas = (
-            _schema(kwargs.pop("key_schema", self._schemas[0])),
-            _schema(kwargs.pop("value_schema", self._schemas[1])),
+            as_schema(kwargs.pop("key_schema", self._schemas[0])),
+            as_schema(kwargs.pop("value_schema", self._schemas[1])),
         )
         key, value = kwargs.pop("key", None), kwargs.pop("value", None)
         if value is not None and schemas[1] is None:
@@ -160,15 +111,15 @@ class AvroConsumer(Consumer):
     def __init__(
         self,
         config: Mapping[str, Any],
-        schema_registry: SchemaRegistryClient | None = None,
+        schema_registry: SchemaRegistryClient | CachedSchemaRegistryClient | None = None,
         reader_key_schema: Any = None,
         reader_value_schema: Any = None,
     ) -> None:
         _deprecated("AvroConsumer", "AvroDeserializer")
         rest, self._registry, self._owned = _split(config, schema_registry)
         self._deserializers = FieldDeserializers(
-            AvroDeserializer(self._registry, _schema(reader_key_schema), conf=BY_TOPIC),
-            AvroDeserializer(self._registry, _schema(reader_value_schema), conf=BY_TOPIC),
+            AvroDeserializer(self._registry, as_schema(reader_key_schema), conf=BY_TOPIC),
+            AvroDeserializer(self._registry, as_schema(reader_value_schema), conf=BY_TOPIC),
         )
         super().__init__(rest)
 
@@ -197,12 +148,8 @@ def _deprecated(name: str, instead: str) -> None:
     warnings.warn(f"{name} has been deprecated. Use {instead} instead.", DeprecationWarning, stacklevel=3)
 
 
-def _schema(given: Any) -> Schema | None:
-    return given if given is None or isinstance(given, Schema) else Schema(str(given))
-
-
 def _split(
-    config: Mapping[str, Any], client: SchemaRegistryClient | None
+    config: Mapping[str, Any], client: SchemaRegistryClient | CachedSchemaRegistryClient | None
 ) -> tuple[dict[str, Any], SchemaRegistryClient, bool]:
     """The client's own properties, the registry client, and whether it was made here."""
     rest = {key: value for key, value in config.items() if not key.startswith(PREFIX)}
@@ -210,7 +157,7 @@ def _split(
     if client is not None:
         if conf.get("url") is not None:
             raise ValueError("Cannot pass schema_registry along with schema.registry.url config")
-        return rest, client, False
+        return rest, client.client if isinstance(client, CachedSchemaRegistryClient) else client, False
     if conf.get("basic.auth.credentials.source") == "SASL_INHERIT":
         conf |= {key: config[key] for key in ("sasl.username", "sasl.password") if key in config}
     return rest, SchemaRegistryClient(conf), True
