@@ -31,7 +31,7 @@ def handle(cluster: ClusterState, context: Context, request: AddPartitionsToTxnR
     keys = [(topic.name, index) for topic in request.v3_and_below_topics for index in topic.partitions]
     codes = {key: find_partition(cluster, key[0], ZERO_UUID, key[1], by_id=False)[0] for key in keys}
     if any(codes.values()):
-        return _answer(request, {key: code or Code.OPERATION_NOT_ATTEMPTED for key, code in codes.items()})
+        return _answer(request, {key: int(code or Code.OPERATION_NOT_ATTEMPTED) for key, code in codes.items()})
     code = cluster.transactions.add_partitions(
         transactional_id, request.v3_and_below_producer_id, request.v3_and_below_producer_epoch, keys
     )
@@ -43,7 +43,7 @@ def told(code: Code, version: int, since: int = FIRST_VERSION_WITH_FENCING) -> C
     return Code.INVALID_PRODUCER_EPOCH if code is Code.PRODUCER_FENCED and version < since else code
 
 
-def _answer(request: AddPartitionsToTxnRequest, codes: dict[tuple[str, int], Code]) -> AddPartitionsToTxnResponse:
+def _answer(request: AddPartitionsToTxnRequest, codes: dict[tuple[str, int], int]) -> AddPartitionsToTxnResponse:
     return AddPartitionsToTxnResponse(
         results_by_topic_v3_and_below=[
             AddPartitionsToTxnTopicResult(
@@ -58,7 +58,7 @@ def _answer(request: AddPartitionsToTxnRequest, codes: dict[tuple[str, int], Cod
 def fail(request: AddPartitionsToTxnRequest, code: int) -> AddPartitionsToTxnResponse:
     """The code for every partition of the request."""
     keys = [(topic.name, index) for topic in request.v3_and_below_topics for index in topic.partitions]
-    return _answer(request, {key: Code(code) for key in keys})
+    return _answer(request, dict.fromkeys(keys, code))
 
 
 API = Api(AddPartitionsToTxnRequest, handle, fail, max_version=_LAST_VERSION_FOR_CLIENTS)
