@@ -5,15 +5,15 @@ embedded broker: `kafka_core.broker`. Every name is imported at its first use (P
 `serdes.avro` does, loads no client.
 """
 
-import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafka_core.version import (  # now: later the module would stand under the function's name
     VERSION,
     libversion,
     version,
 )
+from kserdes_config.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core import admin as admin
@@ -150,19 +150,6 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 MODULES: Final = ("admin", "aio", "broker", "errors", "kernels", "model", "sync")
 """Modules that are there after `import kafka_core`, without an import of their own."""
-_HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
-
-    def __getattr__(name: str) -> Any:
-        if name in _HOME_OF:
-            value = getattr(importlib.import_module(_HOME_OF[name]), name)
-            globals()[name] = value  # found without this function from now on
-            return value
-        if name in MODULES:
-            return importlib.import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *MODULES})
+    __getattr__, __dir__ = public_names(__name__, HOMES, MODULES)

@@ -8,12 +8,12 @@ installed. Every name is imported at its first use (PEP 562). The rest is import
 Defines nothing of its own; no other package imports it.
 """
 
-import importlib
 import importlib.util
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafka_core.version import VERSION
+from kserdes_config.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core import *  # noqa: F403
@@ -232,22 +232,13 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
 """Public module → the names that are taken from it."""
 SPARK: Final = ("from_registry", "tune")
 """Names of `pipeline`: they need the extra `spark`, so neither `__all__` nor, without PySpark, `dir()` lists them."""
-_HOME_OF: Final = {
-    **{name: module for module, names in HOMES.items() for name in names},
-    **dict.fromkeys(SPARK, "pipeline"),
-}
+_NAMES: Final = frozenset(name for names in HOMES.values() for name in names)
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
-    __all__ = sorted(_HOME_OF.keys() - set(SPARK))
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOME_OF:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
-        globals()[name] = value  # found without this function from now on
-        return value
+    __all__ = sorted(_NAMES)
+    __getattr__, _ = public_names(__name__, {**HOMES, "pipeline": SPARK})
 
 
 def __dir__() -> list[str]:
     missing = SPARK if importlib.util.find_spec("pyspark") is None else ()
-    return sorted({*globals(), *_HOME_OF} - set(missing))
+    return sorted({*globals(), *_NAMES, *SPARK} - set(missing))

@@ -6,7 +6,7 @@ Every name is imported at its first use: the engine and the command line need no
 
 from typing import TYPE_CHECKING, Final
 
-from registry.lazy import public_names
+from kserdes_config.lazy import public_names
 
 if TYPE_CHECKING:
     from kserdes_config.errors import PropertyError

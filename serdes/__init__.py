@@ -5,8 +5,9 @@ The producers and consumers that use them are here too. Names and arguments are 
 `serdes.protobuf`. Every name is imported at its first use: a program that only decodes loads no Kafka client.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from kserdes_config.lazy import public_names
 
 if TYPE_CHECKING:
     from serdes.clients import (
@@ -157,21 +158,6 @@ HOMES: Final = {
         "topic_subject_name_strategy",
     ),
 }
-_HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
-
-    def __getattr__(name: str) -> Any:
-        if name == "__version__":
-            from kafka_core.version import VERSION
-
-            return VERSION
-        if name not in _HOME_OF:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
-        globals()[name] = value  # found without this function from now on
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    __getattr__, __dir__ = public_names(__name__, HOMES, others={"__version__": ("kafka_core.version", "VERSION")})

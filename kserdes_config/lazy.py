@@ -15,7 +15,10 @@ __all__ = ["public_names"]
 
 
 def public_names(
-    package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[str] = ()
+    package: str,
+    homes: Mapping[str, Sequence[str]],
+    modules: Sequence[str] = (),
+    others: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package.
 
@@ -23,15 +26,17 @@ def public_names(
         package: its `__name__`.
         homes: module → the public names that are taken from it.
         modules: its modules that are there without an import of their own.
+        others: further names → the module that each is taken from, and what it is called there.
     """
-    home_of = {name: module for module, names in homes.items() for name in names}
+    home_of = {name: (module, name) for module, names in homes.items() for name in names} | dict(others or {})
 
     def get(name: str) -> Any:
         if name in modules:
             return importlib.import_module(f"{package}.{name}")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(home_of[name]), name)
+        module, there = home_of[name]
+        value = getattr(importlib.import_module(module), there)
         setattr(sys.modules[package], name, value)  # found without this function from now on
         return value
 
