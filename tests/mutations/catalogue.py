@@ -93,14 +93,14 @@ MUTATIONS: Final = (
         "kafka_core/engine/consuming/aborted.py",
         "self._coming[-1][0] < batch.end_offset",
         "self._coming[-1][0] < batch.end_offset - 1",
-        ("tests/unit/kafka_core/engine/consuming/test_aborted.py",),
+        ("tests/unit/kafka_core/engine/consuming/test_fetch_session.py",),
     ),
     Mutation(
         "control batches are handed out",
         "kafka_core/engine/consuming/aborted.py",
         "            return False\n        return not",
         "            return True\n        return not",
-        ("tests/unit/kafka_core/engine/consuming/test_aborted.py",),
+        ("tests/unit/kafka_core/engine/consuming/test_fetch_session.py",),
     ),
     Mutation(
         "committed offsets are committed again",

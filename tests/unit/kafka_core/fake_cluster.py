@@ -9,6 +9,7 @@ from kafka_core.aio.cluster.client import CoordinatorKind
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import KafkaError, KafkaException, UnsupportedVersionError
 from kafka_core.protocol import ApiMessage, ApiRequest, decode, encode_bytes
+from tests.unit.kafka_core.fake_connection import FakeConnection
 
 Handler = Callable[[Any, int | None], ApiMessage]
 ANY, CONTROLLER = None, 0
@@ -20,21 +21,6 @@ VIEW = ClusterView(brokers=BROKERS, controller_id=0, cluster_id="cluster")
 def travel(message: ApiMessage, version: int) -> Any:
     """The message as the other side sees it: refuses what can't be said in that version."""
     return decode(type(message), version, encode_bytes(message, version))
-
-
-class FakeConnection:
-    def __init__(self, cluster: FakeCluster, node_id: int) -> None:
-        self.cluster, self.node_id = cluster, node_id
-
-    def version_of(self, request: type[ApiRequest[Any]]) -> int:
-        if request not in self.cluster.handlers:
-            raise UnsupportedVersionError(f"this broker has no {request.__name__}")
-        return self.cluster.versions.get(request, request.VALID_VERSIONS[1])
-
-    async def send(
-        self, request: ApiRequest[Any], *, timeout_s: float | None = None, version: int | None = None
-    ) -> Any:
-        return await self.cluster.answer(request, self.node_id, version)
 
 
 class FakeCluster:
@@ -63,6 +49,17 @@ class FakeCluster:
     async def close(self, timeout_s: float = 5.0) -> None:
         self.closed += 1
 
+    def connected(self, node_id: int) -> FakeConnection:
+        def version_of(request: type[ApiRequest[Any]]) -> int:
+            if request not in self.handlers:
+                raise UnsupportedVersionError(f"this broker has no {request.__name__}")
+            return self.versions.get(request, request.VALID_VERSIONS[1])
+
+        async def send(request: ApiRequest[Any], *, timeout_s: float | None = None, version: int | None = None) -> Any:
+            return await self.answer(request, node_id, version)
+
+        return FakeConnection(node_id, version_of, send)
+
     async def answer(self, request: ApiRequest[Any], node_id: int | None, version: int | None = None) -> Any:
         kind = type(request)
         self.log.append((kind.__name__, node_id))
@@ -81,10 +78,10 @@ class FakeCluster:
         return await self.answer(request, CONTROLLER)
 
     async def connection(self, node_id: int) -> FakeConnection:
-        return FakeConnection(self, node_id)
+        return self.connected(node_id)
 
     async def any_connection(self) -> FakeConnection:
-        return FakeConnection(self, 2)
+        return self.connected(2)
 
     async def refresh_metadata(
         self,

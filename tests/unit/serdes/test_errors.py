@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException, ProduceError
+from serdes.context import MessageField, SerializationContext, place
 from serdes.errors import (
     KeyDeserializationError,
     KeySerializationError,
@@ -119,3 +120,22 @@ class OwnError(SerializationError):
     def __init__(self, number: int) -> None:
         super().__init__(f"number {number}")
         self.number = number
+
+
+# ---- contexts
+
+
+def test_fields_are_their_names() -> None:
+    assert [str(field) for field in MessageField] == ["none", "key", "value"]
+    assert MessageField("value") is MessageField.VALUE
+    assert {MessageField.KEY: 1}["key"] == 1  # type: ignore[index]
+
+
+def test_place() -> None:
+    assert place(None) == (None, None)
+    assert place(SerializationContext("orders", MessageField.KEY)) == ("orders", "key")
+
+
+def test_headers_are_optional() -> None:
+    assert SerializationContext("t", MessageField.KEY).headers is None
+    assert SerializationContext("t", MessageField.KEY, [("a", b"b")]).headers == [("a", b"b")]

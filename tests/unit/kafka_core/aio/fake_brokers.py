@@ -9,35 +9,10 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import REQUESTS
 from kafka_core.protocol.versions import BrokerVersions, negotiate
+from tests.unit.kafka_core.fake_connection import FakeConnection
 
 Answer = Any
 """A response; an exception to raise; None: never."""
-
-
-class FakeConnection:
-    """To one broker."""
-
-    def __init__(self, brokers: "FakeBrokers", node_id: int, purpose: object) -> None:
-        self.brokers, self.node_id, self.purpose = brokers, node_id, purpose
-        self.versions = brokers.versions
-
-    def version_of(self, request: type[Any]) -> int:
-        return negotiate(request, self.versions)
-
-    async def drain(self) -> None:
-        return
-
-    async def send(self, request: Any, *, timeout_s: float | None = None, version: int | None = None) -> Any:
-        self.brokers.log.append((self.node_id, request))
-        self.brokers.sent_versions.append(version)
-        self.brokers.purposes.append(self.purpose)
-        answer = self.brokers.answer(self.node_id, request)
-        await asyncio.sleep(0)
-        if answer is None:
-            await asyncio.Event().wait()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
 
 class FakeBrokers:
@@ -109,7 +84,21 @@ class FakeBrokers:
         await asyncio.sleep(0)
         if gate := self.unreachable.get(node_id):
             await gate.wait()
-        return FakeConnection(self, node_id, purpose)
+
+        async def send(request: Any, *, timeout_s: float | None = None, version: int | None = None) -> Any:
+            self.log.append((node_id, request))
+            self.sent_versions.append(version)
+            self.purposes.append(purpose)
+            answer = self.answer(node_id, request)
+            await asyncio.sleep(0)
+            if answer is None:
+                await asyncio.Event().wait()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        versions = self.versions
+        return FakeConnection(node_id, lambda request: negotiate(request, versions), send, versions)
 
     async def coordinator(self, kind: object, key: str, *, timeout_s: float | None = None) -> int:
         await asyncio.sleep(0)

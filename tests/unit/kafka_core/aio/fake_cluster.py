@@ -18,6 +18,7 @@ from kafka_core.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from tests.unit.kafka_core.fake_connection import FakeConnection
 
 UNKNOWN = KafkaError.UNKNOWN_TOPIC_OR_PART
 Answer = int | Exception
@@ -36,29 +37,6 @@ class Written:
     sequence: int
     count: int
     attributes: int
-
-
-class FakeConnection:
-    """To one broker; `usable` and `writable` are the test's to set."""
-
-    def __init__(self, cluster: "FakeCluster", node_id: int) -> None:
-        self.cluster = cluster
-        self.node_id = node_id
-        self.usable = self.writable = True
-
-    def version_of(self, request: type[Any]) -> int:
-        return self.cluster.produce_version
-
-    async def drain(self) -> None:
-        self.writable = True
-
-    def send(self, request: ProduceRequest, *, version: int) -> "asyncio.Future[ProduceResponse]":
-        future: asyncio.Future[ProduceResponse] = asyncio.get_running_loop().create_future()
-        self.cluster.requests.append((self.node_id, request, version))
-        self.cluster.held.append((self.node_id, request, future))
-        if not self.cluster.hold:
-            asyncio.get_running_loop().call_soon(self.cluster.release)
-        return future
 
 
 @dataclass
@@ -94,7 +72,7 @@ class FakeCluster:
     closed: bool = False
 
     def __post_init__(self) -> None:
-        self.connections = {node_id: FakeConnection(self, node_id) for node_id in (1, 2)}
+        self.connections = {node_id: self.connected(node_id) for node_id in (1, 2)}
         self._on_metadata: list[Callable[[ClusterView], None]] = []
         self.on_error_listeners: list[Callable[[KafkaError], None]] = []
         self.ends: dict[tuple[str, int], int] = {}
@@ -139,6 +117,17 @@ class FakeCluster:
             raise self.last_error
         self.publish(self.view(wanted))
         return self.metadata
+
+    def connected(self, node_id: int) -> FakeConnection:
+        def send(request: ProduceRequest, *, version: int) -> "asyncio.Future[ProduceResponse]":
+            future: asyncio.Future[ProduceResponse] = asyncio.get_running_loop().create_future()
+            self.requests.append((node_id, request, version))
+            self.held.append((node_id, request, future))
+            if not self.hold:
+                asyncio.get_running_loop().call_soon(self.release)
+            return future
+
+        return FakeConnection(node_id, lambda request: self.produce_version, send)
 
     async def connection(self, node_id: int) -> FakeConnection:
         self.connects += 1

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from serdes.columnar.assemble import array_of, errors_of
+from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.layout import SHAPES, layout_of
 
 MAP = pa.map_(pa.string(), pa.list_(pa.int8()))
@@ -55,3 +58,43 @@ def test_shapes(kind: pa.DataType, shape: str, width: int) -> None:
 def test_other_types_are_refused(kind: pa.DataType) -> None:
     with pytest.raises(TypeError, match="kernels fill no columns"):
         layout_of(pa.struct([("a", kind)]))
+
+
+# ---- assembling
+
+
+def test_an_empty_tree_is_an_empty_array() -> None:
+    columns = pytest.importorskip("serdes.kernels.native.columns")
+    kind = pa.struct([("a", pa.int64()), ("m", pa.map_(pa.string(), pa.bool_())), ("n", pa.null())])
+    made = array_of(columns.Builders(layout_of(kind).shapes()), kind)
+    made.validate(full=True)
+    assert made.equals(pa.array([], kind))
+
+
+def test_errors() -> None:
+    assert errors_of(3, {}).equals(pa.array([None] * 3, pa.string()))
+    assert errors_of(3, {1: "bad"}).equals(pa.array([None, "bad", None], pa.string()))
+
+
+# ---- options
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"unions": "sparse"},
+        {"enums": "value"},
+        {"recursive_max_depth": -1},
+        {"max_row_bytes": 0},
+        {"max_empty_items": -1},
+        {"columns": "id"},
+        {"columns": ()},
+    ],
+)
+def test_options_are_checked_when_they_are_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ColumnOptions(**wrong)
+
+
+def test_options_name_plans() -> None:
+    assert hash(ColumnOptions(columns=("a.b",))) == hash(ColumnOptions(columns=("a.b",)))

@@ -12,7 +12,10 @@ import pytest
 
 from registry import Schema, SchemaReference
 from serdes import SerializationError
+from serdes.engine.drivers import drive
 from serdes.formats.json.codec import JsonSchema, decoder, dumps, encoder, load, loads, resolver_of
+from serdes.formats.json.format import JsonFormat
+from serdes.options import WriteOptions
 
 
 def schema(**document: Any) -> JsonSchema:
@@ -307,3 +310,22 @@ def test_payloads_that_are_no_json(data: bytes, reason: str) -> None:
 
 def test_a_byte_order_mark_is_passed_over_as_before() -> None:
     assert loads(b"\xef\xbb\xbf[1]") == [1]
+
+
+# ---- the format
+
+
+INTEGER, STRING = Schema('{"title":"N","type":"integer"}', "JSON"), Schema('{"type":"string"}', "JSON")
+
+
+def test_the_readers_schema_counts() -> None:
+    form = JsonFormat()
+    writer, reader = form.parse(INTEGER, []), form.parse(STRING, [])
+    assert (form.name(writer), form.name(reader), form.indexes(writer)) == ("N", None, None)
+    assert form.decoder(writer, None, 1, None)(b"!5") == 5
+    with pytest.raises(SerializationError, match="an integer where string"):
+        form.decoder(writer, reader, 1, None)(b"!5")
+    with pytest.raises(SerializationError, match="a string where integer"):
+        form.encoder(writer, b"")("x")
+    assert JsonFormat(validate=False).encoder(writer, b"!")("x") == b'!"x"'
+    assert drive(None, form.complete(INTEGER, None, WriteOptions())) is INTEGER
