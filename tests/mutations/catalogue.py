@@ -434,8 +434,8 @@ MUTATIONS: Final = (
     Mutation(
         "offsets below -2 are read",
         "pipeline/splits.py",
-        "or value < EARLIEST:",
-        "or value < EARLIEST - 5:",
+        "or value < lowest:",
+        "or value < lowest - 5:",
         ("tests/unit/pipeline/test_splits.py", "tests/unit/pipeline/test_resolver.py"),
     ),
     Mutation(
