@@ -283,7 +283,8 @@ def _opaque(value: object) -> list[object]:
 # --- making and remembering
 
 
-_plans: OrderedDict[str, tuple[float, DecodePlan]] = OrderedDict()
+_plans: OrderedDict[str, tuple[float, DecodePlan, tuple[object, ...]]] = OrderedDict()
+"""Until when, the plan, and what it was asked with: functions and classes are known by their identity, so they stay."""
 _lock = threading.Lock()
 
 
@@ -313,7 +314,7 @@ def plan_for(registry: Mapping[str, object], arguments: DecodeArguments) -> Deco
     remembered_s: Any = registry.get("cache.latest.ttl.sec")
     until = now + (REMEMBERED_S if remembered_s is None else float(remembered_s))
     with _lock:
-        _plans[key] = (until, made)
+        _plans[key] = (until, made, (dict(registry), arguments))
         while len(_plans) > KEPT:
             _plans.popitem(last=False)
     return made

@@ -128,6 +128,17 @@ def test_equal_calls_ask_once_and_compile_once(conf: dict[str, Any], monkeypatch
     assert shared_decoder(again) is shared_decoder(first)
 
 
+def test_a_function_that_has_gone_is_not_taken_for_another(conf: dict[str, Any]) -> None:
+    for subject in ("a", "b"):
+        client(conf).register_schema(subject, Schema(record(subject, x="int")))
+
+    def asked(subject: str) -> str:
+        return plan_for(conf, DecodeArguments(topic="t", strategy=lambda ctx, name: subject)).parts[0].snapshot.subject
+
+    wanted = ["a", "b"] * 20  # a function is made at the place in memory that another has just left
+    assert [asked(subject) for subject in wanted] == wanted
+
+
 def test_the_latest_ttl_of_the_client_says_how_long_a_plan_is_remembered(conf: dict[str, Any]) -> None:
     conf["cache.latest.ttl.sec"] = 1e-9
     client(conf).register_schema("t-value", Schema(record("R", a="int")))
