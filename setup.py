@@ -21,6 +21,8 @@ from setuptools.errors import BaseError, CCompilerError
 PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
 SHARED = (".pxd", ".h")
 STAMPS = Path("build/kernels")
+UTILITY = "kserdes_config._cyutility"
+"""Cython's own code for memory views, once for all modules instead of in each (60 kB); in the leaf of all packages."""
 # Neither debugging information nor symbols: a tenth of the size. Linkers other than GNU's may not know -s.
 COMPILE = [] if sys.platform == "win32" else ["-O3", "-g0"]
 LINK = ["-s"] if sys.platform == "linux" else []
@@ -35,17 +37,23 @@ def extensions() -> list[Extension]:
     """One extension module per Cython source."""
     if os.environ.get("KSERDES_NO_NATIVE"):
         return []
-    return [
-        Extension(
-            ".".join(source.with_suffix("").parts),
-            [str(source)],
-            include_dirs=[place],
-            extra_compile_args=COMPILE,
-            extra_link_args=LINK,
-        )
+    kernels = [
+        extension(".".join(source.with_suffix("").parts), source)
         for place in PLACES
         for source in sorted(Path(place).glob("*.pyx"))
     ]
+    return [extension(UTILITY, Path(UTILITY.replace(".", "/") + ".c")), *kernels]
+
+
+def extension(name: str, source: Path) -> Extension:
+    """A module as it is compiled."""
+    return Extension(
+        name,
+        [str(source)],
+        include_dirs=[str(source.parent)],
+        extra_compile_args=COMPILE,
+        extra_link_args=LINK,
+    )
 
 
 def digest(source: Path) -> str:
@@ -54,7 +62,8 @@ def digest(source: Path) -> str:
 
     found = hashlib.sha256(Cython.__version__.encode())
     shared = sorted(path for path in source.parent.iterdir() if path.suffix in SHARED)
-    for path in [Path("setup.py"), source, *shared]:
+    own = [] if source.suffix == ".c" else [source]
+    for path in [Path("setup.py"), *own, *shared]:
         found.update(f"\0{path.as_posix()}\0".encode() + path.read_bytes())
     return found.hexdigest()
 
@@ -68,7 +77,7 @@ def translate(modules: Sequence[Extension]) -> None:
         written, stamp, now = source.with_suffix(".c"), STAMPS / f"{module.name}.sha256", digest(source)
         if not (stamp.exists() and stamp.read_text() == now and written.exists()):
             stamp.unlink(missing_ok=True)  # a translation that fails leaves a C file that is none
-            cythonize([module], language_level=3, quiet=True, force=True)
+            cythonize([module], language_level=3, quiet=True, force=True, shared_utility_qualified_name=UTILITY)
             STAMPS.mkdir(parents=True, exist_ok=True)
             stamp.write_text(now)
         module.sources = [str(written)]

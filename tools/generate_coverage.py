@@ -91,7 +91,7 @@ CLIENT = (
     (
         "Spark: source, batch and stream",
         "yes",
-        "all options of Spark's own Kafka source; decodes inside; not yet compared with Spark's own source in the tests",
+        "all options of Spark's own Kafka source; decodes inside; not yet compared with Spark's in tests",
     ),
     ("Spark: sink, batch and stream", "partial", "at least once; `delivery=exactly-once` is refused"),
     ("Spark: variant, 4.0 and 4.1, Connect", "partial", "no variant; the tests run on Spark 4.3, without Connect"),
