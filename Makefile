@@ -85,7 +85,7 @@ asan-kernels: kernels
 test-asan: asan-kernels ## all compiled kernels under the address and undefined-behaviour sanitizers (ASAN_TESTS)
 	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(abspath $(ASAN)) \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(abspath $(BIN))/python -m pytest -q -s -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
+		$(abspath $(BIN))/python -m pytest -q -s -p no:cacheprovider -k "not leaks and not memory_is_kept" $(ASAN_TESTS) $(PYTEST_ARGS)
 
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)

@@ -404,6 +404,9 @@ cdef class Encoder:
     cdef char* spare  # the buffer of the last call, unless a call is using it
     cdef Py_ssize_t room
 
+    def __cinit__(self, *args, **kwargs):
+        self.prefix = b""  # never None, whoever makes one without `__init__`
+
     def __init__(self, Writer node not None, bytes prefix not None, fault):
         self.node = node
         self.prefix = prefix

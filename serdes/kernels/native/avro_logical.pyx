@@ -291,15 +291,15 @@ cdef class ReadInstant(ReadConverted):
         self.zone = UTC if utc else None
 
     cdef object read(self, Source* source):
-        cdef int64_t number, rest, days
+        cdef int64_t given, number, rest, days
         cdef int year, month, day, seconds
-        self.number.number(source, &number)
-        rest = number % self.units
+        self.number.number(source, &given)
+        number, rest = given // self.units, given % self.units  # towards 0, as C has it
         if rest < 0:
+            number -= 1
             rest += self.units
-        number = (number - rest) // self.units
         if number < FIRST_SECOND or number > LAST_SECOND:
-            return self.convert(PyLong_FromLongLong(number * self.units + rest))
+            return self.convert(PyLong_FromLongLong(given))
         seconds = <int>(number % DAY)
         if seconds < 0:
             seconds += <int>DAY

@@ -149,7 +149,8 @@ cdef inline int append_bytes(Column* column, const uint8_t* data, int64_t size) 
         code = reserve_data(column, size)
         if code:
             return code
-    memcpy(column.data + column.used, data, size)
+    if size:
+        memcpy(column.data + column.used, data, size)
     column.used += size
     (<int32_t*>column.values)[column.length + 1] = <int32_t>column.used
     end_cell(column)
