@@ -44,6 +44,11 @@ class Stalls:
         self._chance = {kind: self._rng.choice((0.0, 0.02, 0.2)) for kind in ("line", "turn")}
         self.told: list[str] = []
 
+    @property
+    def looks_at_lines(self) -> bool:
+        """Whether a line of a test module can still be one: tracing them makes a test of values ten times slower."""
+        return self._left > 0 and self._chance["line"] > 0
+
     def opportunity(self, kind: str, where: Callable[[], str]) -> None:
         """Maybe stop this thread, or all of them, here."""
         with self._lock:
@@ -68,7 +73,10 @@ def _trace(frame: FrameType, event: str, argument: Any) -> Any:
     if not frame.f_code.co_filename.startswith(OWN) or frame.f_code.co_filename in (__file__, patience.__file__):
         return None
     stalls = _now
-    if event == "line" and stalls is not None:
+    if stalls is None or not stalls.looks_at_lines:
+        sys.settrace(None)
+        return None
+    if event == "line":
         stalls.opportunity("line", lambda: f"{frame.f_code.co_filename}:{frame.f_lineno}")
     return _trace
 
