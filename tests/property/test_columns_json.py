@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from array import array
 from typing import Any
 
@@ -231,7 +232,8 @@ def test_millions_of_mutated_orders() -> None:
 
 @given(st.data())
 def test_columns_come_back_from_json(data: st.DataObject) -> None:
-    """What was written is read, and written again it is the same, byte for byte."""
+    """What was written is read, and written again it is the same, byte for byte but for zeros: times are read into
+    columns of microseconds, whatever they were written from."""
     kind = data.draw(structs(1))
     try:
         schema = json_schema_of(kind)
@@ -246,4 +248,9 @@ def test_columns_come_back_from_json(data: st.DataObject) -> None:
     expected = [
         frame if row.is_valid else None for frame, row in zip(written.frames.to_pylist(), found.struct, strict=True)
     ]
-    assert again.frames.to_pylist() == expected
+    assert in_millis(again.frames.to_pylist()) == in_millis(expected)
+
+
+def in_millis(frames: list[bytes | None]) -> list[bytes | None]:
+    """Times whose microseconds are whole milliseconds with three digits behind the point."""
+    return [None if frame is None else re.sub(rb"(:\d\d\.\d{3})000(?!\d)", rb"\1", frame) for frame in frames]
