@@ -107,7 +107,7 @@ def test_topic_ids_are_told_and_differ_for_a_namesake(modern_cluster: Cluster) -
 def test_the_broker_chooses_what_is_not_said(cluster: Cluster) -> None:
     name = unique("default")
     cluster.admin.create_topics([NewTopic(name)])[name].result(LIMIT_S)
-    assert partition_count(cluster.admin, name) == 1
+    assert wait_for(lambda: partition_count(cluster.admin, name), "the broker knows the topic") == 1
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_one_bad_topic_does_not_stop_the_others(cluster: Cluster) -> None:
     error = refused(futures[there])
     assert error.code() == E.TOPIC_ALREADY_EXISTS
     assert there in error.str()
-    assert partition_count(cluster.admin, good) == 2
+    assert wait_for(lambda: partition_count(cluster.admin, good), "the broker knows the topic") == 2
 
 
 def test_validate_only_makes_nothing(cluster: Cluster) -> None:

@@ -98,7 +98,7 @@ def test_values_come_out_with_their_types(
     topic = new_topic(cluster)
     produce_orders(cluster, registry_server.url, topic, range(500))
     decoded = from_registry("value", {"url": registry_server.url}, topic=topic, mode="FAILFAST")
-    frame = load(spark, cluster, topic).select("key", "partition", "headers", decoded.alias("o"))
+    frame = load(spark, cluster, topic, includeHeaders="true").select("key", "partition", "headers", decoded.alias("o"))
     assert frame.selectExpr("o.*").dtypes == [
         ("id", "string"),
         ("at", "timestamp"),

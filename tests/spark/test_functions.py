@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 import uuid
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from pipeline import (
     to_registry,
 )
 from registry import Schema, SchemaRegistryClient
+from registry.dev import serve
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
 from serdes.frames.schema_id import header_schema_id_serializer
@@ -241,10 +243,15 @@ def test_no_secret_is_in_the_plan_that_spark_shows(spark: Any, registry: SchemaR
     assert b"hunter2" not in command
 
 
-def test_the_jobs_of_the_guide_run(spark: Any, registry: SchemaRegistryClient, project_root: Path) -> None:
-    for name in registry.get_subjects():
-        if name in ("orders-value", "events-Order", "events-Payment", "paid-value"):
-            registry.delete_subject(name)
+@pytest.fixture
+def registry_of_its_own() -> Iterator[SchemaRegistryClient]:
+    """Without the subjects of other tests."""
+    with serve() as server, SchemaRegistryClient({"url": server.url}) as client:
+        yield client
+
+
+def test_the_jobs_of_the_guide_run(spark: Any, registry_of_its_own: SchemaRegistryClient, project_root: Path) -> None:
+    registry = registry_of_its_own
     order = {**ORDER, "fields": [{"name": "id", "type": "int"}, {"name": "total", "type": "double"}]}
     payment = {"type": "record", "name": "Payment", "fields": [{"name": "sum", "type": "double"}]}
     first = register(registry, "orders-value", order)
