@@ -53,7 +53,8 @@ from kafka_core.protocol.messages.consumer_group_heartbeat import (
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
 STATIC_LEAVE_EPOCH: Final = -2
-NO_TIMEOUT: Final = -1
+UNCERTAIN: Final = object()
+"""What the coordinator knows after a heartbeat without an answer."""
 
 WITH_HEARTBEATS: Final = frozenset({State.JOINING, State.REVOKING, State.ASSIGNING, State.ACKNOWLEDGING, State.STABLE})
 """States in which the coordinator has, or is to get, this member."""
@@ -112,6 +113,7 @@ class ConsumerMembership:
         self._sent: dict[str, object] = {}
         self._in_flight: ConsumerGroupHeartbeatRequest | None = None
         self._said: dict[str, object] = {}
+        self._said_pattern = False
         self._next_heartbeat_s = -math.inf
         self._retry_at_s = 0.0
         self._look_up_at_s = 0.0
@@ -310,7 +312,9 @@ class ConsumerMembership:
         for name, value in said.items():
             if name not in self._sent or self._sent[name] != value:
                 setattr(request, name, value)
-        if "subscribed_topic_regex" in self._sent and self._pattern is None and self._sent["subscribed_topic_regex"]:
+        if self._pattern is not None:
+            self._said_pattern = True
+        elif self._said_pattern and self._sent.get("subscribed_topic_regex", UNCERTAIN) is not None:
             request.subscribed_topic_regex = ""  # null would mean: as before
         self._said = {**self._sent, **said}
         self._in_flight, self._known = request, True

@@ -295,6 +295,16 @@ def test_a_pattern_that_is_given_up_is_said_as_an_empty_one() -> None:
     assert (request.subscribed_topic_names, request.subscribed_topic_regex) == (["t"], "")
 
 
+def test_a_pattern_that_the_coordinator_may_know_is_given_up_though_its_answer_was_lost() -> None:
+    rig = Rig()
+    rig.member.subscribe(set(), "^t")
+    rig.member.failed(rig.sent(), NetworkError("cut"), rig.now_s)
+    rig.member.subscribe({"t"})
+    rig.now_s += 10
+    assert rig.beat(epoch=1).subscribed_topic_regex == ""
+    assert rig.beat(epoch=1).subscribed_topic_regex is None
+
+
 @pytest.mark.parametrize("error", [UnsupportedVersionError("no such API"), None])
 def test_a_broker_without_it_is_told_with_what_to_do(error: UnsupportedVersionError | None) -> None:
     rig = Rig()
