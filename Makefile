@@ -37,8 +37,8 @@ demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a
 # What runs the same code on both kernel sets need not be tested on both.
 NO_KERNELS := $(addprefix --ignore=tests/,unit/registry unit/tools unit/serdes/rules unit/serdes/encryption meta \
 	simulation simulation_flows faults/test_registry_kill.py faults/test_registry_input.py \
-	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py property/test_group_consumer.py \
-	property/test_json_verdicts.py)
+	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
+	property/test_group_consumer.py property/test_json_verdicts.py)
 
 # Two of the four run at a time, the longest first; all run, whatever failed before. Real brokers are in one alone.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
