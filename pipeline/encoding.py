@@ -11,7 +11,6 @@ import functools
 import hashlib
 import json
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,8 +21,9 @@ import pyarrow.compute as pc
 
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
 from pipeline.modes import Mode, RowCode, fault_of
-from pipeline.plan import FORMATS, KEPT, REMEMBERED_S
+from pipeline.plan import FORMATS
 from pipeline.references import resolved
+from pipeline.remembered import Remembered
 from pipeline.resolver import ReferenceKey, Rules, bare, client_of, remembering, travelling_conf
 from pipeline.roots import ROOT, wrapped
 from pipeline.ruled import travelling_rules
@@ -173,8 +173,7 @@ class EncodePlan:
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()
 
 
-_plans: OrderedDict[tuple[str, Any], tuple[float, EncodePlan]] = OrderedDict()
-_lock = threading.Lock()
+_plans: Final = Remembered[EncodePlan]()
 
 
 def encode_plan_for(registry: Mapping[str, object], arguments: EncodeArguments) -> EncodePlan:
@@ -187,26 +186,12 @@ def encode_plan_for(registry: Mapping[str, object], arguments: EncodeArguments) 
     given: object = registry
     if not isinstance(given, Mapping):
         raise OptionError(f"registry must be a dict of properties, not {type(given).__name__}")
-    asked = [repr(getattr(arguments, one.name)) for one in dataclasses.fields(arguments)]
-    key = hashlib.sha256(repr([sorted(registry.items(), key=str), asked]).encode()).hexdigest(), arguments.strategy
-    now = time.monotonic()
-    with _lock:
-        found = _plans.get(key)
-    if found is not None and found[0] > now:
-        return found[1]
-    made = _made(registry, arguments)
-    remembered_s: Any = registry.get("cache.latest.ttl.sec")
-    with _lock:
-        _plans[key] = (now + (REMEMBERED_S if remembered_s is None else float(remembered_s)), made)
-        while len(_plans) > KEPT:
-            _plans.popitem(last=False)
-    return made
+    return _plans.get(registry, arguments, lambda: _made(registry, arguments))
 
 
 def forget_encode_plans() -> None:
     """Forgets all plans of this process."""
-    with _lock:
-        _plans.clear()
+    _plans.forget()
 
 
 def _made(registry: Mapping[str, object], arguments: EncodeArguments) -> EncodePlan:
@@ -382,6 +367,7 @@ def _as_records(values: pa.Array) -> pa.Array:
 
 
 _encoders: OrderedDict[str, BatchEncoder] = OrderedDict()
+_lock = threading.Lock()
 _KEPT: Final = 64
 
 

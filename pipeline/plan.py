@@ -13,15 +13,13 @@ import dataclasses
 import functools
 import hashlib
 import json
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipeline.errors import OptionError
 from pipeline.modes import Mode
+from pipeline.remembered import Remembered
 from pipeline.resolver import Chosen, Rules, Snapshot, take_snapshot
 from pipeline.roots import has_record
 from pipeline.ruled import travelling_rules
@@ -37,8 +35,6 @@ __all__ = ["DecodeArguments", "DecodePlan", "Part", "forget_plans", "plan_for"]
 
 FORMATS: Final = ("AVRO", "JSON", "PROTOBUF")
 DEFAULTS: Final = ColumnOptions()
-REMEMBERED_S: Final = 300.0
-KEPT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +279,7 @@ def _opaque(value: object) -> list[object]:
 # --- making and remembering
 
 
-_plans: OrderedDict[str, tuple[float, DecodePlan, tuple[object, ...]]] = OrderedDict()
-"""Until when, the plan, and what it was asked with: functions and classes are known by their identity, so they stay."""
-_lock = threading.Lock()
+_plans: Final = Remembered[DecodePlan]()
 
 
 def plan_for(registry: Mapping[str, object], arguments: DecodeArguments) -> DecodePlan:
@@ -303,40 +297,15 @@ def plan_for(registry: Mapping[str, object], arguments: DecodeArguments) -> Deco
         text = f"registry must be a dict of properties such as {{'url': 'http://…'}}, not {type(given).__name__}"
         hint = ": a client does not travel to executors" if isinstance(given, SchemaRegistryClient) else ""
         raise OptionError(text + hint)
-    wanted = json.dumps([dict(registry), _asked(arguments)], sort_keys=True, default=_identity)
-    key = hashlib.sha256(wanted.encode()).hexdigest()  # secrets are in what was hashed
-    now = time.monotonic()
-    with _lock:
-        found = _plans.get(key)
-    if found is not None and found[0] > now:
-        return found[1]
-    made = _made(registry, arguments)
-    remembered_s: Any = registry.get("cache.latest.ttl.sec")
-    until = now + (REMEMBERED_S if remembered_s is None else float(remembered_s))
-    with _lock:
-        _plans[key] = (until, made, (dict(registry), arguments))
-        while len(_plans) > KEPT:
-            _plans.popitem(last=False)
-    return made
+    return _plans.get(registry, arguments, lambda: _made(registry, arguments))
 
 
 def forget_plans() -> None:
     """Forgets all plans of this process: the next `from_registry` or `to_registry` asks the registry again."""
     from pipeline.encoding import forget_encode_plans
 
-    with _lock:
-        _plans.clear()
+    _plans.forget()
     forget_encode_plans()
-
-
-def _asked(arguments: DecodeArguments) -> dict[str, Any]:
-    return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(arguments)}
-
-
-def _identity(value: object) -> list[object]:
-    if isinstance(value, Mapping):
-        return [dict(value)]
-    return [type(value).__qualname__, id(value)]
 
 
 def _made(registry: Mapping[str, object], arguments: DecodeArguments) -> DecodePlan:
