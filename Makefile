@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
 SOURCES := kserdes kserdes_config kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
 PYTEST := $(BIN)/python -m pytest
-FEATURES := cli,server,proto,rules,encryption,vault,aws,azure,gcp
+FEATURES := cli,server,proto,rules,encryption,oauth,vault,aws,azure,gcp
 EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev,docs
 PYTEST_ARGS ?=
+# The C code of the kernels has no warnings with GCC; another compiler may have other ones: make WARNINGS= kernels.
+# CFLAGS take the place of Python's own, which wheels are built with: what is tested and measured is to be the same code.
+WARNINGS ?= -Wall -Wextra -Werror
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-spark faults clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -24,7 +27,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard */kernels/native/*.pyx */kernels/native/*.pxd)
-	@KSERDES_REQUIRE_NATIVE=1 $(BIN)/python setup.py -q build_ext --inplace
+	@CFLAGS="-DNDEBUG -fwrapv $(WARNINGS)" KSERDES_REQUIRE_NATIVE=1 $(BIN)/python setup.py -q build_ext --inplace
 	@touch $@
 
 env: $(VENV)/.installed ## the environment: .venv with pinned versions
@@ -34,24 +37,42 @@ kernels: $(VENV)/.kernels ## build the compiled kernels in place
 demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a real cluster)
 	@$(BIN)/python -m tools.demo $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP)) $(if $(REGISTRY),--registry $(REGISTRY))
 
-# What runs the same code on both kernel sets need not be tested on both.
-NO_KERNELS := $(addprefix --ignore=tests/,unit/registry unit/tools unit/serdes/rules unit/serdes/encryption meta \
-	simulation simulation_flows faults/test_registry_kill.py faults/test_registry_input.py \
-	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py property/test_group_classic.py \
-	property/test_group_consumer.py property/test_json_verdicts.py)
+# What runs the same code on both kernel sets, or compares both in one test, need not be run on both.
+NO_KERNELS := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry unit/tools \
+	unit/kserdes_config unit/serdes/cli unit/serdes/rules unit/serdes/encryption unit/pipeline/test_clients.py \
+	unit/pipeline/test_splits.py unit/kafka_core/compat unit/kafka_core/aio/cluster unit/kafka_core/aio/net \
+	unit/kafka_core/aio/tasks unit/kafka_core/protocol unit/kafka_core/wire unit/kafka_core/sync/test_loop_thread.py \
+	contract/test_compat_simple.py contract/test_groups.py contract/test_consumer_protocol.py \
+	contract/test_security.py contract/test_registry_contract.py faults/test_dropped_owners.py \
+	faults/test_registry_input.py faults/test_registry_kill.py faults/test_threads.py faults/test_throttle.py \
+	property/test_assignors.py property/test_avro_compat.py property/test_compat_laws.py \
+	property/test_group_classic.py property/test_group_consumer.py property/test_json_verdicts.py \
+	property/test_protocol_hostile.py property/test_protocol_roundtrip.py property/test_columns_parity.py \
+	property/test_columns_json.py property/test_protobuf_columns.py property/test_kernel_parity.py)
 
-# Two of the four run at a time, the longest first; all run, whatever failed before. Real brokers are in one alone.
+# Three of the six run at a time on two cores: the first two mostly wait, for brokers and for Spark. All run, whatever
+# failed before. Real brokers are in one alone, Spark in another.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
-	@$(MAKE) -k -j2 --no-print-directory test-native-parts test-pure-set test-native-unit test-native-rest
+	@$(MAKE) -k -j3 --no-print-directory test-native-brokers test-native-spark test-native-rest test-pure-set \
+		test-native-unit test-native-peers
 
 # The output of the others comes in one piece, when each has ended.
 define IN_ONE_PIECE
 log=$$(mktemp); status=0; $(1) >$$log 2>&1 || status=$$?; echo; echo "== $(2)"; cat $$log; rm -f $$log; exit $$status
 endef
 
-.PHONY: test-native-parts test-pure-set test-native-unit test-native-rest
-test-native-parts:
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry or interop or spark) and not slow" $(PYTEST_ARGS)
+.PHONY: test-native-brokers test-native-spark test-native-peers test-pure-set test-native-unit test-native-rest
+test-native-brokers:
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry) and not (spark or slow)" \
+		tests/contract tests/faults tests/interop $(PYTEST_ARGS)
+
+test-native-spark:
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "spark and not slow" tests/spark \
+		$(PYTEST_ARGS),tests with Spark)
+
+test-native-peers:
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "interop and not (broker or registry or spark or slow)" \
+		tests/faults tests/interop $(PYTEST_ARGS),tests beside other clients)
 
 test-native-unit:
 	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q tests/unit $(PYTEST_ARGS),unit tests on the compiled kernels)
@@ -74,7 +95,8 @@ ASAN := build/asan
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 ASAN_TESTS ?= $(addprefix tests/,unit/serdes/kernels unit/serdes/columnar unit/serdes/formats unit/kafka_core/kernels \
 	unit/kafka_core/records property/test_kernel_parity.py property/test_records.py property/test_columns_parity.py \
-	property/test_columns_avro_frames.py property/test_protobuf_columns.py property/test_columns_json.py)
+	property/test_columns_avro_frames.py property/test_protobuf_columns.py property/test_columns_json.py \
+	property/test_columns_json_frames.py)
 
 .PHONY: asan-kernels
 asan-kernels: kernels
@@ -85,7 +107,7 @@ asan-kernels: kernels
 test-asan: asan-kernels ## all compiled kernels under the address and undefined-behaviour sanitizers (ASAN_TESTS)
 	@cd $(ASAN) && KAFKA_CORE_KERNELS=native PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(abspath $(ASAN)) \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(abspath $(BIN))/python -m pytest -q -s -p no:cacheprovider -k "not leaks and not memory_is_kept" $(ASAN_TESTS) $(PYTEST_ARGS)
+		$(abspath $(BIN))/python -m pytest -q -s -p no:cacheprovider -k "not leaks" $(ASAN_TESTS) $(PYTEST_ARGS)
 
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)
@@ -150,9 +172,16 @@ generate: env ## write the generated files again (needs Maven and Java)
 
 bench: kernels bench-serdes ## rates as ratios to the peers: serializers, registry client, clients on one real broker
 	@$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.compat_kafka
+	@$(BIN)/python -m benchmarks.latency
+	@$(BIN)/python -m benchmarks.aiokafka_dialect
 
-bench-spark: kernels ## Spark's functions of ours against the JVM's own (Java, Maven)
+bench-codecs: kernels ## the codecs alone: what each path has to reach, what it reaches, and whether that is enough
+	@$(BIN)/python -m benchmarks.codecs
+
+bench-spark: kernels ## our functions, source and sink against Spark's own (Java, Maven)
 	@$(BIN)/python -m benchmarks.spark $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.spark_source $(BENCH_ARGS)
 
 bench-serdes: kernels ## the part of the benchmarks that needs no broker
 	@$(BIN)/python -m benchmarks.serdes
@@ -168,6 +197,9 @@ bench-serdes: kernels ## the part of the benchmarks that needs no broker
 faults: kernels ## three real brokers and their faults, beside confluent-kafka (FAULTS=leader,reset ROUNDS=3)
 	@$(BIN)/python -m tools.faults $(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
+pipe: kernels ## transactions on three real brokers whose parts are killed (ROUNDS=20, RECORDS=200000 in each)
+	@$(BIN)/python -m tools.pipe $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(RECORDS),--records $(RECORDS))
+
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
-	find kafka_core -name '*.so' -delete -o -path '*native*' -name '*.c' -delete
+	find kafka_core serdes kserdes_config -name '*.so' -delete -o -path '*native*' -name '*.c' -delete -o -name '_cyutility.c' -delete

@@ -22,10 +22,31 @@ PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
 SHARED = (".pxd", ".h")
 STAMPS = Path("build/kernels")
 UTILITY = "kserdes_config._cyutility"
-"""Cython's own code for memory views, once for all modules instead of in each (60 kB); in the leaf of all packages."""
-# Neither debugging information nor symbols: a tenth of the size. Linkers other than GNU's may not know -s.
-COMPILE = [] if sys.platform == "win32" else ["-O3", "-g0"]
-LINK = ["-s"] if sys.platform == "linux" else []
+"""Cython's own code for calls and functions, once for all modules instead of in each; in the leaf of all packages."""
+UNUSED = ["MemoryView"]
+"""What stays out of it (60 kB): kernels ask for buffers by hand, which is faster, too."""
+USUAL = "-O2"
+"""How modules are compiled: -O3 adds a tenth to their size, and mostly no speed (docs/decisions/0084)."""
+OTHERWISE = {
+    "serdes.kernels.native.avro_columns": ("-O3", "columns of nullable fields: -O2 takes up to a fifth longer"),
+    "serdes.kernels.native.avro_frames": ("-O3", "columns to Avro: -O2 takes a third longer"),
+    "serdes.kernels.native.protobuf_columns": ("-O3", "-O2 takes a fifth longer, beside ptars"),
+    "serdes.kernels.native.protobuf_frames": ("-O3", "-O2 takes a fifth longer, beside ptars"),
+    "serdes.kernels.native.columns": ("-O3", "what all columns are made with"),
+    "serdes.kernels.native.json_columns": ("-O3", "scans of text: -O2 takes an eighth longer"),
+    UTILITY: ("-Os", "what is called when modules are loaded, and for arguments by name"),
+    "kafka_core.kernels.native.record_columns": ("-Os", "one look at a row of columns before its record is copied"),
+    "kafka_core.kernels.native.varint": ("-Os", "single numbers for the old formats; batches have their own"),
+    "serdes.kernels.native.avro_logical": ("-Os", "dates, decimals and UUIDs: calls of Python's constructors"),
+    "serdes.kernels.native.values": ("-Os", "types of values, one after the other"),
+}
+"""Modules that are compiled otherwise, and why."""
+# Neither debugging information nor symbols, nor tables for unwinding the stack, which are C++'s.
+COMPILE = [] if sys.platform == "win32" else ["-g0", "-fno-asynchronous-unwind-tables"]
+if sys.platform == "linux":
+    COMPILE.append("-fno-plt")
+# Linkers other than GNU's may not know the options.
+LINK = ["-s", "-Wl,--hash-style=gnu,-z,noseparate-code,--build-id=none"] if sys.platform == "linux" else []
 WARNING = """
 *** kserdes: the compiled kernels were not built: {error}
 *** The pure-Python ones are installed instead: everything works, several times slower. For the compiled ones install
@@ -51,7 +72,7 @@ def extension(name: str, source: Path) -> Extension:
         name,
         [str(source)],
         include_dirs=[str(source.parent)],
-        extra_compile_args=COMPILE,
+        extra_compile_args=[*COMPILE, OTHERWISE[name][0] if name in OTHERWISE else USUAL] if COMPILE else [],
         extra_link_args=LINK,
     )
 
@@ -61,9 +82,11 @@ def digest(source: Path) -> str:
     import Cython
 
     found = hashlib.sha256(Cython.__version__.encode())
-    shared = sorted(path for path in source.parent.iterdir() if path.suffix in SHARED)
-    own = [] if source.suffix == ".c" else [source]
-    for path in [Path("setup.py"), *own, *shared]:
+    paths = [Path("setup.py")]
+    if source.suffix != ".c":  # of both places: the serializers' kernels know the layout of the client's messages
+        places = [Path(place) for place in PLACES if Path(place).is_dir()]
+        paths += [source, *sorted(path for place in places for path in place.iterdir() if path.suffix in SHARED)]
+    for path in paths:
         found.update(f"\0{path.as_posix()}\0".encode() + path.read_bytes())
     return found.hexdigest()
 
@@ -77,7 +100,14 @@ def translate(modules: Sequence[Extension]) -> None:
         written, stamp, now = source.with_suffix(".c"), STAMPS / f"{module.name}.sha256", digest(source)
         if not (stamp.exists() and stamp.read_text() == now and written.exists()):
             stamp.unlink(missing_ok=True)  # a translation that fails leaves a C file that is none
-            cythonize([module], language_level=3, quiet=True, force=True, shared_utility_qualified_name=UTILITY)
+            cythonize(
+                [module],
+                language_level=3,
+                quiet=True,
+                force=True,
+                shared_utility_qualified_name=UTILITY,
+                shared_utility_features_disabled=UNUSED,
+            )
             STAMPS.mkdir(parents=True, exist_ok=True)
             stamp.write_text(now)
         module.sources = [str(written)]

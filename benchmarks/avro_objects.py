@@ -21,6 +21,7 @@ import attrs
 import msgspec
 import pydantic
 
+from benchmarks import peers
 from benchmarks.serdes import ORDER, rate, text_of
 from serdes.formats.avro.codec import decoder, encoder, load_texts
 from serdes.models.avro import Model
@@ -82,7 +83,7 @@ CASES: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def peers(text: str, value: Any) -> Mapping[str, Calls]:
+def codecs(text: str, value: Any) -> Mapping[str, Calls]:
     """Functions that write a value and read it, for each contestant; all write the same bytes."""
     import fastavro
 
@@ -112,6 +113,30 @@ def peers(text: str, value: Any) -> Mapping[str, Calls]:
     except Exception as error:
         print(f"cavro is left out of a row: {type(error).__name__}", file=sys.stderr)
     return found
+
+
+def levels(depth: int) -> Any:
+    """The type of `chain` without recursion: a record type for each record."""
+    made: Any = "null"
+    for at in reversed(range(depth)):
+        kinds = {"id": "long", "name": "string", "next": ["null", made] if at < depth - 1 else "null"}
+        made = json.loads(record(f"L{at}", kinds))
+    return made
+
+
+def nested() -> Mapping[str, Calls]:
+    """Twenty records inside of each other: of one recursive type, and each of a type of its own."""
+    found: dict[str, Calls] = {}
+    text, value = CASES["20 records, nested"]
+    for name, schema in (("recursive", load_texts(text)), ("flat", load_texts(json.dumps(levels(20))))):
+        found[name] = both_ways(encoder(schema), decoder(schema), value)
+    return found
+
+
+def both_ways(encode: Any, decode: Any, value: Any) -> Calls:
+    payload = encode(value)
+    assert decode(payload) == value
+    return lambda: encode(value), lambda: decode(payload)
 
 
 class Status(enum.Enum):
@@ -152,9 +177,7 @@ MAKERS: Mapping[str, Callable[[str, dict[str, Any]], Any]] = {
 def classes() -> Mapping[str, Calls]:
     """The order record as dicts, and as objects of classes of each kind."""
     plain = load_texts(text_of("order.avsc"))
-    encode, decode = encoder(plain), decoder(plain)
-    payload = encode(ORDER)
-    found: dict[str, Calls] = {"dict": (lambda: encode(ORDER), lambda: decode(payload))}
+    found: dict[str, Calls] = {"dict": both_ways(encoder(plain), decoder(plain), ORDER)}
     for name, make in MAKERS.items():
         inner = make("Address", ADDRESS)
         kind = make("Order", {**FIELDS, "address": inner})
@@ -164,10 +187,7 @@ def classes() -> Mapping[str, Calls]:
 
 def of_class(kind: Any, value: Any) -> Calls:
     schema, model = load_texts(avro_schema(kind)), Model(kind)
-    encode, decode = encoder(schema, values=model), decoder(schema, values=model)
-    payload = encode(value)
-    assert decode(payload) == value
-    return lambda: encode(value), lambda: decode(payload)
+    return both_ways(encoder(schema, values=model), decoder(schema, values=model), value)
 
 
 def measure(contestants: Mapping[str, Calls], seconds: float) -> dict[str, tuple[float, float]]:
@@ -190,10 +210,13 @@ def show(rates: Mapping[str, tuple[float, float]], base: str) -> None:
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.1
+    peers.add_peers()
     print(f"  {'per second':18}{'written':>13}{'ratio':>7}{'read':>13}{'ratio':>7}")
     for name, (text, value) in CASES.items():
         print(name)
-        show(measure(peers(text, value), seconds), "fastavro")
+        show(measure(codecs(text, value), seconds), "fastavro")
+    print("20 records, nested, one type each")
+    show(measure(nested(), seconds), "flat")
     print("order as objects, against dicts")
     show(measure(classes(), seconds), "dict")
 

@@ -1,4 +1,4 @@
-"""Columns written as Avro, and JSON read into columns, against the libraries, in one run on order records.
+"""Columns written as Avro and JSON, and JSON read into columns, against the libraries, in one run on order records.
 
 `python -m benchmarks.columns_encode [rounds]` prints records per second of CPU time as the median of several rounds,
 with the ratio to each library. The rounds of all contestants alternate, so that a busy machine slows all of them.
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from benchmarks.serdes import JSON_ORDER, ORDER, text_of
 from registry import Schema
-from serdes.columnar import ColumnarDecoder, ColumnarEncoder
+from serdes.columnar import ColumnarDecoder, ColumnarEncoder, json_schema_of
 from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.frames import frames_of
 from serdes.columnar.json.format import JsonColumns
@@ -74,6 +74,28 @@ def writing() -> Mapping[str, Contestant]:
     }
 
 
+def writing_json() -> Mapping[str, Contestant]:
+    """Arrow → JSON."""
+    import orjson
+
+    schema = Schema(text_of("order.schema.json"), "JSON")
+    rows = [{**row, "created_at": JSON_ORDER["created_at"], "total": "149.90"} for row in orders()]
+    struct = pa.array(rows)
+    encoder, prefix = ColumnarEncoder(schema, 1), b"\0\0\0\0\1"
+    free = ColumnarEncoder(Schema(json_schema_of(struct.type), "JSON"), 1)
+    few = struct[:SLOW_ROWS]
+
+    def by_orjson() -> pa.Array:
+        return pa.array([prefix + orjson.dumps(row) for row in few.to_pylist()], pa.binary())
+
+    assert free.encode(few).frames.equals(by_orjson())
+    return {
+        "ours": (ROWS, lambda: free.encode(struct)),
+        "ours, with rules that are asked for every row": (SLOW_ROWS, lambda: encoder.encode(few)),
+        "to_pylist and orjson": (SLOW_ROWS, by_orjson),
+    }
+
+
 def reading() -> Mapping[str, Contestant]:
     """JSON → Arrow, without validation."""
     import orjson
@@ -115,7 +137,11 @@ def rates(contestants: Mapping[str, Contestant], rounds: int) -> dict[str, list[
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    for title, contestants in (("Arrow to Avro", writing()), ("JSON to Arrow", reading())):
+    for title, contestants in (
+        ("Arrow to Avro", writing()),
+        ("Arrow to JSON", writing_json()),
+        ("JSON to Arrow", reading()),
+    ):
         print(title)
         found = rates(contestants, rounds)
         ours = found["ours"]

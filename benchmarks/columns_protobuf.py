@@ -1,7 +1,7 @@
 """Protobuf ↔ Arrow columns against ptars and protarrow, in one run on one order record.
 
 `python -m benchmarks.columns_protobuf [rows]` prints records per second of CPU time as the median of several rounds,
-with ratios to the peers that are installed (`pip install ptars protarrow`). The rounds of all contestants alternate.
+with ratios to the peers (`benchmarks.peers`). The rounds of all contestants alternate.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks import peers
 from benchmarks.serdes import proto_order, text_of
 from registry import Schema
 from serdes.columnar.contract import ColumnOptions
@@ -32,15 +33,15 @@ SLOW = 20
 Contestant = tuple[Callable[[], Any], int]
 
 
-def main(rows: int) -> None:
-    """Measures both ways and prints a table."""
+def ways(rows: int) -> dict[str, dict[str, Contestant]]:
+    """Both directions, with who takes part."""
     message = proto_order()
     payload = message.SerializeToString()
     schema = Schema(text_of("order.proto"), "PROTOBUF")
     frames = pa.array([frame_prefix(7) + b"\x00" + payload] * rows, pa.binary())
     struct = reading(schema, frames, "native", ColumnOptions())().struct
     encoder = ColumnarEncoder(schema, 7)
-    ways: dict[str, dict[str, Contestant]] = {
+    found: dict[str, dict[str, Contestant]] = {
         "Protobuf -> Arrow": {
             "kserdes": (reading(schema, frames, "native", ColumnOptions()), rows),
             "2 of 12 columns": (reading(schema, frames, "native", ColumnOptions(columns=("id", "quantity"))), rows),
@@ -52,9 +53,8 @@ def main(rows: int) -> None:
             "10 rows": (repeated(lambda: encoder.encode(struct[:FEW]), 1000), FEW * 1000),
         },
     }
-    add_peers(ways, message, payload, rows)
-    for way, contestants in ways.items():
-        report(way, contestants)
+    add_peers(found, message, payload, rows)
+    return found
 
 
 def reading(schema: Schema, frames: pa.Array, impl: str, options: ColumnOptions) -> Callable[[], Any]:
@@ -78,9 +78,9 @@ def repeated(once: Callable[[], Any], times: int) -> Callable[[], None]:
     return many
 
 
-def add_peers(ways: dict[str, dict[str, Contestant]], message: Any, payload: bytes, rows: int) -> None:
+def add_peers(found: dict[str, dict[str, Contestant]], message: Any, payload: bytes, rows: int) -> None:
     """Those that are installed."""
-    reads, writes = ways.values()
+    reads, writes = found.values()
     try:
         ptars = importlib.import_module("ptars")
         protarrow = importlib.import_module("protarrow")
@@ -107,19 +107,26 @@ def add_peers(ways: dict[str, dict[str, Contestant]], message: Any, payload: byt
     writes["protarrow"] = (write, len(few))
 
 
-def report(way: str, contestants: dict[str, Contestant]) -> None:
-    """Runs all in turn and prints the medians."""
+def medians(contestants: dict[str, Contestant]) -> dict[str, float]:
+    """Records per second of each; all take turns."""
     rates: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(ROUNDS):
         for name, (once, rows) in contestants.items():
             start = time.process_time()
             once()
             rates[name].append(rows / (time.process_time() - start))
-    ours = statistics.median(rates["kserdes"])
-    print(way)
-    for name, found in rates.items():
-        rate = statistics.median(found)
-        print(f"  {name:<16} {rate / 1e6:8.2f} M records/s   kserdes is {ours / rate:6.2f} times as fast")
+    return {name: statistics.median(found) for name, found in rates.items()}
+
+
+def main(rows: int) -> None:
+    """Measures both ways and prints a table."""
+    peers.add_peers()
+    for way, contestants in ways(rows).items():
+        rates = medians(contestants)
+        print(way)
+        for name, rate in rates.items():
+            ratio = rates["kserdes"] / rate
+            print(f"  {name:<16} {rate / 1e6:8.2f} M records/s   kserdes is {ratio:6.2f} times as fast")
 
 
 if __name__ == "__main__":

@@ -2,17 +2,15 @@
 
 `python -m benchmarks.spark [rows]` prints, for each path, rows per second of wall time and of CPU time (driver, JVM and
 Python workers together), medians of interleaved rounds, as ratios to the JVM's function in the same run. local[2], the
-order record of 12 fields from parquet to the sink `noop`. spark-avro's jar is fetched by Maven (tests/spark_jars) and
-kept in `$KSERDES_CACHE`; a spark-protobuf that fits this Spark is not on Maven Central, so Protobuf has no peer here.
+order record of 12 fields from parquet to the sink `noop`. spark-avro's jar comes by tools/spark_jars; a spark-protobuf
+that fits this Spark is not on Maven Central, so Protobuf has no peer here.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,39 +29,16 @@ from registry import SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
 from serdes.json_schema import JSONSerializer
-from tools.real_kafka import cache_dir
+from tools.spark_jars import spark_jars
 
 ROWS = 1_000_000
 ROUNDS = 3
 FILES = 8
-POM = Path(__file__).resolve().parent.parent / "tests" / "spark_jars" / "pom.xml"
 INPUT_PATH = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
 TUNED = (INPUT_PATH, "spark.sql.execution.arrow.maxBytesPerBatch", "spark.sql.execution.arrow.maxRecordsPerBatch")
 
 Job = Callable[[], Any]
-"""Makes the DataFrame that is then run."""
-
-
-def jars() -> list[Path]:
-    """spark-avro's jar, fetched if it is not in the cache.
-
-    Raises:
-        RuntimeError: Maven is missing or fails.
-    """
-    folder = cache_dir() / "spark-jars"
-    found = sorted(folder.glob("spark-avro*.jar"))
-    if found:
-        return found
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise RuntimeError(f"no Maven found, and {folder} does not hold spark-avro")
-    goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(
-        [maven, "-q", "-B", "-f", str(POM), *goal], capture_output=True, text=True, timeout=540, check=False
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"Maven could not fetch spark-avro: {done.stdout[-500:]}")
-    return sorted(folder.glob("spark-avro*.jar"))
+"""Makes the DataFrame that is then run; or does all itself, and gives None."""
 
 
 @contextmanager
@@ -75,7 +50,11 @@ def session() -> Iterator[Any]:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[2]").appName("kserdes-bench").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
-    spark = builder.config("spark.jars", ",".join(map(str, jars()))).config("spark.driver.memory", "2g").getOrCreate()
+    spark = (
+        builder.config("spark.driver.extraClassPath", ":".join(map(str, spark_jars())))
+        .config("spark.driver.memory", "2g")
+        .getOrCreate()
+    )
     try:
         yield spark
     finally:
@@ -108,7 +87,8 @@ def _is_below(pid: int, parents: dict[int, int]) -> bool:
 
 
 def run(frame: Any) -> None:
-    frame.write.format("noop").mode("overwrite").save()
+    if frame is not None:
+        frame.write.format("noop").mode("overwrite").save()
 
 
 def write_frames(folder: Path, frames: list[bytes], rows: int) -> None:

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from kafka_core.errors import (
         AuthError,
         BrokerError,
+        ConcurrentModificationException,
         ConfigError,
         ConsumeError,
         CorruptRecordError,
+        IllegalStateException,
         KafkaError,
         KafkaException,
         NetworkError,
@@ -47,11 +49,14 @@ if TYPE_CHECKING:
         TIMESTAMP_CREATE_TIME,
         TIMESTAMP_LOG_APPEND_TIME,
         TIMESTAMP_NOT_AVAILABLE,
+        AcknowledgeType,
         ConsumerGroupState,
         ConsumerGroupTopicPartitions,
         ConsumerGroupType,
         ElectionType,
         IsolationLevel,
+        LogTruncation,
+        Messages,
         Node,
         ThrottleEvent,
         TopicCollection,
@@ -62,6 +67,7 @@ if TYPE_CHECKING:
     from kafka_core.partitioners import consistent, fnv1a, murmur2
     from kafka_core.sync.consumer import Consumer
     from kafka_core.sync.producer import Producer
+    from kafka_core.sync.share_consumer import ShareConsumer
 
 __version__: Final = VERSION
 
@@ -73,8 +79,10 @@ __all__ = [
     "TIMESTAMP_CREATE_TIME",
     "TIMESTAMP_LOG_APPEND_TIME",
     "TIMESTAMP_NOT_AVAILABLE",
+    "AcknowledgeType",
     "AuthError",
     "BrokerError",
+    "ConcurrentModificationException",
     "ConfigError",
     "ConsumeError",
     "Consumer",
@@ -83,15 +91,19 @@ __all__ = [
     "ConsumerGroupType",
     "CorruptRecordError",
     "ElectionType",
+    "IllegalStateException",
     "IsolationLevel",
     "KafkaError",
     "KafkaException",
+    "LogTruncation",
     "Message",
+    "Messages",
     "NetworkError",
     "Node",
     "ProduceError",
     "Producer",
     "ProtocolError",
+    "ShareConsumer",
     "StateError",
     "ThrottleEvent",
     "TopicCollection",
@@ -111,9 +123,11 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "kafka_core.errors": (
         "AuthError",
         "BrokerError",
+        "ConcurrentModificationException",
         "ConfigError",
         "ConsumeError",
         "CorruptRecordError",
+        "IllegalStateException",
         "KafkaError",
         "KafkaException",
         "NetworkError",
@@ -132,11 +146,14 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "TIMESTAMP_CREATE_TIME",
         "TIMESTAMP_LOG_APPEND_TIME",
         "TIMESTAMP_NOT_AVAILABLE",
+        "AcknowledgeType",
         "ConsumerGroupState",
         "ConsumerGroupTopicPartitions",
         "ConsumerGroupType",
         "ElectionType",
         "IsolationLevel",
+        "LogTruncation",
+        "Messages",
         "Node",
         "ThrottleEvent",
         "TopicCollection",
@@ -147,6 +164,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "kafka_core.partitioners": ("consistent", "fnv1a", "murmur2"),
     "kafka_core.sync.consumer": ("Consumer",),
     "kafka_core.sync.producer": ("Producer",),
+    "kafka_core.sync.share_consumer": ("ShareConsumer",),
 }
 MODULES: Final = ("admin", "aio", "broker", "errors", "kernels", "model", "sync")
 """Modules that are there after `import kafka_core`, without an import of their own."""

@@ -10,32 +10,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
 from operator import index
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from kafka_core.errors import BrokerError, KafkaError, KafkaException
+from kafka_core.errors import BrokerError, ConfigError, KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupState, ConsumerGroupType, Node, TopicPartition, TopicPartitionInfo, Uuid
-
-__all__ = [
-    "AclOperation",
-    "AlterConfigOpType",
-    "ConfigEntry",
-    "ConfigResource",
-    "ConfigSource",
-    "ConsumerGroupDescription",
-    "ConsumerGroupListing",
-    "DeletedRecords",
-    "DescribeClusterResult",
-    "ListConsumerGroupsResult",
-    "ListOffsetsResultInfo",
-    "MemberAssignment",
-    "MemberDescription",
-    "NewPartitions",
-    "NewTopic",
-    "OffsetSpec",
-    "Outcome",
-    "ResourceType",
-    "TopicDescription",
-]
 
 T = TypeVar("T")
 
@@ -128,15 +106,18 @@ class AclOperation(Enum):
     ALTER_CONFIGS = 11
     IDEMPOTENT_WRITE = 12
 
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, AclOperation) else NotImplemented
+
     @classmethod
     def from_bits(cls, bits: int) -> list[AclOperation] | None:
         """The operations in a broker's bit field; None if it was not asked for (the lowest number there is)."""
         return None if bits == -(2**31) else [operation for operation in cls if bits >> operation.value & 1]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class NewTopic:
-    """A topic to create.
+    """A topic to create. Equality, order and hash look at its name and the number of partitions.
 
     Args:
         topic: its name.
@@ -160,19 +141,23 @@ class NewTopic:
             raise TypeError("config must be a dict of strings")
 
     def __eq__(self, other: object) -> bool:
-        return self.topic == other.topic if isinstance(other, NewTopic) else NotImplemented
+        return self._key() == other._key() if isinstance(other, NewTopic) else NotImplemented
 
     def __lt__(self, other: object) -> bool:
-        return self.topic < other.topic if isinstance(other, NewTopic) else NotImplemented
+        return self._key() < other._key() if isinstance(other, NewTopic) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.topic)
+        return hash(self._key())
 
-    def __str__(self) -> str:
-        return f"NewTopic(topic={self.topic},num_partitions={self.num_partitions})"
+    def _key(self) -> tuple[str, int]:
+        return self.topic, self.num_partitions
+
+    def __repr__(self) -> str:
+        count = "" if self.num_partitions == -1 else f",num_partitions={self.num_partitions}"
+        return f"NewTopic(topic={self.topic}{count})"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class NewPartitions:
     """More partitions for a topic.
 
@@ -203,13 +188,16 @@ class NewPartitions:
     def __hash__(self) -> int:
         return hash(self.topic)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"NewPartitions(topic={self.topic},new_total_count={self.new_total_count})"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class ConfigEntry:
-    """One configuration value; `synonyms` are the places it could come from, by name, the one in force first."""
+    """One configuration value; `synonyms` are the places it could come from, by name, the one in force first.
+
+    Entries are equal only to themselves, as in confluent_kafka.
+    """
 
     name: str
     value: str | None
@@ -220,6 +208,9 @@ class ConfigEntry:
     is_synonym: bool = False
     synonyms: dict[str, ConfigEntry] = field(default_factory=dict)
     incremental_operation: AlterConfigOpType | None = None
+
+    def __repr__(self) -> str:
+        return f"ConfigEntry({self})"
 
     def __str__(self) -> str:
         return f'{self.name}="{"***" if self.is_sensitive else self.value}"'
@@ -253,10 +244,10 @@ class ConfigResource:
         incremental_configs: Sequence[ConfigEntry] | None = None,
     ) -> None:
         if not isinstance(name, str):
-            raise ValueError(f"a resource's name must be text, not {type(name).__name__}")
+            raise ValueError(f"Expected resource name to be a string, not {type(name).__name__}")
         if isinstance(restype, str):
             if restype.upper() not in ResourceType.__members__:
-                raise ValueError(f"unknown resource type {restype!r}")
+                raise ValueError(f'Unknown resource type "{restype}": should be a ConfigResource.Type')
             restype = ResourceType[restype.upper()]
         self.restype = ResourceType(restype)
         self.name = name
@@ -347,6 +338,51 @@ class ConsumerGroupDescription:
 
 
 @dataclass(slots=True)
+class ShareMemberDescription:
+    """A member of a share group. Several members may have the same partition."""
+
+    member_id: str
+    client_id: str
+    host: str
+    assignment: MemberAssignment
+    member_epoch: int = -1
+    subscribed_topics: list[str] = field(default_factory=list)
+    rack_id: str | None = None
+
+
+@dataclass(slots=True)
+class ShareGroupDescription:
+    """A share group with its members and its coordinator. Once settled, both epochs are the same."""
+
+    group_id: str
+    members: list[ShareMemberDescription]
+    partition_assignor: str
+    state: ConsumerGroupState
+    coordinator: Node | None
+    group_epoch: int = -1
+    target_assignment_epoch: int = -1
+    authorized_operations: list[AclOperation] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharePartitionOffsetInfo:
+    """Where a share group is in a partition.
+
+    Attributes:
+        start_offset: all records before it are done with; None while nothing was acknowledged and no offset was set.
+            Kafka 4.3.1 is one step late with it: after an acknowledgement it is where the group began before that.
+        leader_epoch: of the partition's leader as the group knows it; None without a start offset.
+        lag: records that are still to be done, without delay (KIP-1226); None if the broker does not know.
+        error: why nothing is known of this partition.
+    """
+
+    start_offset: int | None = None
+    leader_epoch: int | None = None
+    lag: int | None = None
+    error: KafkaError | None = None
+
+
+@dataclass(slots=True)
 class DescribeClusterResult:
     """The cluster: its id, its brokers, and which of them is the controller."""
 
@@ -368,33 +404,6 @@ class TopicDescription:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetSpec:
-    """Which offset to look for. Made by the class methods; `timestamp` is what the ListOffsets request carries."""
-
-    timestamp: int
-
-    @classmethod
-    def earliest(cls) -> Self:
-        """The first offset in the log."""
-        return cls(-2)
-
-    @classmethod
-    def latest(cls) -> Self:
-        """The offset after the last record (for read_committed: after the last one that is stable)."""
-        return cls(-1)
-
-    @classmethod
-    def max_timestamp(cls) -> Self:
-        """The offset of the record with the highest timestamp (KIP-734)."""
-        return cls(-3)
-
-    @classmethod
-    def for_timestamp(cls, timestamp: int) -> Self:
-        """The first offset with this timestamp (ms since 1970) or a later one."""
-        return cls(timestamp)
-
-
-@dataclass(frozen=True, slots=True)
 class ListOffsetsResultInfo:
     """An offset that was found: -1 if there is none; `timestamp` in ms, -1 if it was not asked for."""
 
@@ -410,6 +419,10 @@ class DeletedRecords:
     low_watermark: int
 
 
+class ElementError(ConfigError, TypeError):
+    """Something in an argument has the wrong type: a TypeError, and a ValueError where confluent_kafka has that."""
+
+
 def check_text(value: object, what: str) -> None:
     """TypeError when it is no str."""
     if not isinstance(value, str):
@@ -420,15 +433,17 @@ def checked_list(items: Any, kind: type[T], what: str) -> list[T]:
     """The items as a list.
 
     Raises:
-        TypeError: not a list (or tuple) of `kind`. ValueError: empty, or the same thing twice.
+        TypeError: not a list (or tuple).
+        ElementError: it holds something else than `kind`.
+        ValueError: it is empty.
     """
     if isinstance(items, str | bytes) or not isinstance(items, Sequence):
         raise TypeError(f"expected a list of {what}, not {type(items).__name__}")
     for item in items:
         if not isinstance(item, kind):
-            raise TypeError(f"expected a list of {what}, but it holds {type(item).__name__}")
+            raise ElementError(f"expected a list of {what}, but it holds {type(item).__name__}")
         if isinstance(item, str) and not item:
-            raise ValueError(f"expected {what}, but one is empty")
+            raise ConfigError(f"expected {what}, but one is empty")
     if not items:
         raise ValueError(f"expected a non-empty list of {what}")
     return list(items)
@@ -438,8 +453,8 @@ def unique(keys: Sequence[T], what: str) -> list[T]:
     """The keys.
 
     Raises:
-        ValueError: one is there twice.
+        ConfigError: one is there twice; confluent_kafka's futures fail with this error's code.
     """
     if len(set(keys)) != len(keys):
-        raise ValueError(f"the same {what} is there twice")
+        raise ConfigError(f"the same {what} is there twice")
     return list(keys)

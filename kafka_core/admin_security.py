@@ -13,19 +13,6 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from kafka_core.admin_model import AclOperation, ResourceType
 
-__all__ = [
-    "AclBinding",
-    "AclBindingFilter",
-    "AclPermissionType",
-    "ResourcePatternType",
-    "ScramCredentialInfo",
-    "ScramMechanism",
-    "UserScramCredentialAlteration",
-    "UserScramCredentialDeletion",
-    "UserScramCredentialUpsertion",
-    "UserScramCredentialsDescription",
-]
-
 E = TypeVar("E", bound=Enum)
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from kafka_core import config_rules
 from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import BY_NAME, OPTIONS, TABLE
+from kafka_core.debug_lines import ClientLines, DebugLines, LineLogger
 from kafka_core.errors import CallbackError, ConfigError
 from kafka_core.hooks import Hooks
+from kafka_core.version import VERSION
 from kserdes_config.errors import PropertyError, PropertyTypeError
 from kserdes_config.properties import Kind
 from kserdes_config.reading import split, value_of
@@ -25,6 +27,7 @@ __all__ = ["Config", "Role", "joined", "parse", "parse_addresses"]
 
 T = TypeVar("T")
 DEFAULT_LOGGER: Final = logging.getLogger("kafka_core")
+CLIENT_LOGGER: Final = logging.getLogger("kafka_core.client")
 
 TOPIC_CONFIG: Final = "default.topic.config"
 DEFAULT_PORT: Final = 9092
@@ -99,9 +102,18 @@ class Config(Mapping[str, object]):
         return self.number(name) / 1000
 
     def has_listeners(self) -> bool:
-        """Whether callbacks wait for what happens by itself: blocking clients begin then when they are made."""
+        """Whether callbacks or a logger wait for what happens by itself: blocking clients begin then when made."""
         listens_to_statistics = self.callback("stats_cb") is not None and self.integer("statistics.interval.ms") > 0
-        return listens_to_statistics or self.callback("error_cb") is not None
+        return listens_to_statistics or self.callback("error_cb") is not None or self.has_lines()
+
+    def has_lines(self) -> bool:
+        """Whether there is a `logger`, or `debug` asks for lines."""
+        return self["logger"] is not None or bool(self.names("debug"))
+
+    def logger(self) -> LineLogger:
+        """Where the lines of this client go."""
+        given = self["logger"]
+        return CLIENT_LOGGER if given is None else cast("LineLogger", given)
 
     def is_set(self, name: str) -> bool:
         """True if the user gave this property, even with its default value."""
@@ -143,6 +155,7 @@ def parse(conf: Mapping[str, object], role: Role) -> Config:
     for name, raw in flatten(conf):
         option = find(name)
         value = convert(option, raw, name)
+        config_rules.check_role(option.name, role)
         notice(option, name, value, role)
         if role in option.roles and value is not None:
             values[option.name] = value
@@ -150,7 +163,25 @@ def parse(conf: Mapping[str, object], role: Role) -> Config:
     config_rules.apply(values, frozenset(given), role, say)
     config = Config(role, values, frozenset(given))
     config.addresses()  # a malformed address is refused here, not when it is first needed
-    return config
+    return with_lines(config, frozenset(given)) if config.has_lines() else config
+
+
+def with_lines(config: Config, given: frozenset[str]) -> Config:
+    """The same configuration, with a hook that writes the lines of `debug` to the client's logger."""
+    contexts = config.names("debug")
+    lines = (DebugLines if contexts else ClientLines)(
+        config.logger(),
+        contexts,
+        client_id=config.text("client.id"),
+        role=config.role.value,
+        log_level=config.integer("log_level"),
+        thread_names=config.flag("log.thread.name"),
+        closed=config.flag("log.connection.close"),
+    )
+    shown = {name: "***" if BY_NAME[name].secret else config[name] for name in sorted(given)}
+    lines.begin(VERSION, shown, len(config.addresses()))
+    values: dict[str, object] = {**config, "hooks": config.hooks().plus(lines)}
+    return Config(config.role, values, given)
 
 
 def joined(conf: Mapping[str, object] | None, properties: Mapping[str, object]) -> dict[str, object]:

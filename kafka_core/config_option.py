@@ -20,6 +20,7 @@ class Role(Enum):
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
+    SHARE = "share consumer"
     ADMIN = "admin"
 
 
@@ -36,6 +37,8 @@ Roles = frozenset[Role]
 ALL: Final = frozenset(Role)
 P: Final = frozenset({Role.PRODUCER})
 C: Final = frozenset({Role.CONSUMER})
+S: Final = frozenset({Role.SHARE})
+CS: Final = C | S
 INT32_MAX: Final = 2**31 - 1
 
 

@@ -15,12 +15,17 @@ from kafka_core.config_option import Role
 from kafka_core.errors import ConfigError
 from kafka_core.limits import MAX_NAME_BYTES
 
-__all__ = ["apply"]
-
 Say = Callable[[int, str], None]
 Values = dict[str, Any]
 
-FILES: Final = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.crl.location")
+FILES: Final = (
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.keystore.location",
+    "ssl.crl.location",
+)
+CLIENT_CERTIFICATE: Final = ("ssl.certificate.location", "ssl.certificate.pem", "ssl.key.location", "ssl.key.pem")
 SENT: Final = ("client.id", "client.rack", "group.id", "group.instance.id", "transactional.id")
 MAX_IDEMPOTENT_IN_FLIGHT: Final = 5
 CODEC_LEVELS: Final = {"gzip": 9, "lz4": 12, "zstd": 22}
@@ -31,6 +36,28 @@ BROKER_SIDE: Final = {
     "partition.assignment.strategy": "use group.remote.assignor instead",
     "group.protocol.type": "there is no such choice",
 }
+
+NOT_SHARED: Final = (
+    "auto.commit.interval.ms",
+    "auto.offset.reset",
+    "enable.auto.commit",
+    "enable.auto.offset.store",
+    "enable.partition.eof",
+    "fetch.error.backoff.ms",
+    "group.instance.id",
+    "group.protocol",
+    "group.protocol.type",
+    "group.remote.assignor",
+    "heartbeat.interval.ms",
+    "isolation.level",
+    "on_commit",
+    "on_truncation",
+    "partition.assignment.strategy",
+    "queued.max.messages.kbytes",
+    "queued.min.messages",
+    "session.timeout.ms",
+)
+"""What a share group has at the broker, or not at all: offsets, assignment, isolation."""
 
 
 def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say) -> None:
@@ -59,6 +86,15 @@ def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say
     elif role is Role.CONSUMER:
         check_group(values, given)
         check_fetch(values, given)
+    elif role is Role.SHARE:
+        check_share(values)
+        check_fetch(values, given)
+
+
+def check_role(name: str, role: Role) -> None:
+    """A share consumer refuses what a share group has at the broker or not at all, as librdkafka does."""
+    if role is Role.SHARE and name in NOT_SHARED:
+        raise refuse(f"{name} is not applicable for a share consumer", name)
 
 
 def refuse(text: str, name: str) -> ConfigError:
@@ -99,6 +135,8 @@ def check_tls(values: Values, say: Say) -> None:
                     f"{name!r} has no effect: security.protocol={values['security.protocol']} is not TLS",
                 )
         return
+    if values["ssl.context"] is not None:
+        return  # the others do not count
     for name in FILES:
         path = values[name]
         if path is not None and not (Path(path).is_file() or (name == "ssl.ca.location" and Path(path).is_dir())):
@@ -106,6 +144,12 @@ def check_tls(values: Values, say: Say) -> None:
     for kind in ("ssl.ca", "ssl.certificate", "ssl.key"):
         if values[f"{kind}.location"] is not None and values[f"{kind}.pem"] is not None:
             raise refuse(f"set {kind}.location or {kind}.pem, not both", f"{kind}.pem")
+    if values["ssl.keystore.location"] is not None:
+        for name in CLIENT_CERTIFICATE:
+            if values[name] is not None:
+                raise refuse(f"set ssl.keystore.location or {name}, not both", name)
+    elif values["ssl.keystore.password"] is not None:
+        raise refuse("a password is set without ssl.keystore.location", "ssl.keystore.password")
     has_key = values["ssl.key.location"] is not None or values["ssl.key.pem"] is not None
     has_certificate = values["ssl.certificate.location"] is not None or values["ssl.certificate.pem"] is not None
     if has_key and not has_certificate:
@@ -125,12 +169,13 @@ def check_sasl(values: Values, given: frozenset[str], say: Say) -> None:
             )
         return
     if mechanism == "GSSAPI":
-        how = "" if "sasl.mechanism" in given else " (the default)"
-        raise refuse(
-            f"sasl.mechanism=GSSAPI{how} is not supported: set PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
-            "sasl.mechanism",
-        )
-    if mechanism == "OAUTHBEARER":
+        if "sasl.mechanism" not in given and not given.isdisjoint(("sasl.username", "sasl.password")):
+            raise refuse(
+                "sasl.mechanism is GSSAPI (Kerberos) unless it is set, and that has no user names and passwords: "
+                "set PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+                "sasl.mechanism",
+            )
+    elif mechanism == "OAUTHBEARER":
         check_oauth(values)
     else:
         for name in ("sasl.username", "sasl.password"):
@@ -139,13 +184,57 @@ def check_sasl(values: Values, given: frozenset[str], say: Say) -> None:
 
 
 def check_oauth(values: Values) -> None:
-    """There must be a source of tokens."""
+    """There must be one source of tokens; `oauth_cb` goes before a provider, as in librdkafka."""
+    unsecured = "enable.sasl.oauthbearer.unsecure.jwt"
+    cloud = values["sasl.oauthbearer.metadata.authentication.type"]
     if values["sasl.oauthbearer.method"] == "oidc":
-        raise refuse(
-            "sasl.oauthbearer.method=oidc is not supported: get the token in oauth_cb", "sasl.oauthbearer.method"
-        )
-    if values["oauth_cb"] is None and not values["enable.sasl.oauthbearer.unsecure.jwt"]:
-        raise refuse("oauth_cb must be set for sasl.mechanism=OAUTHBEARER", "oauth_cb")
+        if values[unsecured]:
+            raise refuse(f"{unsecured} and sasl.oauthbearer.method=oidc are mutually exclusive", unsecured)
+        if values["oauth_cb"] is None:
+            check_provider(values, cloud)
+    elif cloud != "none":
+        name = "sasl.oauthbearer.metadata.authentication.type"
+        raise refuse(f"{name}={cloud} requires sasl.oauthbearer.method=oidc", name)
+    elif values["oauth_cb"] is None and not values[unsecured]:
+        raise refuse("oauth_cb must be set for sasl.mechanism=OAUTHBEARER, or sasl.oauthbearer.method=oidc", "oauth_cb")
+
+
+def check_provider(values: Values, cloud: object) -> None:
+    """The request for a token has all its parts, each said once."""
+    prefix = "sasl.oauthbearer."
+    jwt = values[prefix + "grant.type"] != "client_credentials"
+    if cloud == "none":
+        wanted = ["token.endpoint.url", *(() if jwt else ("client.id", "client.secret"))]
+        for name in wanted:
+            if values[prefix + name] is None:
+                raise refuse(f"{prefix}{name} is mandatory when sasl.oauthbearer.method=oidc is set", prefix + name)
+        if jwt:
+            check_assertion(values)
+    elif cloud == "azure_imds" and values[prefix + "token.endpoint.url"] is values[prefix + "config"] is None:
+        name = prefix + "token.endpoint.url"
+        raise refuse(f"{name} is mandatory for azure_imds when sasl.oauthbearer.config has no query=…", name)
+    elif cloud == "aws_iam" and not values[prefix + "config"]:
+        name = prefix + "config"
+        raise refuse(f"{name} is mandatory for aws_iam: region=…,audience=…", name)
+    check_alone(values, "https.ca.location", "https.ca.pem")
+
+
+def check_assertion(values: Values) -> None:
+    """An assertion comes from a file, or is signed with one private key."""
+    prefix = "sasl.oauthbearer.assertion."
+    own = ["private.key.file", "private.key.pem", "claim.aud", "claim.iss", "claim.sub", "jwt.template.file"]
+    if values[prefix + "file"] is not None:
+        check_alone(values, prefix + "file", *(prefix + name for name in own))
+    elif values[prefix + own[0]] is values[prefix + own[1]] is None:
+        raise refuse(f"{prefix}file, {prefix}{own[0]} or {prefix}{own[1]} is mandatory for this grant", prefix + own[0])
+    check_alone(values, prefix + own[0], prefix + own[1])
+
+
+def check_alone(values: Values, name: str, *others: str) -> None:
+    """Where a property is set, none of the others is."""
+    for other in others:
+        if values[name] is not None and values[other] is not None:
+            raise refuse(f"{name} and {other} are mutually exclusive", other)
 
 
 def check_idempotence(values: Values, given: frozenset[str], say: Say) -> None:
@@ -193,9 +282,10 @@ def check_delivery(values: Values) -> None:
         raise refuse(
             f"message.timeout.ms ({timeout}) must be greater than linger.ms ({linger:g})", "message.timeout.ms"
         )
-    highest = CODEC_LEVELS.get(values["compression.type"])
-    if highest is not None:
-        values["compression.level"] = min(values["compression.level"], highest)
+    codec = values["compression.type"]
+    if codec in CODEC_LEVELS:
+        own = values[f"compression.{codec}.level"]
+        values["compression.level"] = min(own if own >= 0 else values["compression.level"], CODEC_LEVELS[codec])
 
 
 def check_group(values: Values, given: frozenset[str]) -> None:
@@ -225,6 +315,12 @@ def check_group(values: Values, given: frozenset[str]) -> None:
             "partition.assignment.strategy: cooperative-sticky can't be mixed with the others",
             "partition.assignment.strategy",
         )
+
+
+def check_share(values: Values) -> None:
+    """A share consumer has a group."""
+    if values["group.id"] is None:
+        raise refuse("group.id must be set", "group.id")
 
 
 def check_consumer_protocol(given: frozenset[str]) -> None:

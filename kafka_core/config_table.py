@@ -6,17 +6,18 @@ defaults too, except where a row's doc ends with "librdkafka: ...". docs/configu
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import Final
 
 from kafka_core.config_option import (
+    CS,
     INT32_MAX,
     C,
     Kind,
     Option,
     P,
     Role,
+    S,
     callback,
     choice,
     flag,
@@ -27,15 +28,14 @@ from kafka_core.config_option import (
     unused,
     words,
 )
+from kafka_core.debug_lines import CONTEXTS
 from kafka_core.hooks import Hooks
 from kserdes_config.table import Table
 
-__all__ = ["BY_NAME", "OPTIONS", "SECTIONS", "TABLE"]
 
-
-def logger_of(raw: object) -> logging.Logger:
-    """A logger as it is."""
-    if not isinstance(raw, logging.Logger):
+def logger_of(raw: object) -> object:
+    """A logger as it is, or an adapter of one."""
+    if not callable(getattr(raw, "log", None)):
         raise TypeError(raw)
     return raw
 
@@ -43,6 +43,13 @@ def logger_of(raw: object) -> logging.Logger:
 def hooks_of(raw: object) -> Hooks:
     """The dispatcher of one hook or of several."""
     return raw if isinstance(raw, Hooks) else Hooks(raw if isinstance(raw, list | tuple) else (raw,))
+
+
+def tls_context_of(raw: object) -> object:
+    """A TLS context as it is, known by what it can do: `ssl` belongs to the shells."""
+    if not callable(getattr(raw, "wrap_bio", None)):
+        raise TypeError(raw)
+    return raw
 
 
 def owners(option: Option) -> str:
@@ -53,10 +60,8 @@ def owners(option: Option) -> str:
 
 # Reasons that several rows share.
 NO_C_LIBRARY: Final = "there is no C library underneath whose inner workings it would tune"
-NO_KERBEROS: Final = "Kerberos is not supported: use SCRAM, OAUTHBEARER, PLAIN or TLS client certificates"
+IN_PROCESS: Final = "tickets are asked for in this process, by MIT Kerberos, when they are needed"
 OLD_BROKERS: Final = "brokers older than 0.10 are not supported"
-USE_LOGGING: Final = "logs go through Python's `logging`; set the level of the logger `kafka_core`"
-USE_OAUTH_CB: Final = "tokens come from `oauth_cb`, which may do this in a few lines"
 FILE_OFFSETS: Final = "offsets are stored at the broker only"
 SYSTEM_OPENSSL: Final = "Python's `ssl` gives no access to it; set it in the OpenSSL configuration of the machine"
 
@@ -77,7 +82,8 @@ CONNECTION: Final[tuple[Option, ...]] = (
     text(
         "client.rack",
         None,
-        "Where this client stands; a consumer is sent to a replica in the same rack if there is one.",
+        "Where this client stands; a consumer is sent to a replica in the same rack if there is one, and the assignors "
+        "range and cooperative-sticky give it such partitions first.",
     ),
     choice(
         "client.dns.lookup",
@@ -238,6 +244,13 @@ SECURITY: Final[tuple[Option, ...]] = (
     text("ssl.key.location", None, "File with the client's private key (PEM)."),
     text("ssl.key.pem", None, "The client's private key as PEM text.", secret=True),
     text("ssl.key.password", None, "Passphrase of the private key.", secret=True),
+    text(
+        "ssl.keystore.location",
+        None,
+        "PKCS#12 file with the client's private key and certificates, instead of the four properties above. Needs the "
+        "extra `encryption`.",
+    ),
+    text("ssl.keystore.password", None, "Password of the PKCS#12 file.", secret=True),
     text("ssl.crl.location", None, "File with revoked certificates (PEM) to check the broker's against."),
     text("ssl.cipher.suites", None, "Allowed cipher suites as OpenSSL spells them (TLS 1.2)."),
     flag("enable.ssl.certificate.verification", True, "Check the broker's certificate. Turn it off only in tests."),
@@ -247,19 +260,19 @@ SECURITY: Final[tuple[Option, ...]] = (
         "none https",
         "Whether the certificate must be for the host name we connect to.",
     ),
+    Option(
+        "ssl.context",
+        Kind.OBJECT,
+        None,
+        "A ready ssl.SSLContext; no other `ssl.*` property counts then. Ours.",
+        takes="an ssl.SSLContext",
+        read=tls_context_of,
+    ),
     unused(text("ssl.curves.list", None, "Allowed curves."), SYSTEM_OPENSSL),
     unused(text("ssl.sigalgs.list", None, "Allowed signature algorithms."), SYSTEM_OPENSSL),
     unused(
         text("ssl.ca.certificate.stores", "Root", "Windows certificate stores."),
         "the system's store is used as a whole",
-    ),
-    refused(
-        text("ssl.keystore.location", None, "PKCS#12 file with certificate and key."),
-        "turn it into PEM (`openssl pkcs12 -in store.p12 -out client.pem`) and set ssl.certificate.location and "
-        "ssl.key.location",
-    ),
-    refused(
-        text("ssl.keystore.password", None, "Password of the PKCS#12 file.", secret=True), "see ssl.keystore.location"
     ),
     refused(text("ssl.engine.location", None, "OpenSSL engine library."), "OpenSSL engines are not supported"),
     unused(text("ssl.engine.id", "dynamic", "Name of the OpenSSL engine."), "OpenSSL engines are not supported"),
@@ -268,8 +281,8 @@ SECURITY: Final[tuple[Option, ...]] = (
         "sasl.mechanism",
         Kind.ENUM,
         "GSSAPI",
-        "How to authenticate with `sasl_plaintext` and `sasl_ssl`. The default is librdkafka's, but Kerberos (GSSAPI) "
-        "is not supported: choose one.",
+        "How to authenticate with `sasl_plaintext` and `sasl_ssl`. GSSAPI is Kerberos and needs the system's MIT "
+        "Kerberos (libgssapi_krb5).",
         words=("GSSAPI", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
         aliases=("sasl.mechanisms",),
     ),
@@ -281,71 +294,95 @@ SECURITY: Final[tuple[Option, ...]] = (
         "since 1970[, principal[, extensions]]). Runs in the background: no poll() is needed for it. Inside "
         "it, calls of its own client that wait (flush(), poll(), close(), …) raise StateError until there is a token.",
     ),
-    text("sasl.oauthbearer.config", None, "Text for `oauth_cb`, or the claims of the unsecured token.", secret=True),
+    text(
+        "sasl.oauthbearer.config",
+        None,
+        "Text for `oauth_cb`, the claims of the unsecured token, or what a cloud is told: `query=…` for `azure_imds`, "
+        "`region=…,audience=…` for `aws_iam`.",
+        secret=True,
+    ),
     flag(
         "enable.sasl.oauthbearer.unsecure.jwt",
         False,
         "Make an unsigned token from `sasl.oauthbearer.config` if there is no `oauth_cb`. Only for tests.",
     ),
-    Option(
+    choice(
         "sasl.oauthbearer.method",
-        Kind.ENUM,
         "default",
-        f"Where tokens come from. `oidc` is refused: {USE_OAUTH_CB}.",
-        words=("default", "oidc"),
+        "default oidc",
+        "Where tokens come from: `oauth_cb`, or, with `oidc` and no `oauth_cb`, a token endpoint or a cloud.",
     ),
-    *(
-        unused(text(f"sasl.oauthbearer.{name}", None, doc, secret=secret, aliases=aliases), USE_OAUTH_CB)
-        for name, doc, secret, aliases in (
-            ("client.id", "OIDC client.", False, ("sasl.oauthbearer.client.credentials.client.id",)),
-            ("client.secret", "OIDC secret.", True, ("sasl.oauthbearer.client.credentials.client.secret",)),
-            ("scope", "OIDC scope.", False, ()),
-            ("extensions", "SASL extensions, `name=value` with commas between them.", False, ()),
-            ("token.endpoint.url", "OIDC token endpoint.", False, ()),
-            ("assertion.private.key.file", "File with the key that signs the assertion.", False, ()),
-            ("assertion.private.key.passphrase", "Passphrase of that key.", True, ()),
-            ("assertion.private.key.pem", "That key as PEM text.", True, ()),
-            ("assertion.file", "File with a ready assertion.", False, ()),
-            ("assertion.claim.aud", "Audience claim of the assertion.", False, ()),
-            ("assertion.claim.iss", "Issuer claim of the assertion.", False, ()),
-            ("assertion.claim.sub", "Subject claim of the assertion.", False, ()),
-            ("assertion.jwt.template.file", "Template of the assertion.", False, ()),
-        )
+    choice(
+        "sasl.oauthbearer.grant.type",
+        "client_credentials",
+        "client_credentials urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "What the token endpoint is shown: id and secret, or an assertion.",
     ),
-    unused(
-        choice(
-            "sasl.oauthbearer.grant.type",
-            "client_credentials",
-            "client_credentials urn:ietf:params:oauth:grant-type:jwt-bearer",
-            "OAuth grant.",
-        ),
-        USE_OAUTH_CB,
+    text("sasl.oauthbearer.token.endpoint.url", None, "The token endpoint; with `azure_imds` it has a default."),
+    text(
+        "sasl.oauthbearer.client.id",
+        None,
+        "Who asks the token endpoint.",
+        aliases=("sasl.oauthbearer.client.credentials.client.id",),
     ),
-    unused(
-        replace(choice("sasl.oauthbearer.assertion.algorithm", "RS256", "RS256 ES256", "Signature of the assertion.")),
-        USE_OAUTH_CB,
+    text(
+        "sasl.oauthbearer.client.secret",
+        None,
+        "The secret of `sasl.oauthbearer.client.id`.",
+        secret=True,
+        aliases=("sasl.oauthbearer.client.credentials.client.secret",),
     ),
-    unused(
-        integer("sasl.oauthbearer.assertion.claim.exp.seconds", 300, 1, INT32_MAX, "Life of the assertion."),
-        USE_OAUTH_CB,
+    text("sasl.oauthbearer.scope", None, "What the token is to be good for."),
+    text(
+        "sasl.oauthbearer.extensions",
+        None,
+        "SASL extensions that go with the token of an endpoint or a cloud, `name=value` with commas between them.",
     ),
-    unused(
-        integer("sasl.oauthbearer.assertion.claim.nbf.seconds", 60, 0, INT32_MAX, "Begin of its life."), USE_OAUTH_CB
+    text("sasl.oauthbearer.sub.claim.name", "sub", "The claim of the token that names the principal, for logs."),
+    text(
+        "sasl.oauthbearer.assertion.file",
+        None,
+        "File with a ready assertion, read anew for each token.",
     ),
-    unused(flag("sasl.oauthbearer.assertion.claim.jti.include", False, "Give the assertion an id."), USE_OAUTH_CB),
-    unused(
-        choice("sasl.oauthbearer.metadata.authentication.type", "none", "none azure_imds", "Tokens of a cloud host."),
-        USE_OAUTH_CB,
+    text("sasl.oauthbearer.assertion.private.key.file", None, "PEM file with the key that signs assertions."),
+    text("sasl.oauthbearer.assertion.private.key.pem", None, "That key as PEM text.", secret=True),
+    text("sasl.oauthbearer.assertion.private.key.passphrase", None, "Passphrase of that key.", secret=True),
+    choice("sasl.oauthbearer.assertion.algorithm", "RS256", "RS256 ES256", "Signature of assertions."),
+    text("sasl.oauthbearer.assertion.claim.aud", None, "Audience claim of assertions."),
+    text("sasl.oauthbearer.assertion.claim.iss", None, "Issuer claim of assertions."),
+    text("sasl.oauthbearer.assertion.claim.sub", None, "Subject claim of assertions."),
+    integer("sasl.oauthbearer.assertion.claim.exp.seconds", 300, 1, INT32_MAX, "Seconds until an assertion ends."),
+    integer(
+        "sasl.oauthbearer.assertion.claim.nbf.seconds",
+        60,
+        0,
+        INT32_MAX,
+        "Seconds before its making from which an assertion holds.",
     ),
-    unused(text("https.ca.location", None, "CA certificates for HTTPS token endpoints."), USE_OAUTH_CB),
-    unused(text("https.ca.pem", None, "The same as PEM text."), USE_OAUTH_CB),
-    unused(text("sasl.kerberos.service.name", "kafka", "Kerberos service."), NO_KERBEROS),
-    unused(text("sasl.kerberos.principal", "kafkaclient", "Kerberos principal."), NO_KERBEROS),
-    unused(text("sasl.kerberos.kinit.cmd", None, "Command that gets a ticket."), NO_KERBEROS),
-    unused(text("sasl.kerberos.keytab", None, "Kerberos key table."), NO_KERBEROS),
-    unused(
-        integer("sasl.kerberos.min.time.before.relogin", 60_000, 0, 86_400_000, "Time between logins."), NO_KERBEROS
+    flag("sasl.oauthbearer.assertion.claim.jti.include", False, "Give each assertion an id of its own."),
+    text(
+        "sasl.oauthbearer.assertion.jwt.template.file",
+        None,
+        "JSON file with the objects `header` and `payload`, to which the claims above and the times are added.",
     ),
+    choice(
+        "sasl.oauthbearer.metadata.authentication.type",
+        "none",
+        "none azure_imds aws_iam",
+        "With `oidc`, take tokens from the cloud that the client runs in: Azure's instance metadata service, or "
+        "AWS STS through boto3.",
+    ),
+    text("https.ca.location", None, "File or folder with the CA certificates that the token endpoint's is checked by."),
+    text("https.ca.pem", None, "CA certificates for the token endpoint as PEM text."),
+    text("sasl.kerberos.service.name", "kafka", "First part of the brokers' Kerberos principals (GSSAPI)."),
+    text("sasl.kerberos.principal", "kafkaclient", "The client's Kerberos principal, if there is a keytab."),
+    text(
+        "sasl.kerberos.keytab",
+        None,
+        "File with the principal's key. Without it the tickets of the default cache count (`kinit` fills it).",
+    ),
+    unused(text("sasl.kerberos.kinit.cmd", None, "Command that gets a ticket."), IN_PROCESS),
+    unused(integer("sasl.kerberos.min.time.before.relogin", 60_000, 0, 86_400_000, "Time between logins."), IN_PROCESS),
 )
 
 PRODUCER: Final[tuple[Option, ...]] = (
@@ -466,6 +503,30 @@ PRODUCER: Final[tuple[Option, ...]] = (
         "librdkafka: up to 12.",
         roles=P,
     ),
+    integer(
+        "compression.gzip.level",
+        -1,
+        -1,
+        9,
+        "Level of gzip (KIP-390), as the Java client calls it: goes before compression.level where gzip is the codec.",
+        roles=P,
+    ),
+    integer(
+        "compression.lz4.level",
+        -1,
+        -1,
+        17,
+        "The same for lz4; above 12 it is cut down.",
+        roles=P,
+    ),
+    integer(
+        "compression.zstd.level",
+        -1,
+        -1,
+        22,
+        "The same for zstd; the levels below -1 that Java has are not there.",
+        roles=P,
+    ),
     choice(
         "partitioner",
         "murmur2_random",
@@ -514,7 +575,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
 )
 
 CONSUMER: Final[tuple[Option, ...]] = (
-    text("group.id", None, "Group whose members share the partitions; needed by every consumer.", roles=C),
+    text("group.id", None, "Group whose members share the partitions; needed by every consumer.", roles=CS),
     text(
         "group.instance.id",
         None,
@@ -544,9 +605,9 @@ CONSUMER: Final[tuple[Option, ...]] = (
     words(
         "partition.assignment.strategy",
         "range,roundrobin",
-        "range roundrobin cooperative-sticky",
+        "range roundrobin cooperative-sticky sticky",
         "Ways to share partitions, best first; the group takes one that all members know. cooperative-sticky can't be "
-        "mixed with the other two.",
+        "mixed with others. sticky (KIP-54) is that of other clients; librdkafka has none.",
         roles=C,
     ),
     integer("session.timeout.ms", 45_000, 1, 3_600_000, "Silence after which the group drops a member.", roles=C),
@@ -558,7 +619,7 @@ CONSUMER: Final[tuple[Option, ...]] = (
         86_400_000,
         "Longest time between two calls of poll() or consume(); beyond it the member leaves the group and the next "
         "call reports it.",
-        roles=C,
+        roles=CS,
     ),
     unused(
         integer(
@@ -602,16 +663,33 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "Report the end of each partition as a message with error _PARTITION_EOF.",
         roles=C,
     ),
-    flag("check.crcs", True, "Check the checksum of every batch. librdkafka: false.", roles=C),
-    integer("fetch.min.bytes", 1, 1, 100_000_000, "Data the broker waits for before it answers a fetch.", roles=C),
-    integer("fetch.wait.max.ms", 500, 0, 300_000, "How long it waits for that.", roles=C),
+    choice(
+        "share.acknowledgement.mode",
+        "implicit",
+        "implicit explicit",
+        "With `implicit`, the records of a poll are accepted by the next poll or commit; with `explicit`, each of them "
+        "has to be acknowledged before the next poll.",
+        roles=S,
+    ),
+    choice(
+        "share.acquire.mode",
+        "batch_optimized",
+        "batch_optimized record_limit",
+        "With `record_limit` a poll never gives more than `max.poll.records`; with `batch_optimized` the broker gives "
+        "out whole batches, which costs less and may exceed it (KIP-1206, as in the Java client).",
+        roles=S,
+    ),
+    integer("max.poll.records", 500, 1, INT32_MAX, "Most records of one poll of a share consumer.", roles=S),
+    flag("check.crcs", True, "Check the checksum of every batch. librdkafka: false.", roles=CS),
+    integer("fetch.min.bytes", 1, 1, 100_000_000, "Data the broker waits for before it answers a fetch.", roles=CS),
+    integer("fetch.wait.max.ms", 500, 0, 300_000, "How long it waits for that.", roles=CS),
     integer(
         "fetch.max.bytes",
         52_428_800,
         0,
         2_147_483_135,
         "Most data in one fetch response; a single larger batch still comes.",
-        roles=C,
+        roles=CS,
     ),
     integer(
         "max.partition.fetch.bytes",
@@ -637,6 +715,13 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "fetching goes on as soon as there is room",
     ),
     callback("on_commit", "Called by poll() with (error or None, list of TopicPartition) after each commit.", roles=C),
+    callback(
+        "on_truncation",
+        "Called by poll() with a LogTruncation when a partition's log has lost records that were read (KIP-320). "
+        "Without it poll() returns a Message with the error _LOG_TRUNCATION, whose offset is the one where the log was "
+        "cut. Reading goes on there, unless `auto.offset.reset` is `error`: then it goes on after a seek().",
+        roles=C,
+    ),
     unused(
         choice("offset.store.method", "broker", "none file broker", "Where offsets are kept.", roles=C), FILE_OFFSETS
     ),
@@ -657,16 +742,14 @@ OBSERVING: Final[tuple[Option, ...]] = (
     callback("throttle_cb", "Called by poll() with a ThrottleEvent when a broker slows us down."),
     callback("stats_cb", "Called by poll() with statistics as JSON text."),
     integer("statistics.interval.ms", 0, 0, 86_400_000, "Time between statistics; 0 for none."),
-    unused(
-        Option(
-            "logger",
-            Kind.OBJECT,
-            None,
-            "A logging.Logger that gets this client's messages instead of `kafka_core`.",
-            takes="a logging.Logger",
-            read=logger_of,
-        ),
-        "logs go to Python's standard logger `kafka_core`: attach handlers there",
+    Option(
+        "logger",
+        Kind.OBJECT,
+        None,
+        "A logging.Logger (or an adapter of one) for the lines of this client: connections that fail, and what `debug` "
+        "asks for.",
+        takes="a logging.Logger",
+        read=logger_of,
     ),
     Option(
         "hooks",
@@ -676,11 +759,16 @@ OBSERVING: Final[tuple[Option, ...]] = (
         takes="a list of objects with hook methods",
         read=hooks_of,
     ),
-    unused(words("debug", None, "", "Debug contexts of librdkafka."), USE_LOGGING),
-    unused(integer("log_level", 6, 0, 7, "syslog level."), USE_LOGGING),
-    unused(flag("log.queue", False, "Hand logs out by poll()."), USE_LOGGING),
-    unused(flag("log.thread.name", True, "Thread names in logs."), USE_LOGGING),
-    unused(flag("log.connection.close", True, "Log connections that brokers close."), USE_LOGGING),
+    words(
+        "debug",
+        None,
+        " ".join(sorted(CONTEXTS)),
+        "Contexts of which there are lines, to `logger` or, if there is none, to the logger `kafka_core.client`.",
+    ),
+    integer("log_level", 6, 0, 7, "syslog's level up to which `logger` gets lines; `debug` lifts it to 7."),
+    flag("log.thread.name", True, "Whether lines name the thread."),
+    flag("log.connection.close", True, "Whether `logger` is told of connections that brokers close."),
+    unused(flag("log.queue", False, "Hand logs out by poll()."), "lines reach `logger` at once, on any thread"),
     unused(integer("enabled_events", 0, 0, INT32_MAX, "Events of the C API."), NO_C_LIBRARY),
     unused(flag("enable.random.seed", True, "Seed the C random source."), NO_C_LIBRARY),
     unused(integer("internal.termination.signal", 0, 0, 128, "Signal that ends inner threads."), NO_C_LIBRARY),
@@ -705,13 +793,17 @@ ELSEWHERE: Final = {
     "value.serializer": "serializers belong to serdes.SerializingProducer",
     "key.deserializer": "deserializers belong to serdes.DeserializingConsumer",
     "value.deserializer": "deserializers belong to serdes.DeserializingConsumer",
-    "max.poll.records": "give the number to consume(num_messages)",
     "buffer.memory": "use queue.buffering.max.kbytes",
     "sasl.jaas.config": "use sasl.username and sasl.password",
     "interceptor.classes": "use hooks",
 }
 
-TABLE: Final = Table(OPTIONS, elsewhere=ELSEWHERE, note=owners)
+TABLE: Final = Table(
+    OPTIONS,
+    elsewhere=ELSEWHERE,
+    note=owners,
+    unknown='No such configuration property: "{}"',  # as librdkafka says it
+)
 
 # Every spelling, aliases included.
 BY_NAME: Final = TABLE.by_name

@@ -188,22 +188,16 @@ def rebuild(cls: type[KafkaException], args: tuple[Any, ...], state: dict[str, A
 class KafkaException(Exception):
     """Root of everything that kafka_core raises; `args[0]` is a `KafkaError`.
 
-    As in confluent_kafka it may be made of anything, or nothing, in code of one's own and in tests.
-
-    Args:
-        args: the error, or a bare code, which becomes the standard error of that code; more is kept in `args`.
+    As in confluent_kafka it may be made of anything, or nothing, in code of one's own and in tests: of an error, of a
+    bare code, which stands for the standard error of that code, or of whatever else.
     """
-
-    def __init__(self, *args: object) -> None:
-        first = args[0] if args else None
-        if isinstance(first, int) and not isinstance(first, bool):
-            args = (KafkaError.standard(first), *args[1:])
-        super().__init__(*args)
 
     @property
     def error(self) -> KafkaError:
         """The error as a value; `_FAIL` with the text of an exception that was made without one."""
         first = self.args[0] if self.args else None
+        if isinstance(first, int) and not isinstance(first, bool):
+            return KafkaError.standard(first)
         return first if isinstance(first, KafkaError) else KafkaError(KafkaError._FAIL, str(self) or None)
 
     @property
@@ -237,17 +231,21 @@ class KafkaException(Exception):
         facts = FACTS.get(self.code)
         return facts is not None and facts.refresh_metadata
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, (type(self), self.args, self.__dict__)
+
+
+class SentenceError(KafkaException):
+    """An exception whose text is the sentence of its error, where KafkaException's is all of the error."""
+
     def __str__(self) -> str:
         """The sentence of the error; with more arguments, all of them."""
         if not self.args or not isinstance(self.args[0], KafkaError):
             return super().__str__()
         return ", ".join([self.args[0].str(), *map(str, self.args[1:])])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, (type(self), self.args, self.__dict__)
 
-
-class TextError(KafkaException):
+class TextError(SentenceError):
     """What the exceptions made by the client share: a sentence, a code, and facts of the cause.
 
     Args:
@@ -300,6 +298,14 @@ class StateError(TextError, RuntimeError):
     DEFAULT_CODE = ErrorCodes._STATE
 
 
+class IllegalStateException(StateError):
+    """A share consumer can't do this now: closed, not subscribed, the wrong mode, a record that is not in its hands."""
+
+
+class ConcurrentModificationException(StateError):
+    """A share consumer was called while another thread (or task) was inside one of its methods."""
+
+
 class NetworkError(TextError):
     """No answer: the host could not be resolved or reached, TLS failed, the connection was lost or timed out."""
 
@@ -334,7 +340,7 @@ class AuthError(TextError):
     DEFAULT_CODE = ErrorCodes._AUTHENTICATION
 
 
-class BrokerError(KafkaException):
+class BrokerError(SentenceError):
     """A broker answered with an error code.
 
     Args:

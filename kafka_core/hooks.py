@@ -8,19 +8,8 @@ client's loop thread (batch and request events) and must be quick; what they rai
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
-
-__all__ = [
-    "BatchFetchedHook",
-    "BatchSentHook",
-    "ConnectHook",
-    "DisconnectHook",
-    "Hooks",
-    "RebalanceHook",
-    "RequestDoneHook",
-    "ThrottleHook",
-]
 
 logger: Final = logging.getLogger("kafka_core.hooks")
 
@@ -59,6 +48,14 @@ class ThrottleHook(Protocol):
         ...
 
 
+class MetadataHook(Protocol):
+    """Told whenever a broker has said what the cluster looks like."""
+
+    def on_metadata(self, brokers: int, topics: Mapping[str, int]) -> None:
+        """`brokers` is how many there are; `topics` are those that are known, with the number of their partitions."""
+        ...
+
+
 class BatchSentHook(Protocol):
     """Told when a produced batch was acknowledged."""
 
@@ -90,6 +87,7 @@ EVENTS = (
     "on_disconnect",
     "on_request_done",
     "on_throttle",
+    "on_metadata",
     "on_batch_sent",
     "on_batch_fetched",
     "on_rebalance",
@@ -118,6 +116,12 @@ class Hooks:
             event: tuple(getattr(hook, event) for hook in objects if callable(getattr(hook, event, None)))
             for event in EVENTS
         }
+
+    def plus(self, hook: object) -> Hooks:
+        """Other hooks: these, and then one more object."""
+        other, more = Hooks(), Hooks([hook])
+        other._listeners = {event: (*self._listeners[event], *more._listeners[event]) for event in EVENTS}
+        return other
 
     def replaced(self, by: Callable[[str, int, Callable[..., object]], Callable[..., object]]) -> Hooks:
         """Other hooks of the same shape: each listener becomes `by(event, number, listener)`."""
@@ -149,6 +153,10 @@ class Hooks:
     def on_throttle(self, node_id: int, api: str, throttle_s: float) -> None:
         """See `ThrottleHook`."""
         self.tell("on_throttle", node_id, api, throttle_s)
+
+    def on_metadata(self, brokers: int, topics: Mapping[str, int]) -> None:
+        """See `MetadataHook`."""
+        self.tell("on_metadata", brokers, topics)
 
     def on_batch_sent(
         self, node_id: int, topic: str, partition: int, records: int, raw_bytes: int, wire_bytes: int

@@ -7,40 +7,14 @@ from __future__ import annotations
 
 import base64
 import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import total_ordering
 from operator import index
-from typing import Final
+from typing import Any, Final, SupportsIndex, overload
 
 from kafka_core.errors import KafkaError
-
-__all__ = [
-    "OFFSET_BEGINNING",
-    "OFFSET_END",
-    "OFFSET_INVALID",
-    "OFFSET_STORED",
-    "TIMESTAMP_CREATE_TIME",
-    "TIMESTAMP_LOG_APPEND_TIME",
-    "TIMESTAMP_NOT_AVAILABLE",
-    "BrokerMetadata",
-    "ClusterMetadata",
-    "ConsumerGroupState",
-    "ConsumerGroupTopicPartitions",
-    "ConsumerGroupType",
-    "ElectionType",
-    "GroupMember",
-    "GroupMetadata",
-    "IsolationLevel",
-    "Node",
-    "PartitionMetadata",
-    "ThrottleEvent",
-    "TopicCollection",
-    "TopicMetadata",
-    "TopicPartition",
-    "TopicPartitionInfo",
-    "Uuid",
-]
 
 OFFSET_BEGINNING: Final = -2
 """An offset that stands for the first record of the partition."""
@@ -63,14 +37,19 @@ TIMESTAMP_LOG_APPEND_TIME: Final = 2
 class TopicPartition:
     """A partition of a topic, with room for an offset, commit metadata and an error.
 
-    Mutable, as in confluent_kafka; equality, order and hash look at topic and partition only. Pickles.
+    Partition and offset can be changed, as in confluent_kafka; equality, order and hash look at topic and partition
+    only. Pickles.
 
     Args:
         topic: topic name.
         partition: number from 0; -1 where none is meant.
         offset: a position, or one of the `OFFSET_*` constants.
         metadata: text kept with a committed offset.
-        leader_epoch: epoch of the leader that the offset was read from; None if unknown.
+        leader_epoch: epoch of the leader that the offset was read from; None (or a negative number) if unknown.
+
+    Raises:
+        TypeError: a name that is no text, a number that is none.
+        OverflowError: a number that no request can carry.
     """
 
     __slots__ = ("error", "leader_epoch", "metadata", "offset", "partition", "topic")
@@ -88,10 +67,11 @@ class TopicPartition:
         if not (metadata is None or isinstance(metadata, str)):
             raise TypeError(f"metadata must be str, not {type(metadata).__name__}")
         self.topic = topic
-        self.partition = index(partition)
-        self.offset = index(offset)
+        self.partition = fitting(partition, 32)
+        self.offset = fitting(offset, 64)
         self.metadata = metadata
-        self.leader_epoch = None if leader_epoch is None else index(leader_epoch)
+        epoch = -1 if leader_epoch is None else fitting(leader_epoch, 32)
+        self.leader_epoch = None if epoch < 0 else epoch
         self.error: KafkaError | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -112,6 +92,19 @@ class TopicPartition:
             f"TopicPartition{{topic={self.topic},partition={self.partition},offset={self.offset},"
             f"leader_epoch={self.leader_epoch},error={self.error}}}"
         )
+
+
+def fitting(value: SupportsIndex, bits: int) -> int:
+    """A whole number that fits a signed field of so many bits.
+
+    Raises:
+        TypeError: no whole number.
+        OverflowError: it does not fit.
+    """
+    number = index(value)
+    if -(1 << bits - 1) <= number < 1 << bits - 1:
+        return number
+    raise OverflowError(f"{number} does not fit a signed number of {bits} bits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +219,88 @@ class ThrottleEvent:
         return f"{self.broker_name}/{self.broker_id} throttled for {int(self.throttle_time * 1000)} ms"
 
 
+@dataclass(frozen=True, slots=True)
+class LogTruncation:
+    """What `on_truncation` is given: a partition's log lost records that this consumer, or its group, had read.
+
+    An unclean leader election does that (KIP-320). Other records may stand there by now.
+
+    Attributes:
+        offset: the next offset that would have been read. `leader_epoch`: of the record before it.
+        divergent_offset: where the log ended when it was cut: what was read before is still there. `divergent_epoch`:
+            the epoch that ends there. Both are None where the leader does not know.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    divergent_offset: int | None = None
+    divergent_epoch: int | None = None
+
+
 class IsolationLevel(Enum):
     """Whether offsets and records of open or aborted transactions are seen."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, IsolationLevel) else NotImplemented
+
+
+class AcknowledgeType(IntEnum):
+    """What becomes of a record that a share group's member was given.
+
+    Attributes:
+        ACCEPT: it was processed, and is given to nobody again.
+        RELEASE: it was not: it is given out again, at most as often as the group's delivery limit says.
+        REJECT: it can't be processed, and is given to nobody again.
+        RENEW: it is being processed: its lock begins anew (KIP-1222; confluent_kafka 2.16 does not have it).
+    """
+
+    ACCEPT = 1
+    RELEASE = 2
+    REJECT = 3
+    RENEW = 4
+
+
+class Messages(Sequence[Any]):
+    """What one poll of a share consumer gave: a sequence of Message that can't be changed."""
+
+    __slots__ = ("_records",)
+
+    def __init__(self, messages: Iterable[Any] = ()) -> None:
+        self._records = list(messages)
+
+    def records(self) -> list[Any]:
+        """The messages as a list of the caller's own."""
+        return list(self._records)
+
+    def count(self, value: object = None) -> int:
+        """How many messages there are; with a value, how many are equal to it."""
+        return len(self._records) if value is None else self._records.count(value)
+
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Messages: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """A message, or a part of them as Messages."""
+        return Messages(self._records[index]) if isinstance(index, slice) else self._records[index]
+
+    def __repr__(self) -> str:
+        return f"Messages({self._records!r})"
 
 
 class ElectionType(Enum):
@@ -256,17 +326,23 @@ class ConsumerGroupState(Enum):
 
 
 class ConsumerGroupType(Enum):
-    """Which group protocol a group uses."""
+    """Which group protocol a group uses. confluent_kafka has no `SHARE`."""
 
     UNKNOWN = 0
     CONSUMER = 1
     CLASSIC = 2
+    SHARE = 3
 
     def __lt__(self, other: object) -> bool:
         return self.value < other.value if isinstance(other, ConsumerGroupType) else NotImplemented
 
 
-@dataclass(slots=True)
+def failed(error: KafkaError | None) -> str:
+    """What the metadata of something that failed says at its end."""
+    return "" if error is None else f", {error}"
+
+
+@dataclass(slots=True, repr=False)
 class BrokerMetadata:
     """A broker of the cluster."""
 
@@ -274,11 +350,14 @@ class BrokerMetadata:
     host: str | None = None
     port: int = -1
 
+    def __repr__(self) -> str:
+        return f"BrokerMetadata({self.id}, {self.host}:{self.port})"
+
     def __str__(self) -> str:
         return f"{self.host}:{self.port}/{self.id}"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class PartitionMetadata:
     """A partition: `leader` is -1 while there is none; `isrs` are the replicas in sync."""
 
@@ -288,11 +367,14 @@ class PartitionMetadata:
     isrs: list[int] = field(default_factory=list)
     error: KafkaError | None = None
 
+    def __repr__(self) -> str:
+        return f"PartitionMetadata({self.id}{failed(self.error)})"
+
     def __str__(self) -> str:
         return str(self.id)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class TopicMetadata:
     """A topic with its partitions by number."""
 
@@ -300,11 +382,14 @@ class TopicMetadata:
     partitions: dict[int, PartitionMetadata] = field(default_factory=dict)
     error: KafkaError | None = None
 
+    def __repr__(self) -> str:
+        return f"TopicMetadata({self.topic}, {len(self.partitions)} partitions{failed(self.error)})"
+
     def __str__(self) -> str:
         return str(self.topic)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ClusterMetadata:
     """What `list_topics()` returns; the `orig_` pair names the broker that answered."""
 
@@ -314,6 +399,9 @@ class ClusterMetadata:
     topics: dict[str, TopicMetadata] = field(default_factory=dict)
     orig_broker_id: int = -1
     orig_broker_name: str | None = None
+
+    def __repr__(self) -> str:
+        return f"ClusterMetadata({self.cluster_id})"
 
     def __str__(self) -> str:
         return str(self.cluster_id)
@@ -330,7 +418,7 @@ class GroupMember:
     assignment: bytes | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class GroupMetadata:
     """What `list_groups()` returns per group."""
 
@@ -341,6 +429,9 @@ class GroupMetadata:
     protocol_type: str | None = None
     protocol: str | None = None
     members: list[GroupMember] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"GroupMetadata({self.id}{failed(self.error)})"
 
     def __str__(self) -> str:
         return str(self.id)

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 from kafka_core import kernels
 
-__all__ = ["consistent", "fnv1a", "murmur2"]
-
 
 def murmur2(key: bytes, partition_count: int) -> int:
     """The partition of `partitioner=murmur2`, which is the Java client's for records with a key.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["VERSION", "libversion", "version"]
-
 VERSION: Final = "0.1.0"
 """Sent to brokers, so in the alphabet that KIP-511 allows: letters, digits, dots and hyphens."""
 

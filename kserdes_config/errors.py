@@ -10,8 +10,6 @@ PropertyError                    a ValueError
 
 from __future__ import annotations
 
-__all__ = ["PropertyError", "PropertyTypeError"]
-
 
 class PropertyError(ValueError):
     """A property of a configuration is unknown, ill-typed, out of range, missing or at odds with another one.

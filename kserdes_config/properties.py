@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-__all__ = ["Kind", "Property"]
-
 
 class Kind(Enum):
     """Type of a property's value."""

@@ -15,8 +15,6 @@ from typing import Final
 from kserdes_config.errors import PropertyError, PropertyTypeError
 from kserdes_config.properties import Kind, Property
 
-__all__ = ["accepted", "split", "value_of"]
-
 TRUE_WORDS: Final = frozenset({"true", "t", "1"})
 FALSE_WORDS: Final = frozenset({"false", "f", "0"})
 LONGEST_SHOWN: Final = 60

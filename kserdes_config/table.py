@@ -12,8 +12,6 @@ from kserdes_config.errors import PropertyError, PropertyTypeError
 from kserdes_config.properties import Property
 from kserdes_config.reading import value_of
 
-__all__ = ["Table", "did_you_mean", "nearest"]
-
 LIKENESS: Final = 0.6
 """How much alike two names must be for one to be suggested for the other, from 0 to 1."""
 LONGEST_NAME: Final = 100
@@ -27,7 +25,8 @@ class Table(Generic[Row]):
 
     Args:
         rows: the properties; no name or alias twice.
-        noun: what users call one.
+        unknown: how the refusal of an unknown name begins, `{}` stands for the name; by default as confluent_kafka's
+            registry client and serializers say it.
         elsewhere: names that users of other clients try → what to do instead.
         note: what is worth saying of a row that is suggested for an unknown name.
         none_is_default: None stands for the default, of every property.
@@ -41,14 +40,14 @@ class Table(Generic[Row]):
         self,
         rows: Iterable[Row],
         *,
-        noun: str = "property",
+        unknown: str = "Unrecognized properties: {}",
         elsewhere: Mapping[str, str] | None = None,
         note: Callable[[Row], str] = lambda row: "",
         none_is_default: bool = False,
     ) -> None:
         self.rows: Final = tuple(rows)
         self.by_name: Final = {name: row for row in self.rows for name in (row.name, *row.aliases)}
-        self._noun = noun
+        self._unknown = unknown
         self._elsewhere = elsewhere or {}
         self._note = note
         self._none_is_default = none_is_default
@@ -69,7 +68,7 @@ class Table(Generic[Row]):
             near = nearest(name, self.by_name)
             advice = "" if near is None else f"did you mean {near!r}{self._note(self.by_name[near])}?"
         raise PropertyError(
-            f"unknown {self._noun} {name[:LONGEST_NAME]!r}{advice and f'; {advice}'}", property=name, nearest=near
+            self._unknown.format(name[:LONGEST_NAME]) + (advice and f"; {advice}"), property=name, nearest=near
         )
 
     def read(self, conf: Mapping[str, object]) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from pipeline.errors import (
 )
 
 try:
-    from pipeline.frames import decode_frame, encode_frame
-    from pipeline.functions import explain_schema, infer_schema, register_functions, schema_id, to_registry
-    from pipeline.plan import forget_plans
-    from pipeline.splitting import split
-    from pipeline.udf import from_registry, tune
+    from pipeline.columns.remembered import forget_plans
+    from pipeline.functions.frames import decode_frame, encode_frame
+    from pipeline.functions.inspection import explain_schema, infer_schema, register_functions, schema_id, to_registry
+    from pipeline.functions.splitting import split
+    from pipeline.functions.udf import from_registry, tune
 except ModuleNotFoundError as error:
     if error.name not in ("pyarrow", "pyspark"):
         raise

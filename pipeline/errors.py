@@ -16,17 +16,6 @@ from __future__ import annotations
 
 from kserdes_config.errors import PropertyError
 
-__all__ = [
-    "LookupFailedError",
-    "OptionError",
-    "PipelineError",
-    "PlanError",
-    "ReadError",
-    "RowError",
-    "SchemaChangedError",
-    "WriteError",
-]
-
 
 class PipelineError(Exception):
     """Root of all errors that `pipeline` raises."""
@@ -46,7 +35,7 @@ class RowError(PipelineError):
     Attributes:
         row: index of the first such row in its Arrow batch.
         reason: what is wrong with it, after the schema id and the path in the value as far as they are known.
-        code: why, for programs: the text of a `pipeline.modes.RowCode`; empty if it is not known.
+        code: why, for programs: the text of a `pipeline.columns.modes.RowCode`; empty if it is not known.
         schema_id: id of the schema the payload names; None if it names none.
         path: where in the value, e.g. `items[3].price`; None if it is not known.
         topic: of the record; it and the next two are known to `decode_frame` and to the source, and None elsewhere.

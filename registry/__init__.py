@@ -7,6 +7,7 @@ Every name is imported at its first use: the engine and the command line need no
 from typing import TYPE_CHECKING, Final
 
 from kserdes_config.lazy import public_names
+from registry.version import VERSION
 
 if TYPE_CHECKING:
     from kserdes_config.errors import PropertyError
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         ServerConfig,
     )
 
-__version__: Final = "0.1.0"  # kafka_core.version says it too, and must not be known here; a test compares the two
+__version__: Final = VERSION
 
 __all__ = [
     "Association",

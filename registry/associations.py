@@ -12,14 +12,6 @@ from typing import Any
 
 from registry.models import Schema
 
-__all__ = [
-    "Association",
-    "AssociationCreateOrUpdateInfo",
-    "AssociationCreateOrUpdateRequest",
-    "AssociationInfo",
-    "AssociationResponse",
-]
-
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
@@ -104,7 +96,7 @@ class AssociationCreateOrUpdateInfo:
             associationType=self.association_type,
             lifecycle=self.lifecycle,
             frozen=self.frozen,
-            schema=None if self.schema is None else self.schema.to_dict(),
+            schema=None if self.schema is None else self.schema.to_request(),
             normalize=self.normalize,
         )
 

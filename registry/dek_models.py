@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["Dek", "DekAlgorithm", "Kek", "given"]
-
 
 class DekAlgorithm(enum.StrEnum):
     """How values are encrypted with a data key."""

@@ -15,16 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = [
-    "IncompatibleSchemaError",
-    "InvalidSchemaError",
-    "OAuthTokenError",
-    "ResponseError",
-    "SchemaRegistryError",
-    "TransportError",
-    "UnexpectedAnswerError",
-]
-
 INVALID_SCHEMA = 42201
 NOT_FOUND_CODES = range(40401, 40500)
 """Subject, version, schema and so on: each kind has its code."""

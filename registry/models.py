@@ -11,23 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-__all__ = [
-    "ConfigCompatibilityLevel",
-    "Metadata",
-    "MetadataProperties",
-    "MetadataTags",
-    "RegisteredSchema",
-    "Rule",
-    "RuleKind",
-    "RuleMode",
-    "RuleParams",
-    "RuleSet",
-    "Schema",
-    "SchemaReference",
-    "SchemaVersion",
-    "ServerConfig",
-]
-
 Json = dict[str, Any]
 
 
@@ -269,6 +252,23 @@ class SchemaReference:
         return cls(str(src_dict["name"]), str(src_dict["subject"]), int(src_dict["version"]))
 
 
+class References(tuple[SchemaReference, ...]):
+    """References of a schema: a tuple, so that it hashes, which is equal to a list of the same, as users have it."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """A schema as it is registered.
@@ -276,7 +276,7 @@ class Schema:
     Attributes:
         schema_str: the schema's text.
         schema_type: `AVRO`, `JSON` or `PROTOBUF`.
-        references: other schemas it uses; any sequence is taken, a tuple is kept.
+        references: other schemas it uses; any sequence is taken, one that can't be changed is kept.
         metadata: tags and properties.
         rule_set: rules of a data contract.
     """
@@ -288,7 +288,7 @@ class Schema:
     rule_set: RuleSet | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "references", tuple(self.references or ()))
+        object.__setattr__(self, "references", References(self.references or ()))
 
     def to_dict(self) -> Json:
         """The REST form; Avro's type is left out, as old registries want it."""
@@ -301,6 +301,10 @@ class Schema:
                 "ruleSet": None if self.rule_set is None else self.rule_set.to_dict(),
             }
         )
+
+    def to_request(self) -> Json:
+        """The REST form as it is sent: type and references are always in it, as confluent_kafka has them."""
+        return {"schema": self.schema_str, "schemaType": self.schema_type, "references": []} | self.to_dict()
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Schema:

@@ -10,8 +10,6 @@ import time
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-__all__ = ["SLICE_S", "result_of", "sleep"]
-
 T = TypeVar("T")
 SLICE_S: Final = 0.1
 """The longest single wait, in seconds."""

@@ -12,8 +12,10 @@ from kserdes_config.lazy import public_names
 if TYPE_CHECKING:
     from serdes.clients import (
         AIODeserializingConsumer,
+        AIODeserializingShareConsumer,
         AIOSerializingProducer,
         DeserializingConsumer,
+        DeserializingShareConsumer,
         SerializingProducer,
     )
     from serdes.context import (
@@ -67,12 +69,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AIODeserializingConsumer",
+    "AIODeserializingShareConsumer",
     "AIOSerializingProducer",
     "AssociatedNameStrategy",
     "BytesDeserializer",
     "BytesSerializer",
     "Deserializer",
     "DeserializingConsumer",
+    "DeserializingShareConsumer",
     "DoubleDeserializer",
     "DoubleSerializer",
     "Duration",
@@ -111,8 +115,10 @@ HOMES: Final = {
     "serdes.formats.avro.logical": ("Duration",),
     "serdes.clients": (
         "AIODeserializingConsumer",
+        "AIODeserializingShareConsumer",
         "AIOSerializingProducer",
         "DeserializingConsumer",
+        "DeserializingShareConsumer",
         "SerializingProducer",
     ),
     "serdes.context": (

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from registry import Association, RegisteredSchema, Schema
 
-__all__ = ["Ask", "Inquiry", "SchemaSource", "aside", "ask"]
-
 T = TypeVar("T")
 
 
@@ -92,6 +90,6 @@ def ask(call: Callable[[SchemaSource], T]) -> Inquiry[T]:
 
 
 def aside(call: Callable[[], T]) -> Inquiry[T]:
-    """What a call that may block returns: `value = yield from aside(lambda: decrypt(payload))`."""
+    """The result of a call that may block: `value = yield from aside(lambda: decrypt(payload))`."""
     answer: T = yield Ask(lambda _: call(), in_thread=True)
     return answer

@@ -10,16 +10,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from registry import RegisteredSchema, Schema
-from serdes.context import Deserializer, SerializationContext, Serializer
+from serdes.context import Deserializer, SerializationContext, Serializer, Value
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
 from serdes.engine.serializer import SerializerEngine
 from serdes.formats.avro.format import AvroFormat
-from serdes.models.avro import Model
 from serdes.options import AVRO_READ, AVRO_WRITE, ReadOptions, WriteOptions
-from serdes.typed import Value, avro_schema, checked_avro_schema
 
 if TYPE_CHECKING:
     from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
@@ -31,7 +29,7 @@ T = TypeVar("T")
 
 
 def _schema(given: str | Schema | RegisteredSchema | None) -> Schema | None:
-    """What a user gave as a schema; the name of a primitive type as the JSON that a registry takes."""
+    """The given schema; the name of a primitive type becomes the JSON that a registry takes."""
     if not isinstance(given, str):
         return as_schema(given)
     text = given.strip()
@@ -50,7 +48,10 @@ def _serializing(
     objects = None
     if model is not None:
         if to_dict is not None:
-            raise ValueError("model and to_dict both say what objects are written as: give one of them")
+            raise ValueError("model and to_dict contradict each other: give one of them")
+        from serdes.models.avro import Model  # users of dicts load none of it
+        from serdes.typed import checked_avro_schema
+
         objects = Model(model, schema_str is None)
         schema_str = checked_avro_schema(model, schema_str)
     schema = _schema(schema_str)
@@ -73,7 +74,10 @@ def _deserializing(
     objects = None
     if model is not None:
         if from_dict is not None or return_record_name:
-            raise ValueError("model says what values come as: from_dict and return_record_name have no place beside it")
+            raise ValueError("model already says what values are read as: leave out from_dict and return_record_name")
+        from serdes.models.avro import Model
+        from serdes.typed import avro_schema
+
         objects, own = Model(model), avro_schema(model)
         schema_str = own if schema_str is None else schema_str
     options = ReadOptions.parse(conf, AVRO_READ)

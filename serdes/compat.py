@@ -7,25 +7,38 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from registry import RegisteredSchema, RuleMode, Schema
+from registry import AsyncSchemaRegistryClient, RegisteredSchema, RuleMode, Schema, SchemaRegistryClient
+from registry.dek import DekRegistryClient
 from registry.errors import RETRIABLE_STATUSES
 from serdes.encryption.kms import kms_driver as get_kms_driver
+from serdes.frames.framing import MAGIC as MAGIC_BYTE
 from serdes.rules.engine import Phase as RulePhase
 from serdes.rules.model import RuleBase
+from serdes.subject import ANY_CLUSTER, FALLBACK_TYPE, KAFKA_CLUSTER_ID
 
 __all__ = [
+    "AVRO_TYPE",
     "ENCRYPT_ALTERNATE_KMS_KEY_IDS",
     "ENCRYPT_DEK_ALGORITHM",
     "ENCRYPT_DEK_EXPIRY_DAYS",
     "ENCRYPT_KEK_NAME",
     "ENCRYPT_KMS_KEY_ID",
     "ENCRYPT_KMS_TYPE",
+    "FALLBACK_TYPE",
+    "JSON_TYPE",
+    "KAFKA_CLUSTER_ID",
+    "MAGIC_BYTE",
     "MILLIS_IN_DAY",
+    "NAMESPACE_WILDCARD",
+    "PROTOBUF_TYPE",
+    "AsyncMockSchemaRegistryClient",
     "Migration",
+    "MockDekRegistryClient",
+    "MockSchemaRegistryClient",
     "ParsedSchemaCache",
     "RuleBase",
     "RulePhase",
@@ -46,6 +59,12 @@ ENCRYPT_DEK_ALGORITHM: Final = "encrypt.dek.algorithm"
 ENCRYPT_DEK_EXPIRY_DAYS: Final = "encrypt.dek.expiry.days"
 ENCRYPT_ALTERNATE_KMS_KEY_IDS: Final = "encrypt.alternate.kms.key.ids"
 MILLIS_IN_DAY: Final = 86_400_000
+
+# Types of schemas, and what stands for any cluster in look-ups of associations.
+AVRO_TYPE: Final = "AVRO"
+JSON_TYPE: Final = "JSON"
+PROTOBUF_TYPE: Final = "PROTOBUF"
+NAMESPACE_WILDCARD: Final = ANY_CLUSTER
 
 WILDCARDS: Final = {"**": ".*", "*": "[^.]*", "?": "[^.]"}
 
@@ -79,12 +98,12 @@ def normalize_identity_pool(identity_pool_raw: str | Sequence[str] | None) -> st
 
 
 def is_success(status_code: int) -> bool:
-    """Whether an HTTP status says that a call went well."""
+    """Whether an HTTP status is a success."""
     return 200 <= status_code < 300
 
 
 def is_retriable(status_code: int) -> bool:
-    """Whether the same call may go well after this HTTP status."""
+    """Whether the same call may succeed after this HTTP status."""
     return status_code in RETRIABLE_STATUSES
 
 
@@ -98,19 +117,19 @@ class Migration:
 
 
 class ParsedSchemaCache(Generic[T]):
-    """What came of parsing schemas, by schema; for any thread."""
+    """A cache of parsed schemas, by schema; for any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._parsed: dict[Schema, T] = {}
 
     def set(self, schema: Schema, parsed_schema: T) -> None:
-        """Keeps it."""
+        """Stores a parsed schema."""
         with self._lock:
             self._parsed[schema] = parsed_schema
 
     def get_parsed_schema(self, schema: Schema) -> T | None:
-        """What was kept for a schema that is equal; None if there is nothing."""
+        """The parsed form of an equal schema; None if there is none."""
         with self._lock:
             return self._parsed.get(schema)
 
@@ -118,3 +137,30 @@ class ParsedSchemaCache(Generic[T]):
         """Forgets everything."""
         with self._lock:
             self._parsed.clear()
+
+
+def _mock(conf: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with a registry inside this process: that of its `mock://` URL, or a fresh one."""
+    url = str(conf.get("url", ""))
+    return {**conf, "url": url if url.startswith("mock://") else "mock://"}
+
+
+class MockSchemaRegistryClient(SchemaRegistryClient):
+    """A client of a registry inside this process, whatever the URL: an embedded one, with all its rules."""
+
+    def __init__(self, conf: Mapping[str, Any]) -> None:
+        super().__init__(_mock(conf))
+
+
+class AsyncMockSchemaRegistryClient(AsyncSchemaRegistryClient):
+    """`MockSchemaRegistryClient` for tasks."""
+
+    def __init__(self, conf: Mapping[str, Any]) -> None:
+        super().__init__(_mock(conf))
+
+
+class MockDekRegistryClient(DekRegistryClient):
+    """A client of data keys inside this process, whatever the URL."""
+
+    def __init__(self, conf: Mapping[str, Any]) -> None:
+        super().__init__(_mock(conf))

@@ -8,9 +8,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-__all__ = ["Deserializer", "Headers", "MessageField", "SerializationContext", "Serializer", "place"]
+if TYPE_CHECKING:
+    import typing_extensions
+
+    Value = typing_extensions.TypeVar("Value", default=Any)  # so that a serializer without a model is one of anything
+else:
+    Value = TypeVar("Value")
 
 Headers: TypeAlias = Mapping[str, "str | bytes | None"] | Sequence[tuple[str, "str | bytes | None"]]
 In = TypeVar("In", contravariant=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from registry import RegisteredSchema, Schema
-from serdes.context import Deserializer, SerializationContext, Serializer
+from serdes.context import Deserializer, SerializationContext, Serializer, Value
 from serdes.engine.aio import AsyncDeserializer, AsyncSerializer
 from serdes.engine.blocking import BlockingDeserializer, BlockingSerializer
 from serdes.engine.deserializer import DeserializerEngine
@@ -19,7 +19,6 @@ from serdes.engine.plan import as_schema
 from serdes.engine.serializer import SerializerEngine
 from serdes.formats.json.format import JsonFormat
 from serdes.options import JSON, ReadOptions, WriteOptions, check_callable
-from serdes.typed import Value, json_adapter
 
 if TYPE_CHECKING:
     from registry import SchemaRegistryClient
@@ -43,7 +42,9 @@ def _serializing(
     check_callable(json_encode, "json_encode")
     if model is not None:
         if to_dict is not None:
-            raise ValueError("model and to_dict both say what objects are written as: give one of them")
+            raise ValueError("model and to_dict contradict each other: give one of them")
+        from serdes.typed import json_adapter
+
         text, to_dict, _ = json_adapter(model)
         schema_str = text if schema_str is None else schema_str
     schema = as_schema(schema_str, "JSON")
@@ -66,6 +67,8 @@ def _deserializing(
     if model is not None:
         if from_dict is not None:
             raise ValueError("model says what values come as: from_dict has no place beside it")
+        from serdes.typed import json_adapter
+
         from_dict = json_adapter(model)[2]
     schema = as_schema(schema_str, "JSON")
     if client is None and (schema is None or schema.references):

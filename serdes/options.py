@@ -27,21 +27,6 @@ from serdes.subject import (
     reference_subject_name_strategy,
 )
 
-__all__ = [
-    "ANY_TYPE",
-    "AVRO_READ",
-    "AVRO_WRITE",
-    "JSON",
-    "MAX_EMPTY_ITEMS",
-    "PROTOBUF_READ",
-    "PROTOBUF_WRITE",
-    "READ",
-    "WRITE",
-    "ReadOptions",
-    "WriteOptions",
-    "check_callable",
-]
-
 
 def _left_off(*values: object) -> Callable[[object], object]:
     """Takes the values that leave a feature off: what would switch it on is refused."""

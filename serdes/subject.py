@@ -15,20 +15,6 @@ from serdes.asks import Inquiry, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError, foreign
 
-__all__ = [
-    "FALLBACK_TYPE",
-    "KAFKA_CLUSTER_ID",
-    "STRATEGIES",
-    "AssociatedNameStrategy",
-    "SubjectNameStrategy",
-    "SubjectNameStrategyType",
-    "record_subject_name_strategy",
-    "reference_subject_name_strategy",
-    "subject_of",
-    "topic_record_subject_name_strategy",
-    "topic_subject_name_strategy",
-]
-
 KAFKA_CLUSTER_ID: Final = "subject.name.strategy.kafka.cluster.id"
 FALLBACK_TYPE: Final = "subject.name.strategy.fallback.type"
 ANY_CLUSTER: Final = "-"
@@ -149,7 +135,7 @@ class AssociatedNameStrategy:
         if found:
             return str(found[0].subject)
         if self._fallback is None:
-            raise SerializationError(f"topic {place.topic!r} has no associated subject")
+            raise SerializationError(f"No associated subject found for topic {place.topic!r}")
         return self._fallback(ctx, record_name) or ""
 
 

@@ -14,9 +14,10 @@ import re
 import typing
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema
+from registry.schemas.avro import types
 from serdes.engine.plan import as_schema
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
@@ -33,13 +34,6 @@ from serdes.models.members import (
     unwrapped,
 )
 from serdes.models.objects import ARRAYS, MAPS, avro_builder, avro_dumper, length_of, symbols
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    Value = TypeVar("Value", default=Any)  # so that a serializer without a model is one of anything
-else:
-    Value = typing.TypeVar("Value")
 
 __all__ = [
     "Aliases",
@@ -66,7 +60,7 @@ PRIMITIVES: Final[Mapping[Any, Any]] = {
     uuid.UUID: {"type": "string", "logicalType": "uuid"},
 }
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-UNNAMED: Final = ("boolean", "int", "long", "float", "double", "string", "bytes", "null", "array", "map")
+UNNAMED: Final = (*types.PRIMITIVES, "array", "map")
 
 
 class AvroType(NamedTuple):

@@ -25,9 +25,14 @@ def kafka_jars() -> Path:
 
 @pytest.fixture(scope="session")
 def tls_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """`ca`, `server` (key and chain, PKCS#8, as the JVM wants it), `client` (certificate and key) as PEM files."""
+    """`ca`, `server` (key and chain, PKCS#8, as the JVM wants it), `client` (certificate and key) as PEM files.
+
+    `client_p12`: the client's in PKCS#12 with the password `sesame`.
+    """
     import trustme
+    from cryptography import x509
     from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
 
     folder = tmp_path_factory.mktemp("tls")
     authority = trustme.CA()
@@ -42,6 +47,10 @@ def tls_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
         files[name].write_bytes(pem + b"".join(part.bytes() for part in issued.cert_chain_pems))
+    certificate = x509.load_pem_x509_certificate(issued.cert_chain_pems[0].bytes())
+    how = serialization.BestAvailableEncryption(b"sesame")
+    files["client_p12"] = folder / "client.p12"
+    files["client_p12"].write_bytes(pkcs12.serialize_key_and_certificates(None, key, certificate, None, how))  # type: ignore[arg-type]
     return files
 
 

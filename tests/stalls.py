@@ -3,12 +3,14 @@
 `make stalls`, or `pytest -p tests.stalls` with STALLS_SEED. A seed and the name of a test decide its stalls. Of each
 test it stops, a few times and for up to STALLS_S seconds: the thread of the test between two lines of a test module,
 any event loop (a client's or a broker's) between two turns, or the whole process (the GIL is held meanwhile).
+Garbage is collected behind each test.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import os
 import random
 import selectors
@@ -74,7 +76,8 @@ def _trace(frame: FrameType, event: str, argument: Any) -> Any:
         return None
     stalls = _now
     if stalls is None or not stalls.looks_at_lines:
-        sys.settrace(None)
+        if sys.gettrace() is _trace:  # a test's own trace function stays
+            sys.settrace(None)
         return None
     if event == "line":
         stalls.opportunity("line", lambda: f"{frame.f_code.co_filename}:{frame.f_lineno}")
@@ -111,5 +114,6 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         sys.settrace(None)
         _now = None
+        gc.collect()  # what a test left open is told in that test
         if stalls.told:
             item.add_report_section("call", "stalls", "\n".join(stalls.told))

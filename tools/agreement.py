@@ -21,8 +21,6 @@ from typing import Any
 from registry import Schema, SchemaReference
 from registry.compat import check
 
-__all__ = ["Tally", "judge", "main"]
-
 SLOW_S = 2.0
 Case = Mapping[str, Any]
 

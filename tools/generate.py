@@ -14,7 +14,12 @@ from collections.abc import Sequence
 from tools.real_kafka import KafkaUnavailableError, fetch_jars, java
 
 FROM_JAR = ("tools/generate_messages.py", "tools/generate_errors.py")
-FROM_TREE = ("tools/generate_twins.py", "tools/generate_config_docs.py", "tools/generate_coverage.py")
+FROM_TREE = (
+    "tools/generate_twins.py",
+    "tools/generate_config_docs.py",
+    "tools/generate_coverage.py",
+    "tools/generate_peers.py",
+)
 
 
 def run(tool: str, arguments: Sequence[str]) -> bool:

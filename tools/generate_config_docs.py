@@ -12,8 +12,8 @@ from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import OPTIONS, SECTIONS
 from kserdes_config.properties import Kind, Property
 from kserdes_config.reading import accepted
-from pipeline.options import TABLE as SPARK_READ
-from pipeline.write_options import TABLE as SPARK_WRITE
+from pipeline.sink.options import TABLE as SPARK_WRITE
+from pipeline.source.options import TABLE as SPARK_READ
 from registry.client.config_table import TABLE as REGISTRY
 from serdes import options as serializers
 from tools.pages import ROOT, write_or_check
@@ -41,7 +41,7 @@ or as Python lists. Topic properties may also stand in a nested `default.topic.c
 A property of another role (a consumer's in a producer) is checked, logged once at WARNING, and has no effect.
 A property under "Accepted without effect" is logged once at INFO by the logger `kafka_core`.
 
-Roles: P producer, C consumer, A admin.
+Roles: P producer, C consumer, S share consumer, A admin.
 """
 
 REGISTRY_CLIENT = """## Registry client

@@ -17,6 +17,7 @@ from tools.pages import ROOT, write_or_check
 
 TWINS = {
     "kafka_core/aio/consuming/consumer_calls.py": "kafka_core/sync/consumer_calls.py",
+    "kafka_core/aio/sharing/share_calls.py": "kafka_core/sync/share_calls.py",
     "kafka_core/aio/producing/transaction_calls.py": "kafka_core/sync/transaction_calls.py",
     "registry/client/aio_operations.py": "registry/client/operations.py",
     "registry/client/aio_dek.py": "registry/client/dek.py",
@@ -27,6 +28,7 @@ NAMES = {
     "AIOConsumer": "Consumer",
     "AIOConsumerCalls": "ConsumerCalls",
     "AIOProducer": "Producer",
+    "AIOShareConsumerCalls": "ShareConsumerCalls",
     "AIOTransaction": "Transaction",
     "AIOTransactionCalls": "TransactionCalls",
     "AsyncBaseTransport": "BaseTransport",

@@ -1,4 +1,4 @@
-"""What the generators of documentation pages share: write the page, or check that the committed one is the same."""
+"""Shared by the generators of documentation pages: writes a page, or checks that the committed one is the same."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 It knows nothing of our clients: a broker is a folder of jars, a properties file and a JVM.
 Jars are kept in `$KSERDES_CACHE` (default `~/.cache/kserdes`), so only the first start needs the network.
 
-    python tools/real_kafka.py fetch                 # only fill the cache
-    python tools/real_kafka.py run --port 19092      # one broker until Ctrl-C
+    python -m tools.real_kafka fetch                 # only fill the cache
+    python -m tools.real_kafka run --port 19092      # one broker until Ctrl-C
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.maven import JarsUnavailableError, jars
+
 DEFAULT_VERSION = "4.3.1"
 CLUSTER_ID = "a3NlcmRlcy10ZXN0LWNsdQ"  # 16 bytes in URL-safe base64 without padding, as StorageTool wants it
-POM = Path(__file__).resolve().parent.parent / "tests" / "kafka" / "pom.xml"
+
+SHARE_PROPERTIES = {
+    "share.coordinator.state.topic.num.partitions": "4",
+    "group.share.min.session.timeout.ms": "1000",
+    "group.share.min.heartbeat.interval.ms": "100",
+    "group.share.heartbeat.interval.ms": "200",
+    "group.share.assignment.interval.ms": "0",
+    "group.share.min.record.lock.duration.ms": "1000",
+}
 
 
 class KafkaUnavailableError(RuntimeError):
     """The real broker can't be had or started here; the text says why."""
-
-
-def cache_dir() -> Path:
-    """The folder outside the checkout in which fetched parts are kept."""
-    return Path(os.environ.get("KSERDES_CACHE", Path.home() / ".cache" / "kserdes"))
 
 
 def java() -> str:
@@ -57,29 +62,10 @@ def fetch_jars(version: str = DEFAULT_VERSION) -> Path:
     Raises:
         KafkaUnavailableError: Maven is missing or fails; its last words are in the text.
     """
-    folder = cache_dir() / f"kafka-{version}"
-    if (folder / f"kafka-clients-{version}.jar").exists():
-        return folder
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise KafkaUnavailableError(f"no Maven found, and {folder} does not hold the jars of Kafka {version}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f"kafka-{version}-", dir=folder.parent))
-    goal = "dependency:copy-dependencies"
-    done = subprocess.run(
-        [maven, "-q", "-B", "-f", str(POM), goal, f"-Dkafka.version={version}", f"-DoutputDirectory={partial}"],
-        capture_output=True,
-        text=True,
-        timeout=540,
-        check=False,
-    )
-    if done.returncode != 0:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise KafkaUnavailableError(f"Maven could not fetch Kafka {version}: {(done.stdout + done.stderr)[-800:]}")
-    with contextlib.suppress(OSError):  # a parallel run was first: its folder is as good as ours
-        partial.rename(folder)
-    shutil.rmtree(partial, ignore_errors=True)
-    return folder
+    try:
+        return jars(f"kafka-{version}", "kafka", kafka_version=version)
+    except JarsUnavailableError as error:
+        raise KafkaUnavailableError(str(error)) from error
 
 
 def free_ports(count: int) -> list[int]:
@@ -97,6 +83,21 @@ def free_ports(count: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Kerberos:
+    """A broker's place in a realm.
+
+    Attributes:
+        config: krb5.conf.
+        keytab: file with the broker's key.
+        principal: the broker's, `kafka/<host>@<realm>`.
+    """
+
+    config: Path
+    keytab: Path
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
 class Security:
     """What the extra listeners of a broker offer.
 
@@ -104,11 +105,18 @@ class Security:
         users: user name → password, for PLAIN and SCRAM on the SASL listener (empty: no such listener).
         keystore_pem: private key and certificate chain of the TLS listener (None: no such listener).
         truststore_pem: CA of the client certificates, if the TLS listener asks for one.
+        kerberos: what the SASL listener needs for GSSAPI, instead of `users`.
     """
 
     users: Mapping[str, str] = field(default_factory=dict)
     keystore_pem: Path | None = None
     truststore_pem: Path | None = None
+    kerberos: Kerberos | None = None
+
+    @property
+    def sasl(self) -> bool:
+        """Whether there is a SASL listener."""
+        return bool(self.users) or self.kerberos is not None
 
 
 @dataclass(slots=True)
@@ -163,7 +171,7 @@ class RealKafka:
         self._java = java()
         self._home = Path(tempfile.mkdtemp(prefix="kserdes-kafka-"))
         listeners = ["PLAINTEXT", "CONTROLLER"]
-        listeners += ["SASL"] if self._security.users else []
+        listeners += ["SASL"] if self._security.sasl else []
         listeners += ["TLS"] if self._security.keystore_pem else []
         listeners += ["PROXIED"] if proxy_ports else []
         ports = iter(free_ports(nodes * len(listeners)))
@@ -221,13 +229,16 @@ class RealKafka:
             "share.coordinator.state.topic.replication.factor": replicas,
             "share.coordinator.state.topic.min.isr": "1",
             "group.initial.rebalance.delay.ms": "0",
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
             "group.min.session.timeout.ms": "1000",
             "group.consumer.min.session.timeout.ms": "1000",
             "group.consumer.min.heartbeat.interval.ms": "100",
-            "group.consumer.session.timeout.ms": "5000",
             "group.consumer.heartbeat.interval.ms": "200",
+            "group.consumer.assignment.interval.ms": "0",
             "log.message.timestamp.after.max.ms": str(2**62),
         }
+        if not self.version.startswith("3."):
+            properties.update(SHARE_PROPERTIES)
         properties.update(self._security_properties())
         properties.update(self._extra)
         return properties
@@ -249,6 +260,14 @@ class RealKafka:
             properties[f"{bearer}.server.callback.handler.class"] = (
                 f"{package}.OAuthBearerUnsecuredValidatorCallbackHandler"
             )
+        if self._security.kerberos:
+            own = self._security.kerberos
+            properties["sasl.enabled.mechanisms"] = "GSSAPI"
+            properties["listener.name.sasl.sasl.kerberos.service.name"] = own.principal.partition("/")[0]
+            properties["listener.name.sasl.gssapi.sasl.jaas.config"] = (
+                "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true "
+                f'keyTab="{own.keytab}" principal="{own.principal}";'
+            )
         if self._security.keystore_pem:
             properties["ssl.keystore.type"] = "PEM"
             properties["ssl.keystore.location"] = str(self._security.keystore_pem)
@@ -261,7 +280,9 @@ class RealKafka:
     def _command(self, *words: str) -> list[str]:
         quick = ["-XX:TieredStopAtLevel=1"] if self._fast_boot else []
         logging = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"]
-        return [self._java, f"-Xmx{self._heap}", *quick, *logging, "-cp", f"{self._jars}/*", *words]
+        kerberos = self._security.kerberos
+        realm = [f"-Djava.security.krb5.conf={kerberos.config}"] if kerberos else []
+        return [self._java, f"-Xmx{self._heap}", *quick, *logging, *realm, "-cp", f"{self._jars}/*", *words]
 
     def _format(self, node: Node) -> None:
         node.folder.mkdir(parents=True)

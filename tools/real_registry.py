@@ -24,7 +24,8 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.real_kafka import KafkaUnavailableError, cache_dir, free_ports, java
+from tools.maven import cache_dir
+from tools.real_kafka import KafkaUnavailableError, free_ports, java
 
 DEFAULT_VERSION = "3.0.9"
 API = "/apis/ccompat/v7"

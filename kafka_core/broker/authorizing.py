@@ -3,7 +3,8 @@
 A table of APIs: handlers know nothing of ACLs. A request that names several resources is cut in two: the handler gets
 what is allowed, and the rest is refused with the API's own `fail`. A few ask for themselves: Produce, which may have to
 hang up instead of answering, Fetch, since the topics of a session are not in the request, and Metadata and ListGroups,
-which are asked for "all", and ElectLeaders, whose form depends on the version.
+which are asked for "all", and ElectLeaders, whose form depends on the version. Handlers of share groups look at topics
+themselves, where a partition is refused by itself.
 
 Must not know: how ACLs decide (`acls.py`), sockets. Spec: the table of operations and resources in Kafka's security
 documentation, KIP-290, KIP-679 (idempotent writes).
@@ -34,7 +35,9 @@ REFUSED = {
 }
 _RESOURCE_TOPIC = 2
 _RESOURCE_GROUP = 32
+_OF_GROUPS = 0
 _OF_TRANSACTIONS = 1
+_OF_SHARES = 2
 
 
 class _Asker:
@@ -50,7 +53,8 @@ class _Asker:
 
         An id that nobody has is allowed: the handler says that it is unknown.
         """
-        name = item if isinstance(item, str) else getattr(item, "name", None) or getattr(item, "topic", "")
+        names = ("name", "topic", "topic_name")
+        name = item if isinstance(item, str) else next(filter(None, (getattr(item, key, "") for key in names)), "")
         if not name:
             found = self._topics_by_id.get(getattr(item, "topic_id", ZERO_UUID))
             if found is None:
@@ -160,7 +164,7 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
         Whole(
             Resource.GROUP,
             lambda asker, request: (
-                request.key_type == _OF_TRANSACTIONS
+                request.key_type != _OF_GROUPS
                 or all(asker.group(Operation.DESCRIBE, key) for key in request.coordinator_keys or [request.key])
             ),
         ),
@@ -173,6 +177,10 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
                 )
             ),
         ),
+        Whole(
+            Resource.CLUSTER,
+            lambda asker, request: request.key_type != _OF_SHARES or asker.on_cluster(Operation.CLUSTER_ACTION),
+        ),
     ),
     ApiKey.JOIN_GROUP: (_group(Operation.READ),),
     ApiKey.HEARTBEAT: (_group(Operation.READ),),
@@ -180,6 +188,21 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.SYNC_GROUP: (_group(Operation.READ),),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: (_group(Operation.READ),),
     ApiKey.CONSUMER_GROUP_DESCRIBE: (_groups(Operation.DESCRIBE, "group_ids", "groups", _itself),),
+    ApiKey.SHARE_GROUP_HEARTBEAT: (
+        _group(Operation.READ),
+        Whole(
+            Resource.TOPIC,
+            lambda asker, request: all(
+                asker.topic(Operation.DESCRIBE, name) for name in request.subscribed_topic_names or ()
+            ),
+        ),
+    ),
+    ApiKey.SHARE_GROUP_DESCRIBE: (_groups(Operation.DESCRIBE, "group_ids", "groups", _itself),),
+    ApiKey.SHARE_FETCH: (_group(Operation.READ),),
+    ApiKey.SHARE_ACKNOWLEDGE: (_group(Operation.READ),),
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (_groups(Operation.DESCRIBE, "groups", "groups", _group_id),),
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_group(Operation.READ), _topics(Operation.READ, "topics", "responses")),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_group(Operation.DELETE), _topics(Operation.READ, "topics", "responses")),
     ApiKey.DESCRIBE_GROUPS: (_groups(Operation.DESCRIBE, "groups", "groups", _itself),),
     ApiKey.CREATE_TOPICS: (
         Each(
@@ -241,6 +264,11 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.OFFSET_DELETE: (_group(Operation.DELETE), _topics(Operation.READ)),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (_cluster(Operation.DESCRIBE),),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (_cluster(Operation.ALTER),),
+    ApiKey.DESCRIBE_LOG_DIRS: (_cluster(Operation.DESCRIBE),),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (_cluster(Operation.ALTER),),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: (_cluster(Operation.DESCRIBE),),
+    ApiKey.UPDATE_FEATURES: (_cluster(Operation.ALTER),),
+    ApiKey.LIST_CONFIG_RESOURCES: (_cluster(Operation.DESCRIBE_CONFIGS),),
 }
 """API key → what must be allowed, asked in this order."""
 UNRESTRICTED = frozenset(

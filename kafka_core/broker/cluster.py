@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import base64
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from kafka_core.broker.acls import Authorizer
 from kafka_core.broker.appending import append_marker
 from kafka_core.broker.codes import Code
-from kafka_core.broker.configs import BrokerConfig, TopicConfig, topic_config_problem
+from kafka_core.broker.configs import BrokerConfig, GroupConfig, TopicConfig, topic_config_problem
 from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
 from kafka_core.broker.consumer_migration import Migration
 from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
+from kafka_core.broker.cutting import lose_tail
 from kafka_core.broker.faults import Faults
 from kafka_core.broker.groups import CommittedOffset
 from kafka_core.broker.parking import Timers
 from kafka_core.broker.sasl import SaslSettings, scram_users
 from kafka_core.broker.sessions import FetchSessions
-from kafka_core.broker.topics import Partition, Topic, spread_replicas, topic_name_problem
+from kafka_core.broker.share_coordinator import ShareGroups
+from kafka_core.broker.share_partitions import SharePartitions
+from kafka_core.broker.share_sessions import ShareSession, ShareSessions
+from kafka_core.broker.topics import NO_LEADER, Partition, Topic, spread_replicas, topic_name_problem
 from kafka_core.broker.transactions import TransactionCoordinator
 from kafka_core.clock import Clock
 from kafka_core.protocol import ZERO_UUID
@@ -57,6 +61,7 @@ class Node:
     host: str
     port: int
     sessions: FetchSessions
+    share_sessions: ShareSessions
     rack: str | None = None
     alive: bool = True
 
@@ -96,12 +101,29 @@ class ClusterState:
         self.faults = Faults()
         self.cluster_id = base64.urlsafe_b64encode(rng.getrandbits(128).to_bytes(16, "big")).decode().rstrip("=")
         slots = self.config.integer("max.incremental.fetch.session.cache.slots")
-        self.nodes = {node_id: Node(node_id, host, 0, FetchSessions(rng, slots)) for node_id in node_ids}
+        most = self.config.integer("group.share.max.share.sessions")
+        self.nodes = {
+            node_id: Node(node_id, host, 0, FetchSessions(rng, slots), ShareSessions(most)) for node_id in node_ids
+        }
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[UUID, Topic] = {}
         self.groups = GroupCoordinator(clock, self.timers, rng, _group_settings(self.config))
+        self.group_configs: dict[str, GroupConfig] = {}
         self.consumer_groups = ConsumerGroups(
-            self.timers, _consumer_group_settings(self.config), self._topic_facts, self.groups.groups
+            self.timers,
+            _consumer_group_settings(self.config),
+            self.group_config,
+            self._topic_facts,
+            self.groups.groups,
+        )
+        self.share_partitions = SharePartitions(self.group_config, self.timers, clock)
+        self.share_groups = ShareGroups(
+            self.timers,
+            self.config.integer("group.share.max.size"),
+            self.group_config,
+            self._topic_facts,
+            lambda group_id: group_id in self.groups.groups,
+            self._begin_sharing,
         )
         self.features = _features(self.config)
         longest_ms = self.config.integer("transaction.max.timeout.ms")
@@ -131,6 +153,7 @@ class ClusterState:
         node = self.nodes[node_id]
         node.alive = False
         node.sessions = FetchSessions(self.rng, self.config.integer("max.incremental.fetch.session.cache.slots"))
+        node.share_sessions.clear()
         for partition in self.partitions():
             partition.node_down(node_id)
 
@@ -151,6 +174,44 @@ class ClusterState:
         """Whether this broker answers for the group or transactional id."""
         node = self.coordinator_of(key)
         return node is not None and node.node_id == node_id
+
+    def disconnected(self, node_id: int, connection_id: int) -> None:
+        """A client's connection is gone, and with it its share sessions there: others get what it had."""
+        sessions = self.nodes[node_id].share_sessions
+        for session in sessions.of_connection(connection_id):
+            self.end_share_session(node_id, session)
+
+    def end_share_session(self, node_id: int, session: ShareSession) -> None:
+        """A member reads no more at a broker: what it had of the session's partitions comes back."""
+        self.nodes[node_id].share_sessions.remove(session)
+        for topic_id, index in session.partitions:
+            part = self.share_partitions.get(session.group_id, topic_id, index)
+            if part is not None:
+                part.release(session.member_id)
+
+    # ---- groups --------------------------------------------------------------------------------------------------
+
+    def group_config(self, group_id: str) -> GroupConfig:
+        """The properties of a group, whether it has any of its own or not."""
+        return self.group_configs.get(group_id) or GroupConfig(self.config)
+
+    def set_group_config(self, group_id: str, config: GroupConfig) -> None:
+        """Gives a group properties of its own, or takes the last of them away."""
+        if config.own:
+            self.group_configs[group_id] = config
+        else:
+            self.group_configs.pop(group_id, None)
+
+    def delete_share_group(self, group_id: str) -> Code:
+        """Forget an empty share group and all it knows of its partitions."""
+        code = self.share_groups.delete(group_id)
+        if code is Code.NONE:
+            self.share_partitions.forget(group_id=group_id)
+        return code
+
+    def _begin_sharing(self, group_id: str, keys: Iterable[tuple[UUID, int]]) -> None:
+        for topic_id, index in keys:
+            self.share_partitions.begin(group_id, self.topics_by_id[topic_id].partitions[index])
 
     # ---- topics --------------------------------------------------------------------------------------------------
 
@@ -282,11 +343,15 @@ class ClusterState:
         del self.topics[topic.name]
         del self.topics_by_id[topic.topic_id]
         self.groups.forget_topic(topic.name)
+        self.share_partitions.forget(topic_id=topic.topic_id)
         for partition in topic.partitions:
             partition.changed()
 
-    def move_leader(self, name: str, index: int, node_id: int) -> None:
+    def move_leader(self, name: str, index: int, node_id: int, *, end_offset: int | None = None) -> None:
         """Make another living broker lead a partition; it joins the replicas if it is none of them.
+
+        Args:
+            end_offset: the election is unclean: the new leader's log ends here, or at the start of the batch around it.
 
         Raises:
             Refused: no such topic, partition or living broker.
@@ -301,8 +366,33 @@ class ClusterState:
         for members in (partition.replicas, partition.isr):
             if node_id not in members:
                 members.append(node_id)
-        if partition.leader != node_id:
+        if end_offset is not None:
+            lose_tail(partition, end_offset)
+        if partition.leader != node_id or end_offset is not None:
             partition.lead(node_id)
+
+    def reassign(self, name: str, index: int, replicas: Sequence[int] | None, *, same_count: bool = False) -> None:
+        """Give a partition other replicas, at once; None would cancel a move, and there is never one.
+
+        Raises:
+            Refused: no such topic, partition or broker, or another number of replicas with `same_count`.
+        """
+        topic = self.topics.get(name)
+        if topic is None:
+            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
+        partition = topic.partition(index)
+        if partition is None:
+            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {name}:{index}.")
+        if replicas is None:
+            raise Refused(Code.NO_REASSIGNMENT_IN_PROGRESS, "")
+        checked = self._checked_assignment(replicas)
+        if same_count and len(checked) != len(partition.replicas):
+            text = f"The replication factor is changed from {len(partition.replicas)} to {len(checked)}"
+            raise Refused(Code.INVALID_REPLICATION_FACTOR, text)
+        living = [node_id for node_id in checked if self.nodes[node_id].alive]
+        partition.replicas, partition.isr = checked, living or checked[:1]
+        if partition.leader not in living:
+            partition.lead(living[0] if living else NO_LEADER)
 
     # ---- the rest ------------------------------------------------------------------------------------------------
 
@@ -337,7 +427,10 @@ class ClusterState:
 
 
 def _features(config: BrokerConfig) -> dict[str, Feature]:
-    return {"transaction.version": Feature(0, 2, config.integer("transaction.version"))}
+    return {
+        "share.version": Feature(0, 1, config.integer("share.version")),
+        "transaction.version": Feature(0, 2, config.integer("transaction.version")),
+    }
 
 
 def _group_settings(config: BrokerConfig) -> GroupSettings:
@@ -353,8 +446,6 @@ def _group_settings(config: BrokerConfig) -> GroupSettings:
 def _consumer_group_settings(config: BrokerConfig) -> ConsumerGroupSettings:
     policy = config.text("group.consumer.migration.policy")
     return ConsumerGroupSettings(
-        config.integer("group.consumer.session.timeout.ms"),
-        config.integer("group.consumer.heartbeat.interval.ms"),
         config.integer("group.consumer.max.size"),
         config.text("group.consumer.assignors").split(","),
         upgrades=policy in ("bidirectional", "upgrade"),

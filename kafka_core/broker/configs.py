@@ -1,4 +1,4 @@
-"""Configuration of the embedded broker and its topics: names, types and defaults of a real broker.
+"""Configuration of the embedded broker, its topics and its groups: names, types and defaults of a real broker.
 
 Must not know: requests, the log. Values are text as on the wire; typed getters parse them.
 Spec: https://kafka.apache.org/documentation/#topicconfigs and #brokerconfigs; values read from a running Kafka 4.3.1.
@@ -6,9 +6,12 @@ Spec: https://kafka.apache.org/documentation/#topicconfigs and #brokerconfigs; v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import IntEnum
+from typing import ClassVar
 
 _LONG_MAX = str(2**63 - 1)
 _INT_MAX = str(2**31 - 1)
@@ -33,6 +36,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    GROUP = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +144,67 @@ _BROKER_KEYS = (
     ConfigKey("default.replication.factor", _I, "1", minimum=1, read_only=True),
     ConfigKey("delete.topic.enable", _B, "true", read_only=True),
     ConfigKey("fetch.max.bytes", _I, "57671680", minimum=1024, read_only=True),
+    ConfigKey("group.consumer.assignment.interval.ms", _I, "1000", minimum=0, read_only=True),
     ConfigKey("group.consumer.assignors", _A, "uniform,range", choices=("uniform", "range"), read_only=True),
     ConfigKey("group.consumer.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.consumer.max.assignment.interval.ms", _I, "15000", minimum=0, read_only=True),
+    ConfigKey("group.consumer.max.heartbeat.interval.ms", _I, "15000", minimum=1, read_only=True),
+    ConfigKey("group.consumer.max.session.timeout.ms", _I, "60000", minimum=1, read_only=True),
     ConfigKey("group.consumer.max.size", _I, _INT_MAX, minimum=1, read_only=True),
     ConfigKey("group.consumer.migration.policy", _S, "bidirectional", choices=_MIGRATIONS, read_only=True),
+    ConfigKey("group.consumer.min.assignment.interval.ms", _I, "0", minimum=0, read_only=True),
+    ConfigKey("group.consumer.min.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.consumer.min.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("group.consumer.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("group.initial.rebalance.delay.ms", _I, "3000", minimum=0, read_only=True),
     ConfigKey("group.max.session.timeout.ms", _I, "1800000", read_only=True),
     ConfigKey("group.max.size", _I, _INT_MAX, minimum=1, read_only=True),
     ConfigKey("group.min.session.timeout.ms", _I, "6000", read_only=True),
+    ConfigKey("group.share.assignment.interval.ms", _I, "1000", minimum=0, read_only=True),
+    ConfigKey("group.share.delivery.count.limit", _I, "5", minimum=2, maximum=10, read_only=True),
+    ConfigKey("group.share.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.share.max.assignment.interval.ms", _I, "15000", minimum=0, read_only=True),
+    ConfigKey("group.share.max.delivery.count.limit", _I, "10", minimum=2, maximum=25, read_only=True),
+    ConfigKey("group.share.max.heartbeat.interval.ms", _I, "15000", minimum=1, read_only=True),
+    ConfigKey("group.share.max.partition.max.record.locks", _I, "4000", minimum=100, maximum=20000, read_only=True),
+    ConfigKey("group.share.max.record.lock.duration.ms", _I, "60000", minimum=1000, maximum=3600000, read_only=True),
+    ConfigKey("group.share.max.session.timeout.ms", _I, "60000", minimum=1, read_only=True),
+    ConfigKey("group.share.max.share.sessions", _I, "2000", minimum=1, read_only=True),
+    ConfigKey("group.share.max.size", _I, "200", minimum=1, maximum=1000, read_only=True),
+    ConfigKey("group.share.min.assignment.interval.ms", _I, "0", minimum=0, read_only=True),
+    ConfigKey("group.share.min.delivery.count.limit", _I, "2", minimum=2, read_only=True),
+    ConfigKey("group.share.min.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.share.min.partition.max.record.locks", _I, "100", minimum=100, read_only=True),
+    ConfigKey("group.share.min.record.lock.duration.ms", _I, "15000", minimum=1000, read_only=True),
+    ConfigKey("group.share.min.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
+    ConfigKey("group.share.partition.max.record.locks", _I, "2000", minimum=100, read_only=True),
+    ConfigKey("group.share.record.lock.duration.ms", _I, "30000", minimum=1000, read_only=True),
+    ConfigKey("group.share.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("max.incremental.fetch.session.cache.slots", _I, "1000", minimum=0, read_only=True),
     ConfigKey("num.partitions", _I, "1", minimum=1, read_only=True),
     ConfigKey("offset.metadata.max.bytes", _I, "4096", read_only=True),
+    ConfigKey("replica.selector.class", _S, None, read_only=True),
     ConfigKey("sasl.enabled.mechanisms", _A, "", read_only=True),
+    ConfigKey("share.version", _I, "1", minimum=0, maximum=1, read_only=True),
     ConfigKey("socket.request.max.bytes", _I, "104857600", minimum=1, read_only=True),
     ConfigKey("super.users", _S, "", read_only=True),
     ConfigKey("transaction.max.timeout.ms", _I, "900000", minimum=1, read_only=True),
     ConfigKey("transaction.version", _I, "2", minimum=0, maximum=2, read_only=True),
+)
+
+_GROUP_KEYS = (
+    ConfigKey("consumer.assignment.interval.ms", _I, "1000", "group.consumer.assignment.interval.ms", minimum=0),
+    ConfigKey("consumer.heartbeat.interval.ms", _I, "5000", "group.consumer.heartbeat.interval.ms", minimum=1),
+    ConfigKey("consumer.session.timeout.ms", _I, "45000", "group.consumer.session.timeout.ms", minimum=1),
+    ConfigKey("share.assignment.interval.ms", _I, "1000", "group.share.assignment.interval.ms", minimum=0),
+    ConfigKey("share.auto.offset.reset", _S, "latest"),
+    ConfigKey("share.delivery.count.limit", _I, "5", "group.share.delivery.count.limit", minimum=2),
+    ConfigKey("share.heartbeat.interval.ms", _I, "5000", "group.share.heartbeat.interval.ms", minimum=1),
+    ConfigKey("share.isolation.level", _S, "read_uncommitted", choices=("read_committed", "read_uncommitted")),
+    ConfigKey("share.partition.max.record.locks", _I, "2000", "group.share.partition.max.record.locks", minimum=100),
+    ConfigKey("share.record.lock.duration.ms", _I, "30000", "group.share.record.lock.duration.ms", minimum=1000),
+    ConfigKey("share.renew.acknowledge.enable", _B, "true"),
+    ConfigKey("share.session.timeout.ms", _I, "45000", "group.share.session.timeout.ms", minimum=1),
 )
 
 
@@ -177,6 +225,7 @@ def _broker_table() -> dict[str, ConfigKey]:
 
 TOPIC_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _TOPIC_KEYS}
 BROKER_CONFIGS: Mapping[str, ConfigKey] = _broker_table()
+GROUP_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _GROUP_KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +283,13 @@ class BrokerConfig:
         return (self.entry(name) for name in BROKER_CONFIGS)
 
 
-class TopicConfig:
-    """Effective properties of one topic: its own, else the broker's."""
+class _OwnConfig:
+    """Effective properties of one topic or group: its own, else the broker's."""
+
+    keys: ClassVar[Mapping[str, ConfigKey]]
+    source: ClassVar[ConfigSource]
+    #: Whether the default of a property that no broker property stands behind is told as the last of its values.
+    tells_default: ClassVar[bool]
 
     def __init__(self, broker: BrokerConfig, own: Mapping[str, str] | None = None) -> None:
         self._broker = broker
@@ -246,7 +300,7 @@ class TopicConfig:
         own = self.own.get(name)
         if own is not None:
             return own
-        key = TOPIC_CONFIGS[name]
+        key = self.keys[name]
         return self._broker.text(key.broker_name) if key.broker_name else key.default or ""
 
     def integer(self, name: str) -> int:
@@ -255,18 +309,95 @@ class TopicConfig:
 
     def entry(self, name: str) -> ConfigEntry:
         """The effective value with its source."""
-        key = TOPIC_CONFIGS[name]
+        key = self.keys[name]
         chain: list[tuple[str, str | None, ConfigSource]] = []
         if name in self.own:
-            chain.append((name, self.own[name], ConfigSource.TOPIC))
+            chain.append((name, self.own[name], self.source))
         if key.broker_name is not None:
             chain.extend(self._broker.entry(key.broker_name).synonyms)
+        elif self.tells_default:
+            chain.append((name, key.default, ConfigSource.DEFAULT))
         value, source = (chain[0][1], chain[0][2]) if chain else (key.default, ConfigSource.DEFAULT)
         return ConfigEntry(key, value, source, tuple(chain))
 
     def entries(self) -> Iterator[ConfigEntry]:
         """All properties in the order of their names."""
-        return (self.entry(name) for name in TOPIC_CONFIGS)
+        return (self.entry(name) for name in self.keys)
+
+
+class TopicConfig(_OwnConfig):
+    """Effective properties of one topic: its own, else the broker's."""
+
+    keys = TOPIC_CONFIGS
+    source = ConfigSource.TOPIC
+    tells_default = False
+
+
+class GroupConfig(_OwnConfig):
+    """Effective properties of one group: its own, else the broker's."""
+
+    keys = GROUP_CONFIGS
+    source = ConfigSource.GROUP
+    tells_default = True
+
+    def flag(self, name: str) -> bool:
+        """The effective value as a bool."""
+        return self.text(name).lower() == "true"
+
+    def problem(self, name: str, value: str) -> str | None:
+        """Why a property of the group can't be set so, None if it can. Its broker's bounds count, too."""
+        key = self.keys.get(name)
+        if key is None:
+            return f"Unknown group config name: {name}"
+        if name == "share.auto.offset.reset":
+            return _reset_problem(value)
+        problem = key.problem(value)
+        if problem is None and key.broker_name is not None:
+            problem = self._bounds_problem(name, key.broker_name, int(value))
+        return problem
+
+    def _bounds_problem(self, name: str, broker_name: str, value: int) -> str | None:
+        group, kind, rest = broker_name.split(".", 2)
+        for bound, words in (("min", "greater"), ("max", "less")):
+            other = f"{group}.{kind}.{bound}.{rest}"
+            limit = self._broker.integer(other)
+            if value < limit if bound == "min" else value > limit:
+                return f"{name} must be {words} than or equal to {other}"
+        return None
+
+    def whole_problem(self) -> str | None:
+        """Why the properties do not fit together, None if they do."""
+        for kind in ("consumer", "share"):
+            session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+            if not self.own.keys().isdisjoint((session, heartbeat)) and self.integer(session) <= self.integer(
+                heartbeat
+            ):
+                return f"{session} must be greater than {heartbeat}"
+        return None
+
+
+_DURATION = re.compile(
+    r"P(?:(?P<days>\d+)D)?(?:T(?=.)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d*)?)S)?)?",
+    re.IGNORECASE,
+)
+_BY_DURATION = "by_duration:"
+
+
+def reset_age(value: str) -> timedelta | None:
+    """How far back `by_duration:…` of `share.auto.offset.reset` reaches; None for other values."""
+    found = _DURATION.fullmatch(value.removeprefix(_BY_DURATION)) if value.startswith(_BY_DURATION) else None
+    parts = {name: float(number) for name, number in found.groupdict().items() if number} if found else {}
+    return timedelta(**parts) if parts else None
+
+
+def _reset_problem(value: str) -> str | None:
+    if value in ("earliest", "latest") or reset_age(value) is not None:
+        return None
+    name = "share.auto.offset.reset"
+    return (
+        f"Invalid value {value} for configuration {name}: Invalid value `{value}` for configuration {name}. The value "
+        "must be either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'."
+    )
 
 
 def topic_config_problem(name: str, value: str | None) -> str | None:

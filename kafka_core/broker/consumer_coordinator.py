@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kafka_core.broker.codes import Code
+from kafka_core.broker.configs import GroupConfig
 from kafka_core.broker.consumer_groups import (
     STATIC_LEAVE_EPOCH,
     ConsumerGroup,
@@ -36,10 +37,8 @@ _NOT_RE2 = re.compile(r"\(\?(=|!|<=|<!|>|\()|\\[1-9]")
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupSettings:
-    """The broker's properties for these groups (`group.consumer.*`)."""
+    """The broker's properties for these groups (`group.consumer.*`) that groups have none of their own for."""
 
-    session_timeout_ms: int
-    heartbeat_interval_ms: int
     max_size: int
     assignors: Sequence[str]
     upgrades: bool
@@ -86,6 +85,7 @@ class ConsumerGroups:
     """All consumer groups of the cluster (their state is shared; which broker answers for one is the cluster's).
 
     Args:
+        config_of: the properties of a group.
         all_topics: the cluster's topics as they are now.
         classic: the classic groups by name, where the positions are.
         upgrade: makes a consumer group of a classic group with members, or says why not; None without members.
@@ -96,11 +96,13 @@ class ConsumerGroups:
         self,
         timers: Timers,
         settings: ConsumerGroupSettings,
+        config_of: Callable[[str], GroupConfig],
         all_topics: Callable[[], Topics],
         classic: dict[str, Group],
     ) -> None:
         self.groups: dict[str, ConsumerGroup] = {}
         self.settings = settings
+        self._config_of = config_of
         self.all_topics = all_topics
         self.classic = classic
         self.upgrade: Callable[[str], ConsumerGroup | Code | None] = lambda group_id: None
@@ -126,7 +128,8 @@ class ConsumerGroups:
             return HeartbeatResult(Code.INVALID_REGULAR_EXPRESSION, refused)
         self.bring_up_to_date(group)
         group.reconcile(member, call.owned)
-        self.watch_session(group, member, self.settings.session_timeout_ms)
+        config = self._config_of(group.group_id)
+        self.watch_session(group, member, config.integer("consumer.session.timeout.ms"))
         self.watch_revocation(group, member)
         told = call.is_whole or member.assigned != before
         return HeartbeatResult(
@@ -134,7 +137,7 @@ class ConsumerGroups:
             None,
             member.member_id,
             member.epoch,
-            self.settings.heartbeat_interval_ms,
+            config.integer("consumer.heartbeat.interval.ms"),
             member.assigned if told else None,
         )
 

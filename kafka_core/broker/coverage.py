@@ -15,18 +15,20 @@ from kafka_core.protocol import ApiKey
 SKIPPED: Mapping[str, str] = {
     "transactions in two phases with other systems": "KIP-939 is not served; markers are written in the moment a "
     "transaction ends, so CONCURRENT_TRANSACTIONS and the Prepare states come from injected faults only",
-    "configuration of single groups": "the time-outs of consumer groups (KIP-848) are the broker's for all groups, and "
-    "racks of members are kept but not looked at",
-    "share and streams groups": "not planned for the first release (KIP-932, KIP-1071)",
+    "assignments of groups at intervals": "the coordinator assigns in the heartbeat that makes it necessary: "
+    "`consumer.assignment.interval.ms` and `share.assignment.interval.ms` are kept and told, but change nothing",
+    "the state topic of share groups": "what a share group knows is kept in memory; __share_group_state does not "
+    "exist, and brokers do not ask each other for it",
+    "streams groups": "not planned for the first release (KIP-1071)",
     "quotas, delegation tokens": "nothing is throttled, and there are no tokens",
     "ACLs without `authorizer.class.name`": "everybody who has logged in may do everything, as on a real broker; any "
     "class name switches the one authorizer on",
-    "replication": "all replicas are one log in memory: a new leader never lacks records, followers are in sync at "
-    "once, and there are no reassignments by request",
+    "replication": "all replicas are one log in memory: a new leader lacks records only where `move_leader` says so, "
+    "followers are in sync at once, and a reassignment is over when it is answered",
+    "disks": "each broker has one log directory that is none, of unknown size; replicas can't be moved to another",
     "compaction": "cleanup.policy=compact refuses records without a key, but nothing is compacted",
     "compression by the broker": "batches are stored as they come, whatever the topic's compression.type is",
     "retention by time": "old segments go when records are appended, not in the background; the open one stays",
-    "follower reads": "the rack of a fetch is ignored (KIP-392)",
     "message sets of old clients": "Produce before v3 and Fetch before v4 are not served, as in Kafka 4",
     "internal topics": "positions and transactions are kept in memory; __consumer_offsets and __transaction_state do "
     "not exist",

@@ -96,6 +96,18 @@ class Segment:
         block.used_bytes += size_bytes
         return stored
 
+    def cut(self, count: int) -> None:
+        """Keep the first `count` batches. The room behind them is not used again: readers may still look at it."""
+        end = self.start_of(count)
+        for entries in (self.base_offsets, self.last_offsets, self.max_timestamps_ms, self.ends):
+            del entries[count:]
+        self.blocks = [block for block in self.blocks if block.start < end]
+        if self.blocks:
+            last = self.blocks[-1]
+            last.used_bytes = min(last.used_bytes, end - last.start)
+            last.data = last.data[: last.used_bytes]
+        self.max_timestamp_ms = max(self.max_timestamps_ms, default=-1)
+
     def slices(self, start: int, end: int) -> Iterator[memoryview]:
         """Views of the positions `start` to `end`, one per block they touch."""
         index = bisect_right(self.blocks, start, key=lambda block: block.start) - 1
@@ -123,6 +135,10 @@ class EpochCache:
         while self._entries and self._entries[-1][1] >= start_offset:
             self._entries.pop()
         self._entries.append((epoch, start_offset))
+
+    def cut(self, end_offset: int) -> None:
+        """The log ends here now: epochs that begin later never were."""
+        self._entries = [entry for entry in self._entries if entry[1] < end_offset]
 
     @property
     def latest(self) -> int:
@@ -191,6 +207,13 @@ class PartitionLog:
             for item in self._aborted
             if item.marker_offset >= start_offset and item.first_offset < end_offset
         ]
+
+    def was_aborted(self, producer_id: int, offset: int) -> bool:
+        """Whether what a producer wrote there belongs to an aborted transaction."""
+        return any(
+            item.producer_id == producer_id and item.first_offset <= offset <= item.marker_offset
+            for item in self._aborted
+        )
 
     def transaction_wrote(self, producer_id: int, base_offset: int) -> None:
         """A transactional batch was stored there."""
@@ -304,6 +327,25 @@ class PartitionLog:
         self.start_offset = max(self.start_offset, offset)
         while self.segments and self.segments[0].ends and self.segments[0].last_offsets[-1] < offset:
             del self.segments[0]
+
+    def truncate(self, offset: int) -> None:
+        """Forget all batches that end behind `offset`, their epochs, and every transaction: the log must be read anew.
+
+        Whole batches go, so the log may end before `offset`.
+        """
+        while self.segments:
+            segment = self.segments[-1]
+            kept = bisect_left(segment.last_offsets, offset)
+            if kept < len(segment.ends):
+                self.end_offset = segment.base_offsets[kept]
+                segment.cut(kept)
+            if segment.ends:
+                break
+            del self.segments[-1]
+        self.start_offset = min(self.start_offset, self.end_offset)
+        self.epochs.cut(self.end_offset)
+        self.open_transactions.clear()
+        self._aborted.clear()
 
     def _from(self, offset: int) -> Iterator[tuple[Segment, int]]:
         """Segments from `offset` on, each with the index of the first batch to read."""

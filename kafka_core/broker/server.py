@@ -33,7 +33,7 @@ from kafka_core.protocol import ApiMessage
 T = TypeVar("T")
 logger: Final = logging.getLogger(__name__)
 
-_CALL_TIMEOUT_S = 10.0
+_CALL_TIMEOUT_S = 60.0
 #: With a clock that is not the system's nobody wakes the loop when time moves, so it looks this often.
 _FOREIGN_CLOCK_POLL_S = 0.005
 _SIZE_BYTES = 4
@@ -72,7 +72,7 @@ class BrokerProtocol(asyncio.BufferedProtocol):
         """The client is gone, or was cut off."""
         self._transport = None
         self._waiting.clear()
-        self._cluster.dismiss(self)
+        self._cluster.dismiss(self, self._connection)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go: the size field or, without a copy in between, the frame itself."""
@@ -152,6 +152,8 @@ class EmbeddedCluster:
         advertised_host: name or address that clients are told; None for `host`, or for the machine's own address
             where that is a wildcard (`0.0.0.0`, `::`), which no client could connect to.
         ports: one per broker; without them free ones are taken.
+        racks: one per broker (`broker.rack`). With the property `replica.selector.class` set to
+            `org.apache.kafka.common.replica.RackAwareReplicaSelector` readers are sent to a replica in their own.
         clock: time; the system's by default. With a manual clock, timers run soon after it was moved.
         seed: of all ids; a fixed seed gives the same ones in every run.
 
@@ -172,6 +174,7 @@ class EmbeddedCluster:
         host: str = "127.0.0.1",
         advertised_host: str | None = None,
         ports: Sequence[int] = (),
+        racks: Sequence[str] = (),
         clock: Clock | None = None,
         seed: int | None = None,
     ) -> None:
@@ -187,6 +190,8 @@ class EmbeddedCluster:
         self._host = host
         self.advertised_host = advertised_host or (own_address(host) if host in _WILDCARDS else host)
         self.state = ClusterState(range(1, brokers + 1), clock, rng, settings, sasl, max_versions, self.advertised_host)
+        for node, rack in zip(self.state.nodes.values(), racks, strict=False):
+            node.rack = rack
         self.max_frame_bytes = self.state.config.integer("socket.request.max.bytes")
         self._poll_s = None if isinstance(clock, SystemClock) else _FOREIGN_CLOCK_POLL_S
         self._tls = tls
@@ -345,9 +350,14 @@ class EmbeddedCluster:
         """End one rule, or all."""
         self._call(self.state.faults.clear if rule is None else lambda: self.state.faults.remove(rule))
 
-    def move_leader(self, topic: str, partition: int, broker: int) -> None:
-        """Make another living broker lead a partition; `Refused` if that is not possible."""
-        self._call(lambda: self.state.move_leader(topic, partition, broker))
+    def move_leader(self, topic: str, partition: int, broker: int, *, end_offset: int | None = None) -> None:
+        """Make another living broker lead a partition; `Refused` if that is not possible.
+
+        Args:
+            end_offset: play an unclean election: the new leader's log ends here (at the start of the batch around it),
+                whatever was written behind is lost. It may be the broker that leads already.
+        """
+        self._call(lambda: self.state.move_leader(topic, partition, broker, end_offset=end_offset))
 
     def stop_broker(self, broker: int) -> None:
         """Stop a broker: port closed, connections cut, its partitions led by others. KeyError if unknown."""
@@ -378,9 +388,11 @@ class EmbeddedCluster:
         self._protocols[protocol] = node.node_id
         return Connection(self._connections, node.node_id, client_host, authenticated=self.state.sasl is None)
 
-    def dismiss(self, protocol: BrokerProtocol) -> None:
+    def dismiss(self, protocol: BrokerProtocol, connection: Connection | None) -> None:
         """A connection ended (called by its protocol)."""
         self._protocols.pop(protocol, None)
+        if connection is not None:
+            self.state.disconnected(connection.broker_id, connection.connection_id)
         if not self._protocols and self._empty is not None:
             self._empty.set()
 

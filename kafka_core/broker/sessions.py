@@ -41,11 +41,15 @@ class FetchTarget:
         self.current_leader_epoch = other.current_leader_epoch
         self.last_fetched_epoch = other.last_fetched_epoch
 
-    def news(self, code: int, high_watermark: int, log_start_offset: int, size_bytes: int, *, diverging: bool) -> bool:
-        """Whether an answer must be sent in an incremental response; remembers it as told."""
+    def news(self, code: int, high_watermark: int, log_start_offset: int, size_bytes: int, *, elsewhere: bool) -> bool:
+        """Whether an answer must be sent in an incremental response; remembers it as told.
+
+        Args:
+            elsewhere: it sends the reader to another offset or to another replica.
+        """
         fresh = (
             size_bytes > 0
-            or diverging
+            or elsewhere
             or code != Code.NONE
             or high_watermark != self.told_high_watermark
             or log_start_offset != self.told_log_start_offset

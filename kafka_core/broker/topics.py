@@ -1,6 +1,7 @@
 """Topics and partitions of the cluster: who leads, who follows, which epoch, and who waits for new records.
 
-Must not know: requests, sockets. Every replica is the same in-memory log, so an election never loses records.
+Must not know: requests, sockets. Every replica is the same in-memory log: an election loses records only where it is
+told to (`cutting.py`).
 Spec: KIP-320 (leader epochs), KIP-516 (topic ids).
 """
 
@@ -48,8 +49,8 @@ class Partition:
     leader_epoch: int = 0
     log: PartitionLog = field(default_factory=PartitionLog)
     producers: ProducerStates = field(default_factory=ProducerStates)
-    #: Called when records arrive or the leader moves; parked fetches sit here.
-    watchers: set[Callable[[], None]] = field(default_factory=set)
+    #: Called when records arrive or the leader moves, first come first; parked fetches sit here.
+    watchers: dict[Callable[[], None], None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.log.epochs.begin(self.leader_epoch, self.log.end_offset)

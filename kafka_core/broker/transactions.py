@@ -168,34 +168,39 @@ class TransactionCoordinator:
         self, transactional_id: str, producer_id: int, epoch: int, partitions: Iterable[TopicPartition]
     ) -> Code:
         """AddPartitionsToTxn, or what Produce does of itself in the second protocol; opens the transaction."""
-        code, found = self._find(transactional_id, producer_id, epoch)
+        code, found = self._opened(transactional_id, producer_id, epoch)
         if found is not None:
-            self._open(found)
             found.partitions.update(partitions)
         return code
 
     def verify_partition(self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition) -> Code:
         """Whether the open transaction holds the partition: asked for every write (KIP-890)."""
-        code, found = self._find(transactional_id, producer_id, epoch)
-        if found is None:
-            return Code.INVALID_PRODUCER_EPOCH if code is Code.PRODUCER_FENCED else code
-        ongoing = found.state is TransactionState.ONGOING and partition in found.partitions
-        return Code.NONE if ongoing else Code.INVALID_TXN_STATE
+        return self._verify(transactional_id, producer_id, epoch, lambda found: partition in found.partitions)
 
     def add_group(self, transactional_id: str, producer_id: int, epoch: int, group_id: str) -> Code:
         """AddOffsetsToTxn, or what TxnOffsetCommit does of itself in the second protocol; opens the transaction."""
-        code, found = self._find(transactional_id, producer_id, epoch)
+        code, found = self._opened(transactional_id, producer_id, epoch)
         if found is not None:
-            self._open(found)
             found.groups.add(group_id)
         return code
 
     def verify_group(self, transactional_id: str, producer_id: int, epoch: int, group_id: str) -> Code:
         """Whether the open transaction holds offsets of the group."""
+        return self._verify(transactional_id, producer_id, epoch, lambda found: group_id in found.groups)
+
+    def _opened(self, transactional_id: str, producer_id: int, epoch: int) -> tuple[Code, Transaction | None]:
+        code, found = self._find(transactional_id, producer_id, epoch)
+        if found is not None:
+            self._open(found)
+        return code, found
+
+    def _verify(
+        self, transactional_id: str, producer_id: int, epoch: int, holds: Callable[[Transaction], bool]
+    ) -> Code:
         code, found = self._find(transactional_id, producer_id, epoch)
         if found is None:
             return Code.INVALID_PRODUCER_EPOCH if code is Code.PRODUCER_FENCED else code
-        ongoing = found.state is TransactionState.ONGOING and group_id in found.groups
+        ongoing = found.state is TransactionState.ONGOING and holds(found)
         return Code.NONE if ongoing else Code.INVALID_TXN_STATE
 
     def stage_offset(self, group_id: str, producer_id: int, partition: TopicPartition, offset: CommittedOffset) -> None:

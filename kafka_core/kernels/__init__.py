@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Batch,
         ColumnSink,
         Message,
+        OffsetStore,
         RecordCursor,
         crc32c,
         decode_uvarint,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         fnv1a,
         murmur2,
         scan_batches,
-        store_behind,
+        set_delivery_count,
     )
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "ColumnSink",
     "Columns",
     "Message",
+    "OffsetStore",
     "RecordCursor",
     "crc32c",
     "decode_uvarint",
@@ -50,7 +52,7 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
-    "store_behind",
+    "set_delivery_count",
 ]
 
 logger: Final = logging.getLogger("kafka_core.kernels")

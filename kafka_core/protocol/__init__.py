@@ -5,7 +5,7 @@ Spec: https://kafka.apache.org/protocol; the definitions come from org.apache.ka
 """
 
 from kafka_core.protocol.api import DATA_MESSAGES, REQUESTS, RESPONSES, api_name
-from kafka_core.protocol.codec import decode, encode, encode_bytes
+from kafka_core.protocol.coding import decode, encode, encode_bytes
 from kafka_core.protocol.frames import (
     decode_request,
     decode_request_header,

@@ -6,12 +6,14 @@ Spec: https://kafka.apache.org/protocol#protocol_messages, KIP-482.
 
 from __future__ import annotations
 
+import functools
 import struct
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from kafka_core.errors import ProtocolError, UnsupportedVersionError
 from kafka_core.protocol.api import REQUESTS, api_name, request_header_version, response_header_version
-from kafka_core.protocol.codec import decode_from, encode_onto, leftover
+from kafka_core.protocol.coding import decode_from, encode_bytes, encode_onto, leftover
 from kafka_core.protocol.messages.request_header import RequestHeader
 from kafka_core.protocol.messages.response_header import ResponseHeader
 from kafka_core.protocol.primitives import MAX_LENGTH
@@ -19,7 +21,13 @@ from kafka_core.protocol.schema import ApiMessage, ApiRequest, Buffer
 
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
+USUAL_FORMS: dict[tuple[type[ApiMessage], int], Callable[[memoryview, int], Any]] = {}
+"""Class and version of a response → what reads a body in its usual form, given the frame and the body's position, and
+gives None for any other form (`usual_answers`)."""
+
 _SIZE = struct.Struct(">i")
+_REQUEST_HEAD = struct.Struct(">ihhi")
+"""Size, API key, version and correlation id: what every request begins with, in all header versions."""
 _KEY_AND_VERSION = struct.Struct(">hh")
 
 
@@ -32,18 +40,31 @@ def encode_request(message: ApiMessage, version: int, correlation_id: int, clien
     Raises:
         ProtocolError, UnsupportedVersionError: as `encode`.
     """
-    header = RequestHeader(message.API_KEY, version, correlation_id, client_id)
-    return _frame(header, request_header_version(type(message), version), message, version)
+    header_version = request_header_version(type(message), version)
+    try:
+        first = bytearray(_REQUEST_HEAD.pack(0, message.API_KEY, version, correlation_id))
+    except struct.error:
+        encode_bytes(RequestHeader(message.API_KEY, version, correlation_id, client_id), header_version)
+        raise  # that has said what is wrong
+    first += _after_correlation_id(header_version, client_id)
+    return _frame(first, message, version)
 
 
 def encode_response(message: ApiMessage, version: int, correlation_id: int) -> list[Buffer]:
     """Encodes a response as a frame, ready to send: the 4-byte size, header and body. Errors as `encode`."""
-    return _frame(ResponseHeader(correlation_id), response_header_version(type(message), version), message, version)
-
-
-def _frame(header: ApiMessage, header_version: int, message: ApiMessage, version: int) -> list[Buffer]:
     first = bytearray(4)
-    encode_onto(header, header_version, first)
+    encode_onto(ResponseHeader(correlation_id), response_header_version(type(message), version), first)
+    return _frame(first, message, version)
+
+
+@functools.lru_cache(maxsize=256)
+def _after_correlation_id(header_version: int, client_id: str | None) -> bytes:
+    """The rest of a request's header, which is the same for all requests of a client."""
+    return encode_bytes(RequestHeader(client_id=client_id), header_version)[_REQUEST_HEAD.size - _SIZE.size :]
+
+
+def _frame(first: bytearray, message: ApiMessage, version: int) -> list[Buffer]:
+    """The frame whose first bytes, room for its size and the header, are there."""
     chunks = encode_onto(message, version, first)
     size = sum(map(len, chunks)) - 4
     if size > MAX_LENGTH:
@@ -102,7 +123,13 @@ def decode_response(request: type[ApiRequest[ResponseT]], version: int, frame: B
     """
     response: type[ResponseT] = request.RESPONSE  # type: ignore[assignment]  # the generated pair matches
     view = memoryview(frame)
-    header, position = decode_from(ResponseHeader, response_header_version(response, version), view, 0)
+    header_version = response_header_version(response, version)
+    if header_version and len(view) > _SIZE.size and not view[_SIZE.size]:  # the usual one: without tagged fields
+        correlation_id: int = _SIZE.unpack_from(view)[0]
+        usual_form = USUAL_FORMS.get((response, version))
+        message: ResponseT | None = None if usual_form is None else usual_form(view, _SIZE.size + 1)
+        return correlation_id, message or _body(response, version, view, _SIZE.size + 1)
+    header, position = decode_from(ResponseHeader, header_version, view, 0)
     return header.correlation_id, _body(response, version, view, position)
 
 

@@ -6,6 +6,7 @@ Spec: https://kafka.apache.org/protocol#protocol_types, KIP-482 (unsigned varint
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from typing import Any, cast
@@ -63,8 +64,9 @@ def short_of(size: int, left: int) -> Malformed:
     return Malformed(f"{size} bytes announced, but only {left} bytes are left")
 
 
+@functools.lru_cache(maxsize=4096)
 def read_uuid(raw: bytes) -> UUID:
-    """16 bytes, big-endian, to a UUID; the zero UUID is shared."""
+    """16 bytes, big-endian, to a UUID. The ids of topics come again and again: those read last are kept."""
     return ZERO_UUID if raw == ZERO_UUID_BYTES else UUID(bytes=raw)
 
 

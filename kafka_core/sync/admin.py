@@ -21,10 +21,12 @@ from kafka_core.admin_model import (
     ListOffsetsResultInfo,
     NewPartitions,
     NewTopic,
-    OffsetSpec,
     Outcome,
+    ShareGroupDescription,
+    SharePartitionOffsetInfo,
     TopicDescription,
 )
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.admin_security import (
     AclBinding,
     AclBindingFilter,
@@ -66,15 +68,14 @@ from kafka_core.model import (
     TopicCollection,
     TopicPartition,
 )
+from kafka_core.sync.insides_calls import InsidesCalls
 from kafka_core.sync.loop_thread import LoopThread
-
-__all__ = ["AdminClient"]
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-class AdminClient:
+class AdminClient(InsidesCalls):
     """Administration of a cluster from blocking code; may be used by several threads.
 
     Methods that return futures return at once: `future.result()` waits, and raises `KafkaException` if it failed for
@@ -106,9 +107,9 @@ class AdminClient:
         report, events = weak_config.callback("error_cb"), self._events
         if report is not None:  # the listener does not know self, which may be dropped
             self._core.client.on_error(lambda error: events.put(partial(report, error)))
-        needs_token = self._core.client.needs_token
-        if needs_token or self._config.has_listeners():
-            self._thread.begin(_begin(self._core), waits=needs_token)
+        cluster = self._core.client
+        if cluster.needs_token or self._config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
 
     # ---- topics
 
@@ -173,11 +174,19 @@ class AdminClient:
         return self._run(self._core.list_topics(topic, timeout), timeout)
 
     def describe_topics(
-        self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
+        self,
+        topics: TopicCollection | Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
     ) -> dict[str, Future[TopicDescription]]:
-        """Topics with their partitions; a future per topic name."""
+        """Topics with their partitions, and if that is wanted with what the caller may do; a future per topic name."""
         keys = check_topics(topics)
-        call = self._core.describe_topics(topics, request_timeout=self._seconds(request_timeout))
+        call = self._core.describe_topics(
+            topics,
+            include_authorized_operations=check_flag(include_authorized_operations, "include_authorized_operations"),
+            request_timeout=self._seconds(request_timeout),
+        )
         return self._futures(keys, call)
 
     # ---- cluster
@@ -335,7 +344,10 @@ class AdminClient:
         states: Collection[ConsumerGroupState] = (),
         types: Collection[ConsumerGroupType] = (),
     ) -> Future[ListConsumerGroupsResult]:
-        """Consumer groups of all brokers; errors of single brokers are in the result."""
+        """Consumer groups of all brokers; errors of single brokers are in the result.
+
+        Share groups are among them only if `types` names `ConsumerGroupType.SHARE`.
+        """
         check_filters(states, types)
         call = self._core.list_consumer_groups(
             request_timeout=self._seconds(request_timeout), states=states, types=types
@@ -369,6 +381,76 @@ class AdminClient:
     def list_groups(self, group: str | None = None, timeout: float = -1) -> list[GroupMetadata]:
         """All groups of all kinds with their members (or one); waits as `list_topics`."""
         return self._run(self._core.list_groups(group, timeout), timeout)
+
+    # ---- share groups
+
+    def describe_share_groups(
+        self,
+        group_ids: Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[ShareGroupDescription]]:
+        """Share groups (KIP-932) with their members; a future per group id."""
+        keys = check_names(group_ids, "group ids")
+        call = self._core.describe_share_groups(
+            keys,
+            include_authorized_operations=check_flag(include_authorized_operations, "include_authorized_operations"),
+            request_timeout=self._seconds(request_timeout),
+        )
+        return self._futures(keys, call)
+
+    def delete_share_groups(
+        self, group_ids: Sequence[str], *, request_timeout: float | None = None
+    ) -> dict[str, Future[None]]:
+        """Deletes share groups without members; a future per group id. Groups of other kinds are not touched."""
+        keys = check_names(group_ids, "group ids")
+        call = self._core.delete_share_groups(keys, request_timeout=self._seconds(request_timeout))
+        return self._futures(keys, call)
+
+    def list_share_group_offsets(
+        self,
+        list_share_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[dict[TopicPartition, SharePartitionOffsetInfo]]]:
+        """Where share groups are in the partitions named (None: in all they have read); a future per group id.
+
+        What goes wrong with one partition is in its `error`.
+        """
+        keys = list(check_group_offsets(list_share_group_offsets_request, offsets_needed=False))
+        call = self._core.list_share_group_offsets(
+            list_share_group_offsets_request, request_timeout=self._seconds(request_timeout)
+        )
+        return self._futures(keys, call)
+
+    def alter_share_group_offsets(
+        self,
+        alter_share_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> dict[str, Future[ConsumerGroupTopicPartitions]]:
+        """Sets the start offsets of share groups without members, errors in the partitions; a future per group id.
+
+        A group that is not there is made.
+        """
+        keys = list(check_group_offsets(alter_share_group_offsets_request, offsets_needed=True))
+        call = self._core.alter_share_group_offsets(
+            alter_share_group_offsets_request, request_timeout=self._seconds(request_timeout)
+        )
+        return self._futures(keys, call)
+
+    def delete_share_group_offsets(
+        self, group_id: str, topics: Sequence[str], *, request_timeout: float | None = None
+    ) -> dict[str, Future[None]]:
+        """Forgets where a share group without members is in topics; a future per topic name.
+
+        The group begins there anew, as its `share.auto.offset.reset` says.
+        """
+        check_names([group_id], "group ids")
+        keys = check_names(topics, "topic names")
+        call = self._core.delete_share_group_offsets(group_id, keys, request_timeout=self._seconds(request_timeout))
+        return self._futures(keys, call)
 
     # ---- offsets
 

@@ -61,9 +61,9 @@ class Consumer(ConsumerCalls):
         self._group_callbacks = self._hold_callbacks()
         self._core = ConsumerCore(weak_config, lock=threading.RLock(), wake=self._signal.set, post=post)
         self._queue = self._core.queue
-        needs_token = self._core.client.needs_token
-        if needs_token or config.has_listeners():
-            self._thread.begin(_begin(self._core), waits=needs_token)
+        cluster = self._core.client
+        if cluster.needs_token or config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
 
     def __iter__(self) -> Iterator[Message]:
         """Messages for ever (until the consumer is closed by another thread, which raises StateError)."""

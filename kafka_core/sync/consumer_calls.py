@@ -1,8 +1,8 @@
 # Written by tools/generate_twins.py from kafka_core/aio/consuming/consumer_calls.py; do not edit.
 """The methods of the blocking consumer: taking records and events, running callbacks, and calls of the core.
 
-Must not know how is waited: the shell does that. `tools/generate_twins.py` writes the methods that wait from those
-that await.
+Knows nothing of threads or of how a call waits: the shell supplies that. `tools/generate_twins.py` writes the methods
+that wait from those that await.
 Spec: confluent_kafka.Consumer for names, arguments, callbacks and errors; DESIGN §4.
 """
 
@@ -11,22 +11,24 @@ from __future__ import annotations
 import itertools
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from kafka_core.admin_model import ListOffsetsResultInfo
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.aio.consuming.columns import ColumnTaker
 from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Item, Notice, Rebalance, RebalanceCallbacks
 from kafka_core.aio.consuming.settings import check_count, chosen
-from kafka_core.aio.consuming.status import ConsumerHealth
+from kafka_core.aio.consuming.status import ConsumerHealth, PartitionStatus, partition_status
 from kafka_core.aio.tasks.handover import Held
 from kafka_core.aio.tasks.timeouts import deadline_after
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
-from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED
+from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition
 
@@ -37,7 +39,7 @@ T = TypeVar("T")
 
 
 class ConsumerCalls:
-    """The methods that both kinds of consumer have; the shell makes it, closes it and says how it waits."""
+    """The methods that both consumers share; the shell of each supplies the rest, and the waiting."""
 
     _core: ConsumerCore
     _queue: FetchQueue
@@ -45,6 +47,8 @@ class ConsumerCalls:
     _woken: bool
     _closed: bool
     _group_callbacks: Held
+    _served_elsewhere: bool = False
+    """Another task runs the callbacks: calls that poll leave them alone."""
 
     # ---- the shell
 
@@ -58,7 +62,7 @@ class ConsumerCalls:
 
     @abstractmethod
     def _sleep(self, seconds: float | None) -> None:
-        """Waits for `_signal`, maybe not the whole time; meanwhile the application counts as polling."""
+        """Waits until `_signal` is set, at most so long; meanwhile the application counts as polling."""
 
     @abstractmethod
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -66,19 +70,19 @@ class ConsumerCalls:
 
     @abstractmethod
     def _finish(self, event: Event) -> None:
-        """`Rebalancing.finish`, to its end even if this wait is ended; nothing if a callback closed this consumer."""
+        """Runs `Rebalancing.finish` to its end, even if the caller stops waiting; not after a callback's close()."""
 
     @abstractmethod
     def _finish_later(self, event: Event) -> None:
-        """The same without a wait, after the wait was ended before it began."""
+        """Starts `Rebalancing.finish` without waiting for it, for a caller interrupted before its wait began."""
 
     @abstractmethod
     def _settled(self, result: object) -> None:
-        """Waits for what a callback gave back, if it is to be waited for."""
+        """Awaits the result of a callback if it is awaitable."""
 
     @abstractmethod
     def _undo(self, call: Callable[[], None]) -> None:
-        """Runs what gives back the records of a call that was broken off, on the loop."""
+        """Runs a function on the loop that hands back the records of an interrupted call."""
 
     @abstractmethod
     def _hold_callbacks(self) -> Held:
@@ -131,7 +135,9 @@ class ConsumerCalls:
             raise
         return found[0] if found else None
 
-    def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
+    def consume(
+        self, num_messages: int = 1, timeout: float = -1, *, partitions: Sequence[TopicPartition] | None = None
+    ) -> list[Message]:
         """Up to `num_messages` records and events, as `poll` gives them.
 
         Waits until the list is full, the time is over, or it has something and the brokers are known to have no more
@@ -141,19 +147,24 @@ class ConsumerCalls:
         before is returned all the same: records of the old position come first, those of the new one after them. Where
         that matters, do not call them at the same time.
 
+        Args:
+            partitions: take the records of these only; those of the others stay where they are. None: of all.
+                confluent_kafka has no such argument.
+
         Raises:
             ValueError: more than 1,000,000 messages are asked for.
             StateError: closed, or used in a forked child.
         """
         check_count(num_messages)
+        only = None if partitions is None else {(item.topic, item.partition) for item in partitions}
         self._enter()
         found: list[Message] = []
 
         def attempt(notice: Message | None) -> bool:
             if notice is not None:
                 found.append(notice)
-            self._queue.take(found, num_messages - len(found))
-            return len(found) >= num_messages or (bool(found) and not self._core.positions.more_expected())
+            self._queue.take(found, num_messages - len(found), only)
+            return len(found) >= num_messages or (bool(found) and not self._core.positions.more_expected(only))
 
         try:
             self._until(timeout, attempt, lambda: bool(found))
@@ -211,7 +222,7 @@ class ConsumerCalls:
         attempt: Callable[[Message | None], bool],
         has_some: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Runs callbacks and tries, until `attempt` is content or the time is over.
+        """Runs due callbacks and calls `attempt` in turn, until `attempt` has a result or the time is over.
 
         Args:
             attempt: is given a notice (a Message that is no record) or None; says whether it has enough.
@@ -220,28 +231,29 @@ class ConsumerCalls:
         """
         core, signal = self._core, self._signal
         deadline_s = deadline_after(timeout)
-        self._queue.waiting = True
+        self._queue.waiting += 1
         try:
             while True:
                 signal.clear()  # before looking: what comes after the look sets it again
-                if core.inbox and has_some():
+                if core.inbox and has_some() and not self._served_elsewhere:
                     return
-                if attempt(self._serve() if core.inbox else None):
+                if attempt(self._serve() if core.inbox and not self._served_elsewhere else None):
                     return
+                self._check()  # a callback may have closed it, however much time is left
                 left_s = None if deadline_s is None else deadline_s - time.monotonic()
                 if self._woken or (left_s is not None and left_s <= 0):
                     self._woken = False
                     return
                 self._sleep(left_s)
         finally:
-            self._queue.waiting = False
+            self._queue.waiting -= 1
 
     # ---- callbacks
 
     def _serve(self) -> Message | None:
         """Runs the callbacks that are due, in order, up to the first notice, which it gives back.
 
-        What Ctrl-C meets before its callback has begun is due again.
+        An item whose callback was interrupted by Ctrl-C before it began stays due.
         """
         core = self._core
         while core.inbox:
@@ -380,6 +392,38 @@ class ConsumerCalls:
     ) -> list[TopicPartition]:
         """The first offset at or after a time (ms, in each partition's `offset`); OFFSET_END if there is none."""
         return self._call(self._core.lookups.offsets_for_times, partitions, timeout)
+
+    def next_offset(self, partition: TopicPartition, timeout: float | None = None) -> int:
+        """The offset of the record of an assigned partition that comes next; waits until it is found out.
+
+        Unlike `position` it has an answer before the first record was handed out: where reading begins. confluent_kafka
+        has no such method.
+
+        Raises:
+            StateError: the partition is not assigned; closed.
+            KafkaException: _AUTO_OFFSET_RESET: nothing says where to begin; _TIMED_OUT.
+        """
+        return self._call(self._core.positions.next_offset, partition, timeout)
+
+    def partition_status(self, partition: TopicPartition) -> PartitionStatus | None:
+        """What is known of an assigned partition without asking anybody; None if it is not assigned. Any thread.
+
+        confluent_kafka has no such method.
+        """
+        return partition_status(self._core, (partition.topic, partition.partition))
+
+    def list_offsets(
+        self, topic_partition_offsets: Mapping[TopicPartition, OffsetSpec], timeout: float | None = None
+    ) -> dict[TopicPartition, ListOffsetsResultInfo | KafkaException]:
+        """First, last or other offsets of partitions, assigned or not, with the times of those found by time.
+
+        As `AdminClient.list_offsets`, by the isolation level of this consumer. confluent_kafka's consumer has no such
+        method.
+
+        Returns:
+            A result per partition, offset -1 where there is none, or the exception of a partition that failed.
+        """
+        return self._call(self._core.lookups.list_offsets, topic_partition_offsets, timeout)
 
     # ---- commits
 

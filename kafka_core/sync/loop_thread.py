@@ -27,6 +27,21 @@ EXIT_TIMEOUT_S: Final = 2.0
 _TERMINAL_SIGNALS: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} if hasattr(signal, "SIGHUP") else set()
 
 
+_WAITS_FOR_ITSELF: Final = "{}: a blocking call was made on the client's own thread; it would wait for itself"
+
+
+def _settle(future: "concurrent.futures.Future[T]", fn: Callable[[], T]) -> None:
+    """On the loop: what `fn` gives or raises goes to who waits, unless nobody does any more."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = fn()
+    except Exception as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
 def _result(future: "concurrent.futures.Future[T]", timeout_s: float | None) -> T:
     """`future.result(timeout_s)`, waited for in slices, so that no signal is noticed late."""
     deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
@@ -222,7 +237,23 @@ class LoopThread:
         except BaseException:
             coro.close()
             raise
-        future = self.submit(coro)
+        return self._await(self.submit(coro), timeout_s, keep=keep)
+
+    def call(self, fn: Callable[[], T], timeout_s: float | None = None) -> T:
+        """Run `fn()` on the loop's thread and wait for what it gives; for what has nothing to await, in one turn.
+
+        Raises:
+            StateError, NetworkError, KeyboardInterrupt: as `run`.
+        """
+        self.check_can_wait()
+        if self.on_loop_thread():
+            raise StateError(_WAITS_FOR_ITSELF.format(self.name))
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        with self._lock:  # as in `submit`: what is posted before stop is still called
+            self._start().loop.call_soon_threadsafe(_settle, future, fn)
+        return self._await(future, timeout_s)
+
+    def _await(self, future: "concurrent.futures.Future[T]", timeout_s: float | None, *, keep: bool = False) -> T:
         try:
             return _result(future, timeout_s)
         except concurrent.futures.CancelledError:
@@ -257,9 +288,7 @@ class LoopThread:
         """Start `coro` on the loop without waiting; cancelling the future cancels it. Raises StateError as `run`."""
         try:
             if self.on_loop_thread():
-                raise StateError(
-                    f"{self.name}: a blocking call was made on the client's own thread; it would wait for itself"
-                )
+                raise StateError(_WAITS_FOR_ITSELF.format(self.name))
             with self._lock:  # under the lock, a submission is either before stop (then it is cancelled) or refused
                 return asyncio.run_coroutine_threadsafe(coro, self._start().loop)
         except BaseException:

@@ -30,8 +30,6 @@ from kafka_core.sync.transaction_calls import TransactionCalls
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Producer"]
-
 T = TypeVar("T")
 Payload = bytes | bytearray | memoryview | str
 Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
@@ -89,7 +87,7 @@ class Producer(TransactionCalls):
     call that needs it and belongs to that process; in a forked child every call but close() raises StateError.
 
     Callbacks run only inside `poll`, `flush`, `close` and a waiting `produce`, on the caller's thread. What one raises
-    comes out of that call; the reports behind it stay queued.
+    comes out of that call: at once, and the reports behind it stay queued; out of `flush` and `close` when all is done.
 
     A callback may call the producer: `flush` and `close` there serve the other reports and wait for all records but
     those whose callbacks are running, and `poll` serves what is there. In callbacks that are called in this way (two
@@ -125,9 +123,9 @@ class Producer(TransactionCalls):
         self._bind_compiled()
         self._lost = weakref.finalize(self, _dropped, accumulator, self._thread, os.getpid())
         _PRODUCERS.add(self)
-        needs_token = self._core.client.needs_token
-        if needs_token or config.has_listeners():
-            self._thread.begin(_begin(self._core), waits=needs_token)
+        cluster = self._core.client
+        if cluster.needs_token or config.has_listeners():
+            self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
 
     def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
         return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock())
@@ -135,14 +133,11 @@ class Producer(TransactionCalls):
     def _bind_compiled(self) -> None:
         """Let `self.produce` be the accumulator's own method: no Python frame per record.
 
-        A subclass that has its own `produce` (or `produce_batch`) is left alone; its super() call comes to ours. With
-        max.block.ms ours is needed too, for the waiting. See docs/decisions/0003-compiled-produce.md.
+        A subclass that has its own `produce` is left alone; its super() call comes to ours. With max.block.ms ours is
+        needed too, for the waiting. See docs/decisions/0003-compiled-produce.md.
         """
-        if self._max_block_s:
-            return
-        for name in ("produce", "produce_batch"):
-            if getattr(type(self), name) is getattr(Producer, name):
-                self.__dict__[name] = getattr(self._accumulator, name)
+        if not self._max_block_s and type(self).produce is Producer.produce:
+            self.__dict__["produce"] = self._accumulator.produce
 
     # ---- records in
 
@@ -212,9 +207,15 @@ class Producer(TransactionCalls):
 
         Raises:
             StateError: Closed, forked, or failed for good.
+            TypeError: A message has a value, key, header or partition of a wrong type; the others are queued.
         """
         accepted = self._accumulator.produce_batch(topic, messages, partition, callback, on_delivery)
-        if not self._max_block_s or accepted == len(messages):
+        if accepted == len(messages):
+            return accepted
+        for place, item in enumerate(messages):
+            if item.get("_error") == KafkaError._INVALID_ARG:
+                raise TypeError(f"Message at index {place}: {item['_error'].str()}")
+        if not self._max_block_s:
             return accepted
         deadline_s = time.monotonic() + self._max_block_s
         while (left := [item for item in messages if item.get("_error") == KafkaError._QUEUE_FULL]) and (
@@ -308,10 +309,14 @@ class Producer(TransactionCalls):
 
         Raises:
             StateError: Closed or forked; or inside `oauth_cb`, and there is no valid token yet.
-            Exception: Whatever a callback raises.
+            Exception: The last thing that a callback raised, after all is done, as confluent_kafka has it.
         """
         self._check()
-        return self._flush(deadline_after(timeout))
+        failures: list[Exception] = []
+        left = self._flush(deadline_after(timeout), failures)
+        if failures:
+            raise failures[-1]
+        return left
 
     def _flush(self, deadline_s: float | None, failures: list[Exception] | None = None) -> int:
         accumulator, reports = self._accumulator, self._reports
@@ -348,6 +353,18 @@ class Producer(TransactionCalls):
         self._check()
         self._may_wait()
         return self._run(work, timeout_s)
+
+    def _step(self, call: Callable[[], None], timeout_s: float) -> None:
+        self._check()
+        self._may_wait()
+        if self._core.running:
+            self._thread.call(call, timeout_s)
+            return
+
+        async def step() -> None:
+            call()
+
+        self._run(step, timeout_s)
 
     def _settle_records(self, deadline_s: float) -> int:
         self._check()

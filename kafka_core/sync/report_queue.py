@@ -93,6 +93,7 @@ class ReportQueue:
         self._serving = _Serving()
         self._early: set[_Reports] = set()
         self._told = 0  # records that have their verdict and are not settled
+        self._waiting = 0  # threads inside `wait`, which is noted before it looks whether there is anything
         self._ended = False
 
     # ---- the loop's side
@@ -103,7 +104,7 @@ class ReportQueue:
             if self._wanted(verdict):
                 with self._changed:
                     self._told += verdict.batch.count
-                self._items.append(_Reports(verdict))
+                    self._items.append(_Reports(verdict))
             else:
                 self._account.settle(verdict.batch.count, verdict.batch.size_bytes)
                 _log_loss(verdict)
@@ -115,9 +116,10 @@ class ReportQueue:
         self.wake()
 
     def wake(self) -> None:
-        """Let all who wait look again."""
-        with self._changed:
-            self._changed.notify_all()
+        """Let all who wait look again: called after what they wait for has changed."""
+        if self._waiting:
+            with self._changed:
+                self._changed.notify_all()
 
     def end(self) -> None:
         """Nothing more will come: whoever serves now serves all that is left. The queue may be used as before."""
@@ -175,6 +177,8 @@ class ReportQueue:
         behind it stay queued, in order.
         """
         serving = self._serving
+        if not serving.depth and not self._items:
+            return 0
         self.enter()
         if serving.depth >= MAX_DEPTH:
             return 0
@@ -214,7 +218,10 @@ class ReportQueue:
         try:
             served = self._call_rest(item)
         except BaseException:
-            self._items.appendleft(item)
+            if item.unserved:
+                self._items.appendleft(item)
+            else:
+                self._settle_so_far(item)
             raise
         else:
             self._settle_so_far(item)
@@ -247,7 +254,8 @@ class ReportQueue:
         with self._changed:
             self._told -= records
             self._account.settle(records, size_bytes)
-            self._changed.notify_all()
+            if self._waiting:
+                self._changed.notify_all()
 
     def wait(self, until: Callable[[], bool], deadline_s: float | None) -> bool:
         """Sleep until something can be served or `until()` holds; False when `deadline_s` (monotonic) came first.
@@ -255,11 +263,15 @@ class ReportQueue:
         Ctrl-C interrupts it.
         """
         with self._changed:
-            while (self.too_deep or not self._items) and not until():
-                left_s = None if deadline_s is None else deadline_s - time.monotonic()
-                if left_s is not None and left_s <= 0:
-                    return False
-                self._changed.wait(slice_of(left_s))
+            self._waiting += 1
+            try:
+                while (self.too_deep or not self._items) and not until():
+                    left_s = None if deadline_s is None else deadline_s - time.monotonic()
+                    if left_s is not None and left_s <= 0:
+                        return False
+                    self._changed.wait(slice_of(left_s))
+            finally:
+                self._waiting -= 1
         return True
 
 

@@ -1,8 +1,9 @@
 # Written by tools/generate_twins.py from kafka_core/aio/producing/transaction_calls.py; do not edit.
 """The calls of a transactional producer, and a transaction as a block.
 
-Must not know how is waited: the shell does that. `tools/generate_twins.py` writes the calls that wait from those that
-await. Spec: confluent_kafka.Producer for names, arguments, time-outs and errors; KIP-98, KIP-447.
+Knows nothing of threads or of how a call waits: the shell supplies that. `tools/generate_twins.py` writes the calls
+that wait from those that await. Spec: confluent_kafka.Producer for names, arguments, time-outs and errors; KIP-98,
+KIP-447.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ logger: Final = logging.getLogger("kafka_core.producer")
 
 
 class TransactionCalls:
-    """The methods for transactions that both kinds of producer have; the shell says how it waits."""
+    """The transaction methods that both producers share; the shell of each supplies the waiting."""
 
     _core: ProducerCore
 
@@ -34,6 +35,10 @@ class TransactionCalls:
     @abstractmethod
     def _transact(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float) -> T:
         """Runs a coroutine of the core on its loop, started."""
+
+    @abstractmethod
+    def _step(self, call: Callable[[], None], timeout_s: float) -> None:
+        """Runs a function of the core on its loop, started."""
 
     @abstractmethod
     def _settle_records(self, deadline_s: float) -> int:
@@ -67,7 +72,7 @@ class TransactionCalls:
                 `txn_requires_abort`.
         """
         transactor = self._core.transactor
-        self._transact(transactor.begin, transactor.limit_s(None))
+        self._step(transactor.begin, transactor.limit_s(None))
 
     def send_offsets_to_transaction(
         self, positions: Iterable[TopicPartition], group_metadata: ConsumerGroupMetadata, timeout: float | None = None
@@ -110,7 +115,7 @@ class TransactionCalls:
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s
-        self._transact(transactor.begin_commit, limit_s)
+        self._step(transactor.begin_commit, limit_s)
         if left := self._settle_records(deadline_s):
             raise transactor.still_waiting(left)
         left_s = max(0.0, deadline_s - time.monotonic())
@@ -132,7 +137,7 @@ class TransactionCalls:
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s
-        self._transact(transactor.begin_abort, limit_s)
+        self._step(transactor.begin_abort, limit_s)
         if left := self._settle_records(deadline_s):
             raise transactor.still_waiting(left)
         left_s = max(0.0, deadline_s - time.monotonic())
@@ -158,7 +163,7 @@ class TransactionCalls:
 
 
 class Source(Protocol):
-    """What a transaction needs of a consumer."""
+    """The part of a consumer that a transaction uses."""
 
     def assignment(self) -> list[TopicPartition]:
         """The assigned partitions."""
@@ -232,7 +237,7 @@ class Transaction:
             reason.add_note(f"the transaction could not be aborted: {failure}")
 
     def _check_partitions(self, consumer: Source) -> None:
-        """Records of a partition that was given up may have been read in the block: another member reads them again."""
+        """Fails if a partition was revoked during the block: another member reads its records again."""
         if consumer.partitions_given_up() != self._given_up:
             text = (
                 "partitions were taken from the consumer while the transaction was open: it is aborted, begin another "

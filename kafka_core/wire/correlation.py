@@ -42,12 +42,8 @@ ALLOWED_MOVES: Final[dict[ConnectionPhase, frozenset[ConnectionPhase]]] = {
 }
 """The only moves there are; any other one raises StateError."""
 
-_MAY_SEND: Final = {
-    ConnectionPhase.HANDSHAKING: True,
-    ConnectionPhase.READY: False,
-    ConnectionPhase.REAUTHENTICATING: True,
-}
-"""Phase → whether the requests allowed in it are the handshake's (True) or everybody's (False)."""
+_HANDSHAKES: Final = frozenset({ConnectionPhase.HANDSHAKING, ConnectionPhase.REAUTHENTICATING})
+"""Where only the handshake's own requests may be sent; everybody else's in READY alone."""
 
 
 @dataclass(slots=True)
@@ -78,17 +74,16 @@ class InFlight(Generic[TokenT]):
 
 @dataclass(slots=True)
 class Reply(Generic[TokenT]):
-    """An answer with the request it belongs to."""
+    """An answer with the request it belongs to.
+
+    Attributes:
+        throttle_s: Seconds that the broker asks this client to stay silent (KIP-219); 0.0 when it does not.
+    """
 
     request: InFlight[TokenT]
     message: ApiMessage
     size_bytes: int
-
-    @property
-    def throttle_s(self) -> float:
-        """Seconds that the broker asks this client to stay silent (KIP-219); 0.0 when it does not."""
-        throttle_ms: int = getattr(self.message, "throttle_time_ms", 0)
-        return throttle_ms / 1000
+    throttle_s: float
 
 
 def expects_response(request: ApiMessage) -> bool:
@@ -154,7 +149,7 @@ class ConnectionState(Generic[TokenT]):
             StateError: not in a phase in which such a request may be sent.
             ProtocolError: (or UnsupportedVersionError) it cannot be encoded in that version; nothing was changed.
         """
-        if _MAY_SEND.get(self.phase) is not handshake:
+        if self.phase not in _HANDSHAKES if handshake else self.phase is not ConnectionPhase.READY:
             raise StateError(f"{api_name(request.API_KEY)} cannot be sent while the connection is {self.phase.value}")
         correlation_id = self._next_correlation_id
         buffers = encode_request(request, version, correlation_id, self._client_id)
@@ -188,11 +183,11 @@ class ConnectionState(Generic[TokenT]):
             )
         _, message = decode_response(request.request_type, _answer_version(request, frame), frame)
         self._in_flight.popleft()
-        reply = Reply(request, message, len(frame))
-        if reply.throttle_s > 0:
-            silent_s = min(reply.throttle_s, self._max_throttle_s)
+        throttle_s: float = getattr(message, "throttle_time_ms", 0) / 1000
+        if throttle_s > 0:
+            silent_s = min(throttle_s, self._max_throttle_s)
             self.throttled_until_s = max(self.throttled_until_s, now_s + silent_s)
-        return reply
+        return Reply(request, message, len(frame), throttle_s)
 
     def oldest_sent_s(self) -> float | None:
         """When the request was sent that has waited longest; None when nothing is in flight."""

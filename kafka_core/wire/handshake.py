@@ -21,8 +21,6 @@ from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, Sa
 from kafka_core.version import VERSION
 from kafka_core.wire import sasl
 
-__all__ = ["HandshakeResult", "HandshakeStep", "handshake", "reauthenticate"]
-
 SOFTWARE_NAME: Final = "kserdes"
 # The oldest SaslAuthenticate that can announce a session's lifetime; whoever announced one knows it.
 REAUTHENTICATE_WITH: Final = BrokerVersions(
@@ -64,13 +62,13 @@ Negotiation = Generator[HandshakeStep, ApiMessage, HandshakeResult]
 """Yields requests that are to be sent, is sent their answers, and returns what was found out."""
 
 
-def handshake(config: Config, rng: random.Random, *, token: sasl.Token | None = None) -> Negotiation:
+def handshake(config: Config, rng: random.Random, *, proof: sasl.Proof | None = None) -> Negotiation:
     """All that comes before the first ordinary request.
 
     Args:
         config: `security.protocol`, `sasl.*`, `api.version.request*`.
         rng: for SCRAM's nonce.
-        token: for OAUTHBEARER.
+        proof: for OAUTHBEARER and GSSAPI.
 
     Raises:
         AuthError: the broker refuses us, does not enable our mechanism, or could not prove itself.
@@ -80,12 +78,12 @@ def handshake(config: Config, rng: random.Random, *, token: sasl.Token | None = 
     versions = (yield from ask_versions(config)) if config.flag("api.version.request") else oldest_versions()
     if not config.text("security.protocol").startswith("sasl_"):
         return HandshakeResult(versions)
-    lifetime_s = yield from authenticate(versions, sasl.create(config, token, rng))
+    lifetime_s = yield from authenticate(versions, sasl.create(config, proof, rng))
     return HandshakeResult(versions, lifetime_s)
 
 
 def reauthenticate(
-    config: Config, rng: random.Random, *, token: sasl.Token | None = None, versions: BrokerVersions | None = None
+    config: Config, rng: random.Random, *, proof: sasl.Proof | None = None, versions: BrokerVersions | None = None
 ) -> Negotiation:
     """Authentication once more on a connection in use (KIP-368).
 
@@ -93,7 +91,7 @@ def reauthenticate(
     are those of `handshake`. `versions` is what the first handshake found; it is the result's too.
     """
     known = versions or REAUTHENTICATE_WITH
-    return HandshakeResult(known, (yield from authenticate(known, sasl.create(config, token, rng))))
+    return HandshakeResult(known, (yield from authenticate(known, sasl.create(config, proof, rng))))
 
 
 # ---- versions

@@ -9,8 +9,6 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Cause", "FileResult", "Finding", "Report", "Severity", "Status", "Unusable", "User"]
-
 
 class Unusable(Exception):
     """Input that can't be used: a file, a revision, a configuration.

@@ -9,8 +9,6 @@ import click
 
 from registry.cli.shell.commands import LazyGroup
 
-__all__ = ["COMMANDS", "schema"]
-
 COMMANDS = {
     "check": ("registry.cli.check.command:check", "Check schema files for compatibility with their earlier versions."),
     "diff": ("registry.cli.diff.command:diff", "Show two schemas side by side, and who can read whose data."),

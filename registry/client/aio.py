@@ -18,8 +18,6 @@ from registry.client.exchange import closed
 from registry.client.steps import Share
 from registry.errors import SchemaRegistryError
 
-__all__ = ["AsyncSchemaRegistryClient"]
-
 
 class AsyncSchemaRegistryClient(AsyncShell):
     """A client of Confluent's Schema Registry and of registries with its API, for tasks of one event loop.

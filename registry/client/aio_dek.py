@@ -16,8 +16,6 @@ from registry.client.config import ClientConfig
 from registry.client.dek_flows import DekFlows
 from registry.dek_models import Dek, DekAlgorithm, Kek
 
-__all__ = ["AsyncDekRegistryClient"]
-
 
 class AsyncDekRegistryClient:
     """The asyncio client of a DEK registry.

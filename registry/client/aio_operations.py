@@ -1,21 +1,19 @@
 """The operations of the asyncio client: each runs its flow.
 
-Must not know how a flow is run: the shell does that. `tools/generate_twins.py` writes the operations that wait from
-those that await.
+Knows nothing of how a flow is run: the shell supplies that. `tools/generate_twins.py` writes the operations that wait
+from those that await.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.client import flows
 from registry.client.base import ClientBase
 from registry.client.steps import Flow
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
-
-__all__ = ["AsyncOperations"]
 
 T = TypeVar("T")
 
@@ -36,7 +34,7 @@ class AsyncOperations(ClientBase):
         fmt: str | None = None,
         reference_format: str | None = None,
     ) -> Schema:
-        """The schema of this id; cached. That there is none is believed for `missing.id.cache.ttl.sec` (60 s).
+        """The schema with this id; cached. A missing id is remembered for `missing.id.cache.ttl.sec` (60 s).
 
         Args:
             schema_id: the id of a frame.
@@ -53,7 +51,7 @@ class AsyncOperations(ClientBase):
         return await self._drive(flows.get_schema(self._caches, schema_id, subject_name, fmt, reference_format))
 
     async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """The schema of this GUID; cached. That there is none is believed as for `get_schema`.
+        """The schema with this GUID; cached. A missing GUID is remembered as `get_schema` remembers a missing id.
 
         Args:
             guid: as it stands in a message's header.
@@ -208,8 +206,11 @@ class AsyncOperations(ClientBase):
 
     # --- compatibility and configuration
 
-    async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> str:
-        """Sets the level of a subject, or the global one, and returns it."""
+    async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
+        """Sets the level of a subject, or the global one, and returns the registry's answer.
+
+        It is `{"compatibility": level}`; Apicurio calls the key `compatibilityLevel`.
+        """
         return await self._drive(flows.set_compatibility(subject_name, level))
 
     async def get_compatibility(self, subject_name: str | None = None) -> str:

@@ -27,13 +27,11 @@ from registry.client.forks import share_no_fork
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError
 
-__all__ = ["AsyncShell"]
-
 T = TypeVar("T")
 
 
 class AsyncShell(AsyncOperations):
-    """A client but for how it waits, how callers share a look-up, and its end."""
+    """All of a client except how it waits, how callers share look-ups, and how it closes."""
 
     @abstractmethod
     def _cache_lock(self) -> AbstractContextManager[Any]:
@@ -45,7 +43,7 @@ class AsyncShell(AsyncOperations):
 
     @abstractmethod
     async def _settled(self, result: Any) -> Any:
-        """The result of a user's function, which may have to be waited for."""
+        """The result of a user's function, awaited if it is awaitable."""
 
     @abstractmethod
     async def _share(self, step: Share) -> Any:

@@ -19,8 +19,6 @@ from registry.client.config import ClientConfig, TokenRequest, bearer_headers, m
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import RETRIABLE_STATUSES, OAuthTokenError, SchemaRegistryError, TransportError
 
-__all__ = ["Anonymous", "Basic", "Bearer", "Credentials", "Custom", "OAuth", "credentials"]
-
 REFRESH_AT = 0.8
 """The part of a token's life after which a new one is asked for; until its end the old one still serves."""
 DEFAULT_LIFE_S = 300.0

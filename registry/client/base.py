@@ -11,8 +11,6 @@ from typing import Any
 
 from registry.client.cache import Listener, SchemaCaches
 
-__all__ = ["ClientBase"]
-
 
 class ClientBase(ABC):
     """A client without its operations and its connections; the shell sets what is declared here."""

@@ -18,8 +18,6 @@ from registry.client.steps import Share
 from registry.errors import SchemaRegistryError
 from registry.waiting import result_of, sleep
 
-__all__ = ["SchemaRegistryClient"]
-
 
 class _Flights:
     """Look-ups under way: threads that want the same one wait for the one that asked first."""

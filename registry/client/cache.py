@@ -19,8 +19,6 @@ import cachetools
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema
 
-__all__ = ["MISSING_CAPACITY", "MISSING_TTL_S", "Cache", "Forgotten", "Listener", "SchemaCaches"]
-
 T = TypeVar("T")
 MISSING_CAPACITY = 10_000
 MISSING_TTL_S = 60.0
@@ -224,7 +222,7 @@ class SchemaCaches:
         cache.put(key, value, lambda: self.epoch == epoch)
 
     def exists(self, found: RegisteredSchema) -> None:
-        """Takes back that the registry has no schema of this id or GUID: it has just shown it."""
+        """Forgets that the registry had no schema of this id or GUID: an answer has just shown one."""
         if len(self.missing):
             places = (("id", found.schema_id), ("guid", found.guid))
             self.missing.drop(lambda key: key[:2] in places or (found.guid is None and key[0] == "guid"))

@@ -18,8 +18,6 @@ from kserdes_config.reading import split, value_of
 from registry.client.cache import MISSING_CAPACITY, MISSING_TTL_S
 from registry.client.config_table import TABLE
 
-__all__ = ["MOCK_SCHEME", "ClientConfig", "TokenRequest", "bearer_headers", "masked"]
-
 MOCK_SCHEME = "mock"
 
 HEADERS = {
@@ -27,6 +25,11 @@ HEADERS = {
     "Confluent-Identity-Pool-Id": "bearer.auth.identity.pool.id",
 }
 """Header → the property whose value it has."""
+
+# confluent_kafka's words stand first in what it refuses, too: applications look for them.
+_INVALID_URL = "Invalid url"
+_USER_INFO = "basic.auth.user.info must be in the form of {username}:{password}"
+_NEVER_EMPTY = {"url": _INVALID_URL, "basic.auth.user.info": _USER_INFO}
 
 Values = dict[str, Any]
 """All properties by name, None where one is not set and has no default."""
@@ -123,15 +126,21 @@ class ClientConfig:
         if not isinstance(conf, Mapping):
             raise TypeError(f"a dict of properties is needed, like {{'url': 'http://…'}}, not {type(conf).__name__}")
         values = TABLE.read(conf)
+        for name, text in _NEVER_EMPTY.items():
+            if conf.get(name) == "":  # elsewhere an empty text is a property that is not set
+                raise PropertyError(f"{text}: it is empty", property=name)
         urls, url_user = _urls(values)
         basic = _basic(values, url_user)
         bearer = _bearer(values)
         if basic is not None and bearer:
             raise PropertyError("both basic.auth and bearer.auth credentials are set: use one")
         certificate, key = values["ssl.certificate.location"], values["ssl.key.location"]
-        if key is not None and certificate is None:
+        if certificate is None and (key is not None or values["ssl.key.password"] is not None):
+            name = "ssl.key.password" if key is None else "ssl.key.location"
             raise PropertyError(
-                "ssl.key.location is set without ssl.certificate.location", property="ssl.certificate.location"
+                "ssl.certificate.location required when configuring ssl.key.location or ssl.key.password; "
+                f"{name} is set without it",
+                property="ssl.certificate.location",
             )
         authorities = values["ssl.ca.location"]
         latest_ttl_s = values["cache.latest.ttl.sec"]
@@ -163,7 +172,8 @@ def _urls(conf: Values) -> tuple[tuple[str, ...], tuple[str, str] | None]:
         parts = _parts(f"{item}{uuid4()}" if item == f"{MOCK_SCHEME}://" else item, "url")
         if parts.scheme not in ("http", "https", MOCK_SCHEME) or not parts.netloc:
             raise PropertyError(
-                "url must be http://…, https://… or mock://name (several are separated by commas)", property="url"
+                f"{_INVALID_URL}: it must be http://…, https://… or mock://name (several are separated by commas)",
+                property="url",
             )
         if "@" in parts.path + parts.query + parts.fragment:
             raise PropertyError(
@@ -174,12 +184,13 @@ def _urls(conf: Values) -> tuple[tuple[str, ...], tuple[str, str] | None]:
         host = parts.netloc.rpartition("@")[2]
         urls.append(urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")))
     if not urls:
-        raise PropertyError("url is missing: where is the registry?", property="url")
+        text = "Missing required configuration property url" if conf["url"] is None else _INVALID_URL
+        raise PropertyError(f"{text}: where is the registry?", property="url")
     return tuple(urls), user_info
 
 
 def _parts(text: str, key: str) -> SplitResult:
-    """A URL's parts; what is wrong with one is said without it, for it may hold a password."""
+    """A URL's parts; errors do not quote the URL, for it may hold a password."""
     try:
         parts = urlsplit(text)
         _ = parts.port  # checked when it is asked for
@@ -215,10 +226,12 @@ def _basic(conf: Values, url_user: tuple[str, str] | None) -> tuple[str, str] | 
         return user, password
     if info is not None and source != "URL":
         if url_user is not None:
-            raise PropertyError("credentials are given in url and in basic.auth.user.info: use one")
+            raise PropertyError(
+                "basic.auth.user.info configured with userinfo credentials in the URL: use one of the two"
+            )
         user, colon, password = info.partition(":")
         if not colon:
-            raise PropertyError("basic.auth.user.info must be user:password", property="basic.auth.user.info")
+            raise PropertyError(_USER_INFO, property="basic.auth.user.info")
         return user, password
     if source == "USER_INFO":
         raise PropertyError("basic.auth.credentials.source is USER_INFO, but basic.auth.user.info is missing")
@@ -238,7 +251,7 @@ def _bearer(conf: Values) -> dict[str, Any]:
     headers = bearer_headers(conf)
     if found is None:
         if headers or source is not None:
-            raise PropertyError("bearer.auth.token is missing", property="bearer.auth.token")
+            raise PropertyError("Missing bearer.auth.token", property="bearer.auth.token")
         return {}
     return {**found, "bearer_headers": headers}
 
@@ -264,13 +277,14 @@ def _static_token(conf: Values) -> dict[str, Any] | None:
 
 
 def _oauth(conf: Values) -> dict[str, Any]:
-    names = ("issuer.endpoint.url", "client.id", "client.secret", "scope")
+    names = ("client.id", "client.secret", "scope", "issuer.endpoint.url")
     values = [conf[f"bearer.auth.{name}"] for name in names]
     missing = [f"bearer.auth.{name}" for name, value in zip(names, values, strict=True) if value is None]
     if missing:
-        raise PropertyError(f"OAUTHBEARER needs {', '.join(missing)}")
-    _parts(str(values[0]), "bearer.auth.issuer.endpoint.url")
-    return {"token_request": TokenRequest(str(values[0]), *values[1:])}
+        raise PropertyError(f"Missing required OAuth configuration properties: {', '.join(missing)}")
+    *client, url = values
+    _parts(str(url), "bearer.auth.issuer.endpoint.url")
+    return {"token_request": TokenRequest(str(url), *client)}
 
 
 AZURE_TOKENS = "http://169.254.169.254/metadata/identity/oauth2/token"
@@ -279,13 +293,16 @@ AZURE_TOKENS = "http://169.254.169.254/metadata/identity/oauth2/token"
 def _azure(conf: Values) -> dict[str, Any]:
     url, query = conf["bearer.auth.issuer.endpoint.url"], conf["bearer.auth.issuer.endpoint.query"]
     if url is None and query is None:
-        raise PropertyError("OAUTHBEARER_AZURE_IMDS needs bearer.auth.issuer.endpoint.query")
+        raise PropertyError(
+            "bearer.auth.issuer.endpoint.query must be provided when bearer.auth.issuer.endpoint.url isn't overridden"
+        )
     parts = _parts(url or AZURE_TOKENS, "bearer.auth.issuer.endpoint.url")
     return {"token_request": TokenRequest(urlunsplit((*parts[:3], query or parts.query, "")))}
 
 
 def _custom(conf: Values) -> dict[str, Any]:
-    function, argument = conf["bearer.auth.custom.provider.function"], conf["bearer.auth.custom.provider.config"]
-    if function is None or argument is None:
-        raise PropertyError("CUSTOM needs bearer.auth.custom.provider.function and bearer.auth.custom.provider.config")
+    names = ("bearer.auth.custom.provider.function", "bearer.auth.custom.provider.config")
+    if missing := [name for name in names if conf[name] is None]:
+        raise PropertyError(f"Missing required custom OAuth configuration properties: {', '.join(missing)}")
+    function, argument = (conf[name] for name in names)
     return {"token_function": functools.partial(function, argument)}

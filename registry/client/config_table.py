@@ -13,8 +13,6 @@ from kserdes_config.properties import Kind, Property
 from kserdes_config.table import Table
 from registry.client.cache import MISSING_CAPACITY, MISSING_TTL_S
 
-__all__ = ["TABLE"]
-
 
 def _authorities(raw: object) -> str | bool | None:
     """The PEM file, or False for "check nothing"."""

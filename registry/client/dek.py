@@ -17,8 +17,6 @@ from registry.client.config import ClientConfig
 from registry.client.dek_flows import DekFlows
 from registry.dek_models import Dek, DekAlgorithm, Kek
 
-__all__ = ["DekRegistryClient"]
-
 
 class DekRegistryClient:
     """The blocking client of a DEK registry.

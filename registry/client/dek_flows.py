@@ -21,8 +21,6 @@ from registry.client.steps import Call, Flow, send
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
 from registry.errors import ResponseError, SchemaRegistryError
 
-__all__ = ["BELIEVED_S", "NEWEST", "DekFlows"]
-
 T = TypeVar("T")
 Key = tuple[Any, ...]
 KEKS = "/dek-registry/v1/keks"
@@ -60,14 +58,14 @@ class DekFlows:
     # --- what is known
 
     def known_kek(self, name: str, deleted: bool, context: str | None) -> Kek | None:
-        """A key-encryption key that needs no look-up."""
+        """A key-encryption key from the cache; None if it has to be looked up."""
         found: Kek | None = self._fresh(("kek", name, deleted, context))
         return found
 
     def known_dek(
         self, kek_name: str, subject: str, algorithm: DekAlgorithm, version: int, deleted: bool
     ) -> Dek | None:
-        """A data key that needs no look-up."""
+        """A data key from the cache; None if it has to be looked up."""
         found: Dek | None = self._fresh(("dek", kek_name, subject, algorithm, version, deleted))
         return found
 
@@ -129,7 +127,7 @@ class DekFlows:
         return known[0] if known is not None and self._clock() < known[1] else None
 
     def _looked_up(self, key: Key, call: Call, make: Callable[[Mapping[str, Any]], T]) -> Flow[T]:
-        """Asks the registry; where it has no answer, what was known is used further."""
+        """Asks the registry; if it does not answer, the cached value is used."""
         try:
             return self._keep(key, (yield from _asked(call, make)))
         except SchemaRegistryError as error:

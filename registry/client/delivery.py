@@ -26,12 +26,12 @@ from registry.errors import (
     SchemaRegistryError,
     TransportError,
 )
-
-__all__ = ["Delivery", "error_of", "retry_after_s"]
+from registry.version import VERSION
 
 T = TypeVar("T")
 log = logging.getLogger("registry")
 
+CLIENT_VERSION = f"python/{VERSION}"
 ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
 CONTENT = "application/vnd.schemaregistry.v1+json"
 REDIRECTS = range(300, 400)
@@ -92,11 +92,15 @@ class Delivery:
     def _deliver(self, call: Call) -> Steps[Reply]:
         """One call, tried until it is answered, refused for good, or out of tries or time."""
         deadline = self._clock() + self._config.timeout_s * (self._config.max_retries + 1)
-        headers = {**(yield from self._credentials.authorize()), "Accept": ACCEPT}
+        headers = {
+            **(yield from self._credentials.authorize()),
+            "Accept": ACCEPT,
+            "Confluent-Client-Version": CLIENT_VERSION,
+        }
         content = None
         if call.body is not None:
             content = json.dumps(call.body).encode()
-            headers["Content-Type"] = CONTENT
+            headers |= {"Content-Type": CONTENT, "Confluent-Accept-Unknown-Properties": "true"}
         query = {name: _query_text(value) for name, value in call.query.items()}
         outcome: Reply | Unreachable = Unreachable("no URL was tried", sent=False)
         unsure = False
@@ -150,7 +154,7 @@ def _worth_repeating(outcome: Reply | Unreachable, call: Call) -> bool:
 
 
 def _maybe_done(outcome: Reply | Unreachable) -> bool:
-    """Whether a try after which the call is repeated may have been carried out all the same."""
+    """Whether the server may have carried out a call although the try failed."""
     return outcome.sent if isinstance(outcome, Unreachable) else outcome.status not in NOT_CARRIED_OUT
 
 
@@ -165,7 +169,7 @@ def _query_text(value: object) -> str | list[str]:
 
 
 def retry_after_s(reply: Reply, now_s: float) -> float:
-    """How long a server asks to be left alone, 0 if it does not: seconds, or a date (read against its own, if any)."""
+    """The seconds that Retry-After asks for, 0 without it: a number, or a date (against the answer's own, if any)."""
     asked = reply.headers.get("retry-after", "").strip()
     if asked.isdecimal():
         return float(asked[:9])

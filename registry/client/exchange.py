@@ -18,16 +18,23 @@ from registry.limits import MAX_ANSWER_BYTES
 if TYPE_CHECKING:
     from registry.dev.server.transport import InProcessTransport
 
-__all__ = ["Body", "closed", "mock_transport", "tls_context", "unreachable"]
-
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+class MissingFileError(ValueError, FileNotFoundError):
+    """A TLS file of the configuration is not there."""
+
+
+class UnusableFileError(ValueError, ssl.SSLError):
+    """A TLS file of the configuration does not hold what it should."""
 
 
 def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
     """The TLS context for httpx.
 
     Raises:
-        ValueError: a file can't be read or is not PEM.
+        ValueError: a file can't be read; it is a FileNotFoundError, too, if it is not there, and an ssl.SSLError if it
+            is not PEM, as confluent_kafka raises them.
     """
     if config.verify and config.ca_location is None and config.certificate_location is None:
         return True
@@ -37,7 +44,10 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
             context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
     except OSError as error:
         files = [str(name) for name in (config.ca_location, config.certificate_location, config.key_location) if name]
-        raise ValueError(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
+        kind: type[ValueError] = ValueError
+        if isinstance(error, FileNotFoundError | ssl.SSLError):
+            kind = UnusableFileError if isinstance(error, ssl.SSLError) else MissingFileError
+        raise kind(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
     if not config.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -67,7 +77,7 @@ def closed() -> TransportError:
 
 
 class Body:
-    """The body of an answer, which has to come in time and to be of some size.
+    """The body of an answer, bounded in time and in size.
 
     Args:
         timeout_s: for the message.
@@ -80,7 +90,7 @@ class Body:
         self.data = bytearray()
 
     def add(self, chunk: bytes, now_s: float) -> None:
-        """Takes a part.
+        """Adds a part.
 
         Raises:
             httpx.ReadTimeout: it took too long.

@@ -16,17 +16,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.client.cache import SchemaCaches
-from registry.client.paging import entries
+from registry.client.paging import NO_LIMIT, entries
 from registry.client.steps import Call, Flow, Reply, send, share
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 
 T = TypeVar("T")
+PLACE: Final[Mapping[str, object]] = {"offset": 0, "limit": NO_LIMIT}
+"""Where the part of a list stands in its query; `entries` fills it in."""
 SCHEMA_NOT_FOUND = 40403
 MAX_SCHEMA_ID = 2**31 - 1
 """Ids are numbers of 32 bits with a sign in registries; for larger ones Confluent's answers as for an unknown path."""
@@ -56,8 +58,20 @@ def _given(**query: object) -> dict[str, object]:
     return {name: value for name, value in query.items() if value is not None and value is not False}
 
 
+def _flags(**query: bool) -> dict[str, str]:
+    """Flags that are always written, as confluent_kafka does it: `True` or `False`, which registries read as they do
+    `true` and `false`."""
+    return {name: str(bool(value)) for name, value in query.items()}
+
+
+def _listing(deleted: bool, deleted_only: bool, **more: object) -> dict[str, object]:
+    """The query of a list. confluent_kafka writes `deleted_only`, registries read `deletedOnly`."""
+    query: dict[str, object] = {"deleted": deleted, "deleted_only": deleted_only, **PLACE, **_given(**more)}
+    return {**query, "deletedOnly": True} if deleted_only else query
+
+
 def read(reply: Reply, make: Callable[[Any], T]) -> T:
-    """Makes a value of an answer; one that lacks what it must have is the server's error, not ours.
+    """Parses an answer; one that lacks a required member is the server's error.
 
     Raises:
         UnexpectedAnswerError: it lacks it, or is no JSON.
@@ -66,7 +80,7 @@ def read(reply: Reply, make: Callable[[Any], T]) -> T:
     try:
         return make(source)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise reply.unexpected(f"the answer lacks what it must have: {error!r}") from error
+        raise reply.unexpected(f"the answer lacks a required member: {error!r}") from error
 
 
 def _call(call: Call, make: Callable[[Any], T]) -> Flow[T]:
@@ -110,7 +124,7 @@ def _kind(source: Any) -> str:
 
 
 def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
-    """Runs a flow that changes the registry, then forgets what it made untrue.
+    """Runs a flow that changes the registry, then drops the cache entries that it made stale.
 
     Args:
         flow: the change.
@@ -127,7 +141,7 @@ def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
 
 
 def _refused(error: BaseException) -> bool:
-    """Whether an error says that nothing was changed, and that what is known is still true.
+    """Whether an error says that nothing was changed, so that cache entries stay valid.
 
     "Not found" is the answer to a deletion after that of somebody else: what is known of it is not true any more.
     """
@@ -188,7 +202,10 @@ def get_schema(
     _refuse_missing(caches, place)
     if schema_id > MAX_SCHEMA_ID:
         raise ResponseError(404, SCHEMA_NOT_FOUND, f"Schema {schema_id} not found: no schema id is that large")
-    query = _given(subject=subject_name, format=fmt, referenceFormat=reference_format)
+    # confluent_kafka writes the last one with an underscore, registries read it without.
+    query = _given(
+        subject=subject_name, format=fmt, reference_format=reference_format, referenceFormat=reference_format
+    )
 
     def fetch() -> Flow[Schema]:
         forgotten = caches.forgotten
@@ -223,14 +240,14 @@ def get_schema_types() -> Flow[list[str]]:
 def get_subjects_by_schema_id(
     schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
 ) -> Flow[list[str]]:
-    query = _given(subject=subject_name, deleted=deleted)
+    query = {**PLACE, **_given(subject=subject_name, deleted=deleted)}
     return (yield from _pages(f"/schemas/ids/{schema_id}/subjects", query, _strings, offset, limit))
 
 
 def get_schema_versions(
     schema_id: int, subject_name: str | None, deleted: bool, offset: int, limit: int
 ) -> Flow[list[SchemaVersion]]:
-    query = _given(subject=subject_name, deleted=deleted)
+    query = {**PLACE, **_given(subject=subject_name, deleted=deleted)}
     return (yield from _pages(f"/schemas/ids/{schema_id}/versions", query, _schema_versions, offset, limit))
 
 
@@ -244,7 +261,7 @@ def register_schema(
     known = caches.registered.get(key)
     if known is not None:
         return known
-    call = Call("POST", f"{_subject(subject_name)}/versions", _given(normalize=normalize_schemas), schema.to_dict())
+    call = Call("POST", f"{_subject(subject_name)}/versions", _flags(normalize=normalize_schemas), schema.to_request())
 
     def forget(sure: bool) -> None:
         caches.forget_latest(subject_name)
@@ -271,11 +288,11 @@ def lookup_schema(
     known = caches.looked_up.get(key)
     if known is not None:
         return known
-    query = _given(normalize=normalize_schemas, format=fmt, deleted=deleted)
+    query = {**_flags(normalize=normalize_schemas, deleted=deleted), **_given(format=fmt)}
 
     def look_up() -> Flow[RegisteredSchema]:
         epoch = caches.epoch
-        call = Call("POST", _subject(subject_name), query, schema.to_dict())
+        call = Call("POST", _subject(subject_name), query, schema.to_request())
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
         caches.keep(caches.looked_up, key, found, epoch)
         caches.exists(found)
@@ -290,7 +307,7 @@ def lookup_schema(
 def get_subjects(
     subject_prefix: str | None, deleted: bool, deleted_only: bool, offset: int, limit: int
 ) -> Flow[list[str]]:
-    query = _given(subjectPrefix=subject_prefix, deleted=deleted, deletedOnly=deleted_only)
+    query = _listing(deleted, deleted_only, subjectPrefix=subject_prefix)
     return (yield from _pages("/subjects", query, _strings, offset, limit))
 
 
@@ -299,7 +316,9 @@ def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> 
     return (yield from _changing(_call(call, _numbers), lambda sure: caches.forget_subject(subject_name)))
 
 
-def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None) -> Flow[RegisteredSchema]:
+def get_latest_version(
+    caches: SchemaCaches, subject_name: str, fmt: str | None, more: Mapping[str, object] | None = None
+) -> Flow[RegisteredSchema]:
     key = (subject_name, fmt)
     known = caches.latest.get(key)
     if known is not None:
@@ -307,7 +326,7 @@ def get_latest_version(caches: SchemaCaches, subject_name: str, fmt: str | None)
 
     def fetch() -> Flow[RegisteredSchema]:
         epoch = caches.epoch
-        call = Call("GET", f"{_subject(subject_name)}/versions/latest", _given(format=fmt))
+        call = Call("GET", f"{_subject(subject_name)}/versions/latest", {**(more or {}), **_given(format=fmt)})
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
         caches.keep(caches.latest, key, found, epoch)
         caches.exists(found)
@@ -323,7 +342,7 @@ def get_latest_with_metadata(
     known = caches.latest_with.get(key)
     if known is not None:
         return known
-    query = _given(key=list(metadata), value=list(metadata.values()), deleted=deleted, format=fmt)
+    query = {"deleted": deleted, **_given(format=fmt, key=list(metadata), value=list(metadata.values()))}
 
     def fetch() -> Flow[RegisteredSchema]:
         epoch = caches.epoch
@@ -340,7 +359,7 @@ def get_version(
     caches: SchemaCaches, subject_name: str, version: int | str, deleted: bool, fmt: str | None
 ) -> Flow[RegisteredSchema]:
     if version == "latest" and not deleted:
-        return (yield from get_latest_version(caches, subject_name, fmt))
+        return (yield from get_latest_version(caches, subject_name, fmt, {"deleted": False}))
     key = (subject_name, version, deleted, fmt)
     known = caches.versions.get(key)
     if known is not None:
@@ -348,7 +367,8 @@ def get_version(
 
     def fetch() -> Flow[RegisteredSchema]:
         epoch = caches.epoch
-        call = Call("GET", f"{_subject(subject_name)}/versions/{version}", _given(deleted=deleted, format=fmt))
+        query = {"deleted": deleted, **_given(format=fmt)}
+        call = Call("GET", f"{_subject(subject_name)}/versions/{version}", query)
         found: RegisteredSchema = yield from _call(call, RegisteredSchema.from_dict)
         if isinstance(version, int) and version > 0:
             caches.keep(caches.versions, key, found, epoch)
@@ -359,14 +379,14 @@ def get_version(
 
 
 def get_versions(subject_name: str, deleted: bool, deleted_only: bool, offset: int, limit: int) -> Flow[list[int]]:
-    query = _given(deleted=deleted, deletedOnly=deleted_only)
+    query = _listing(deleted, deleted_only)
     path = f"{_subject(subject_name)}/versions"
     return (yield from _pages(path, query, _numbers, offset, limit, never_empty=not deleted_only))
 
 
 def get_referenced_by(subject_name: str, version: int | str, offset: int, limit: int) -> Flow[list[int]]:
     path = f"{_subject(subject_name)}/versions/{version}/referencedby"
-    return (yield from _pages(path, {}, _numbers, offset, limit))
+    return (yield from _pages(path, PLACE, _numbers, offset, limit))
 
 
 def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
@@ -382,11 +402,16 @@ def _config_path(subject_name: str | None) -> str:
     return "/config" if subject_name is None else f"/config/{quote(subject_name, safe='')}"
 
 
-def set_compatibility(subject_name: str | None, level: str | None) -> Flow[str]:
+def set_compatibility(subject_name: str | None, level: str | None) -> Flow[dict[str, Any]]:
     if level is None:
         raise ValueError("level must be set")
     call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level)})
-    return (yield from _call(call, lambda source: _string(source.get("compatibility") or source["compatibilityLevel"])))
+    return (yield from _call(call, _level))
+
+
+def _level(source: dict[str, Any]) -> dict[str, Any]:
+    _string(source.get("compatibility") or source["compatibilityLevel"])
+    return source
 
 
 def get_compatibility(subject_name: str | None) -> Flow[str]:
@@ -399,7 +424,7 @@ def test_compatibility(
 ) -> Flow[bool]:
     """With no version the schema is tested against all versions the subject's level asks for."""
     path = f"/compatibility{_subject(subject_name)}/versions{'' if version is None else f'/{version}'}"
-    call = Call("POST", path, _given(normalize=normalize, verbose=verbose), schema.to_dict())
+    call = Call("POST", path, _flags(normalize=normalize, verbose=verbose), schema.to_request())
     return (yield from _call(call, _verdict))
 
 
@@ -439,7 +464,7 @@ def get_mode(subject_name: str | None) -> Flow[str]:
 
 
 def update_mode(subject_name: str | None, mode: str, force: bool) -> Flow[str]:
-    call = Call("PUT", _mode_path(subject_name), _given(force=force), {"mode": str(mode)})
+    call = Call("PUT", _mode_path(subject_name), _flags(force=force), {"mode": str(mode)})
     return (yield from _call(call, mode_of))
 
 
@@ -448,7 +473,7 @@ def delete_mode(subject_name: str) -> Flow[str]:
 
 
 def get_contexts(offset: int, limit: int) -> Flow[list[str]]:
-    return (yield from _pages("/contexts", {}, _strings, offset, limit))
+    return (yield from _pages("/contexts", PLACE, _strings, offset, limit))
 
 
 # --- associations
@@ -479,9 +504,8 @@ def delete_associations(
     association_types: Sequence[str] | None,
     cascade_lifecycle: bool,
 ) -> Flow[None]:
-    query = _given(
-        resourceType=resource_type, associationType=_listed(association_types), cascadeLifecycle=cascade_lifecycle
-    )
+    chosen = _given(resourceType=resource_type, associationType=_listed(association_types))
+    query = {"cascadeLifecycle": cascade_lifecycle, **chosen}
     path = f"/associations/resources/{quote(resource_id, safe='')}"
     deleting = send(Call("DELETE", path, query, repeatable=False))
     yield from _changing(deleting, lambda sure: caches.forget_subjects())

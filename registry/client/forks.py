@@ -9,8 +9,6 @@ import os
 import weakref
 from typing import Protocol
 
-__all__ = ["share_no_fork"]
-
 
 class _Forkable(Protocol):
     def _after_fork(self) -> None: ...

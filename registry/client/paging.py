@@ -14,10 +14,10 @@ from typing import TypeVar
 from registry.client.steps import Call, Flow, Reply, send
 from registry.errors import UnexpectedAnswerError
 
-__all__ = ["NO_LIMIT", "entries"]
-
 T = TypeVar("T")
 NO_LIMIT = -1
+SMALLEST_BOUND = 10
+"""A first page of fewer entries is the whole list: nobody sets a bound that is so low."""
 ROUND = 500
 """A list whose length is a multiple of this, from a registry that gives no second page, was probably cut."""
 TRIES = 4
@@ -34,13 +34,14 @@ def entries(
 ) -> Flow[list[T]]:
     """All entries of a list from `offset` on, or the first `limit` of them, in as many requests as it takes.
 
-    That a page is the last one is only known when nothing comes after it. Each page begins with the last entry of the
-    one before: where that is gone, entries were deleted meanwhile and others have moved to places that were read
-    already, so the list is read anew.
+    That a page is the last one is only known when nothing comes after it, unless it is a short first one. Each page
+    begins with the last entry of the one before: where that is gone, entries were deleted meanwhile and others have
+    moved to places that were read already, so the list is read anew.
 
     Args:
         path: where the list is.
-        query: what is asked for, without offset and limit.
+        query: what is asked for; `offset` and `limit` stand where they are in it, or else at its end if they say more
+            than that everything is wanted.
         read: the entries of an answer.
         offset: how many to pass over.
         limit: how many at the most; 0 or less for all.
@@ -66,9 +67,8 @@ def _attempt(
     again = beyond = 0
     while True:
         at = offset + len(found) - again + beyond
-        asked = {"offset": at} if at > 0 else {}
-        if limit > 0:
-            asked["limit"] = limit - len(found) + again
+        asked = {"offset": at, "limit": limit - len(found) + again if limit > 0 else NO_LIMIT}
+        asked = {name: value for name, value in asked.items() if name in query or value not in (0, NO_LIMIT)}
         reply = yield from send(Call("GET", path, {**query, **asked}))
         page = {_key(item): item for item in read(reply)}
         new = {key: item for key, item in page.items() if key not in found}
@@ -76,7 +76,8 @@ def _attempt(
             return None
         repeated = not new and len(page) > again
         found |= new
-        if not (new or repeated) or 0 < limit <= len(found):
+        whole = len(found) == len(page) < SMALLEST_BOUND
+        if not (new or repeated) or whole or 0 < limit <= len(found):
             return list(found.values())[: limit if limit > 0 else None]
         if repeated and not beyond and (yield from _ignores_offsets(path, query, read, len(found))):
             return list(found.values())
@@ -89,7 +90,7 @@ def _ignores_offsets(
     path: str, query: Mapping[str, object], read: Callable[[Reply], list[T]], count: int
 ) -> Flow[bool]:
     """Whether the registry gives entries whatever the offset; then all there are, or as many as it ever gives."""
-    reply = yield from send(Call("GET", path, {**query, "offset": FAR}))
+    reply = yield from send(Call("GET", path, {**query, "offset": FAR, "limit": NO_LIMIT}))
     if not read(reply):
         return False
     if count % ROUND == 0:

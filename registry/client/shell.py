@@ -28,13 +28,11 @@ from registry.client.operations import Operations
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError
 
-__all__ = ["Shell"]
-
 T = TypeVar("T")
 
 
 class Shell(Operations):
-    """A client but for how it waits, how callers share a look-up, and its end."""
+    """All of a client except how it waits, how callers share look-ups, and how it closes."""
 
     @abstractmethod
     def _cache_lock(self) -> AbstractContextManager[Any]:
@@ -46,7 +44,7 @@ class Shell(Operations):
 
     @abstractmethod
     def _settled(self, result: Any) -> Any:
-        """The result of a user's function, which may have to be waited for."""
+        """The result of a user's function, awaited if it is awaitable."""
 
     @abstractmethod
     def _share(self, step: Share) -> Any:

@@ -18,8 +18,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from registry.errors import UnexpectedAnswerError
 
-__all__ = ["Call", "Flow", "Invoke", "Reply", "Send", "Share", "Steps", "Unreachable", "Wait", "send", "share"]
-
 T = TypeVar("T")
 TITLE = re.compile(rb"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 PAGE_HEAD = 16_384

@@ -30,8 +30,6 @@ from registry.schemas.avro.types import (
     type_name,
 )
 
-__all__ = ["differences"]
-
 END_STEPS: Final = 8
 """Of longer paths, only so many steps at the start and at the end are shown."""
 MANY_BRANCHES = 8

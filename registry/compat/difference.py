@@ -8,8 +8,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["AvroKind", "Difference", "Roles"]
-
 
 class AvroKind(enum.StrEnum):
     """What can keep an Avro reader from reading a writer's data."""

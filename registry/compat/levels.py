@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["Level"]
-
 
 class Level(enum.StrEnum):
     """How a candidate must fit the registered schemas."""

@@ -18,8 +18,6 @@ from registry.models import Schema
 from registry.schemas.formats import Format, format_of
 from registry.schemas.references import Resolver, resolve_all
 
-__all__ = ["MODULES", "CompatibilityResult", "check", "same_group"]
-
 NEW = "the new schema"
 MODULES = {
     "AVRO": "registry.compat.avro",

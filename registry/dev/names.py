@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_CONTEXT", "EVERYWHERE", "GLOBAL_CONTEXT", "WILDCARD", "Name", "context_name"]
-
 DEFAULT_CONTEXT = "."
 GLOBAL_CONTEXT = ".__GLOBAL"
 """Settings of this context count where neither the subject nor its own context has any."""

@@ -7,47 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = [
-    "Refusal",
-    "association_frozen",
-    "association_not_found",
-    "context_not_empty",
-    "id_taken",
-    "incompatible",
-    "invalid_association",
-    "invalid_level",
-    "invalid_mode",
-    "invalid_policy",
-    "invalid_rules",
-    "invalid_schema",
-    "invalid_subject",
-    "invalid_version",
-    "malformed",
-    "no_active_version",
-    "no_route",
-    "no_subject_config",
-    "no_subject_mode",
-    "not_permitted",
-    "reference_exists",
-    "resource_associated",
-    "schema_not_found",
-    "store_failed",
-    "strong_association",
-    "subject_associated",
-    "subject_deleted",
-    "subject_not_deleted",
-    "subject_not_found",
-    "too_large",
-    "unauthorized",
-    "version_deleted",
-    "version_not_deleted",
-    "version_not_found",
-    "wrong_method",
-]
-
 
 class Refusal(Exception):
-    """The registry says no.
+    """An error answer of the registry.
 
     Attributes:
         status: HTTP status.

@@ -12,18 +12,6 @@ from typing import Any
 from registry.dev.refusal import invalid_rules, malformed
 from registry.models import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaReference
 
-__all__ = [
-    "SchemaRequest",
-    "boolean",
-    "metadata_of",
-    "number",
-    "objects",
-    "rule_set_of",
-    "schema_request",
-    "strings",
-    "text",
-]
-
 MIGRATION = frozenset({RuleMode.UPGRADE, RuleMode.DOWNGRADE, RuleMode.UPDOWN})
 LATEST = -1
 

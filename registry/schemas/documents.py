@@ -15,8 +15,6 @@ from typing import Any, Final, NoReturn
 
 from registry.limits import MAX_JSON_DEPTH
 
-__all__ = ["dumps", "loads", "quoted", "without_comments"]
-
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")

@@ -13,8 +13,6 @@ from typing import Any, Protocol, cast
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 
-__all__ = ["MODULES", "Format", "Referenced", "format_of"]
-
 MODULES = {
     "AVRO": "registry.schemas.avro.format",
     "JSON": "registry.schemas.json.format",

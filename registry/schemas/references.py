@@ -12,9 +12,6 @@ from registry.errors import InvalidSchemaError
 from registry.limits import MAX_REFERENCES
 from registry.models import Schema, SchemaReference
 
-__all__ = ["Resolver", "closure", "resolve_all"]
-
-
 Resolver = Callable[[SchemaReference], Schema]
 
 

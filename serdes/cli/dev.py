@@ -24,8 +24,6 @@ from serdes.cli.serving import advertised, busy, registry_server, wait_for_end
 if TYPE_CHECKING:
     from kafka_core.broker import EmbeddedCluster
 
-__all__ = ["dev"]
-
 KAFKA_PORT = 9092
 REGISTRY_PORT = 8081
 MAX_PORT = 65535
@@ -142,13 +140,24 @@ def _create(cluster: EmbeddedCluster, name: str, partitions: int) -> None:
 
 
 def _run(command: tuple[str, ...], bootstrap: str, url: str) -> int:
-    """The command's exit status; while it runs, Ctrl-C is its own to handle."""
+    """The command's exit status; while it runs, Ctrl-C is its own to handle, and SIGTERM goes on to it."""
     environment = {**os.environ, "KAFKA_BOOTSTRAP": bootstrap, "SCHEMA_REGISTRY_URL": url}
-    try:
-        child = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        raise Failure(f"{command[0]} can't be run: {error.strerror}") from error
-    with _sigterm(lambda *_: child.terminate()):
+    child: subprocess.Popen[bytes] | None = None
+    asked = False
+
+    def end(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        if child is not None:
+            child.terminate()
+
+    with _sigterm(end):  # from before it runs: nothing may leave it behind
+        try:
+            child = subprocess.Popen(command, env=environment)
+        except OSError as error:
+            raise Failure(f"{command[0]} can't be run: {error.strerror}") from error
+        if asked:
+            child.terminate()
         while True:
             try:
                 status = child.wait(SLICE_S)
@@ -159,7 +168,7 @@ def _run(command: tuple[str, ...], bootstrap: str, url: str) -> int:
 
 @contextlib.contextmanager
 def _sigterm(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """What a request to end (of a container, a service manager) does meanwhile."""
+    """Handles SIGTERM (of a container, a service manager) while servers run."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

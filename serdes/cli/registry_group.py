@@ -13,8 +13,6 @@ import click
 from registry.cli.shell.commands import ExampleCommand, Failure
 from serdes.cli.serving import advertised, registry_server, wait_for_end
 
-__all__ = ["registry", "serve"]
-
 PORT = 8081
 MAX_PORT = 65535
 EXAMPLES = """
@@ -97,5 +95,5 @@ def _users(path: Path) -> dict[str, str]:
             raise Failure(f"{path}, line {number}: there is a user {user!r} already")
         found[user] = password
     if not found:
-        raise Failure(f"{path} names no user: nobody could come in")
+        raise Failure(f"{path} names no user: nobody could log in")
     return found

@@ -10,8 +10,6 @@ import click
 from registry.cli.group import COMMANDS as OF_REGISTRY
 from registry.cli.shell.commands import LazyGroup
 
-__all__ = ["COMMANDS", "schema"]
-
 COMMANDS = {
     **OF_REGISTRY,
     "plan": ("serdes.cli.plan:plan", "Show how Avro payloads of one schema become columns of another."),

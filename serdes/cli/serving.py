@@ -19,11 +19,9 @@ from registry.cli.shell.commands import Failure
 if TYPE_CHECKING:
     from registry.dev import RegistryServer
 
-__all__ = ["advertised", "busy", "registry_server", "wait_for_end"]
-
 
 def busy(what: str, option: str, host: str, port: int, error: OSError) -> Failure:
-    """The sentence for an address where nobody can listen; `option` is that of the port."""
+    """The error text for an address that is in use; `option` sets the port."""
     hint = f"; {option} 0 takes a free one" if port else ""
     return Failure(f"{what} can't listen on port {port} of {host}: {error.strerror or error}{hint}")
 

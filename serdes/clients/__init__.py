@@ -6,5 +6,13 @@ from serdes.clients.consumer import (
     DeserializingConsumer,
     SerializingProducer,
 )
+from serdes.clients.share import AIODeserializingShareConsumer, DeserializingShareConsumer
 
-__all__ = ["AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer"]
+__all__ = [
+    "AIODeserializingConsumer",
+    "AIODeserializingShareConsumer",
+    "AIOSerializingProducer",
+    "DeserializingConsumer",
+    "DeserializingShareConsumer",
+    "SerializingProducer",
+]

@@ -20,6 +20,7 @@ from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
+from serdes.builders import BuiltSerdes, closing_on_error
 from serdes.clients.messages import (
     FieldDeserializers,
     FieldSerializers,
@@ -38,8 +39,6 @@ from serdes.kernels.fields import ProduceCall
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AIODeserializingConsumer", "AIOSerializingProducer", "DeserializingConsumer", "SerializingProducer"]
-
 K = TypeVar("K")
 V = TypeVar("V")
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
@@ -54,7 +53,8 @@ class SerializingProducer(Producer, Generic[K, V]):
 
     Args:
         conf: properties of the Producer, and `key.serializer`, `value.serializer`: `function(obj, ctx) -> bytes`;
-            without one, keys (or values) are bytes or str as the Producer takes them.
+            without one, keys (or values) are bytes or str as the Producer takes them. `key.serializer.builder` and
+            `value.serializer.builder` (serdes.builders) make them instead; what they make is closed with this.
 
     Raises:
         ConfigError: as the Producer.
@@ -62,12 +62,22 @@ class SerializingProducer(Producer, Generic[K, V]):
     """
 
     def __init__(self, conf: Mapping[str, object]) -> None:
-        rest, key, value = take_functions(conf, SERIALIZERS)
-        self._serializers = FieldSerializers(key, value)
-        super().__init__(rest)
+        self._built = BuiltSerdes(conf, SERIALIZERS)
+        with closing_on_error(self._built):
+            rest, key, value = take_functions(self._built.conf, SERIALIZERS)
+            self._serializers = FieldSerializers(key, value)
+            super().__init__(rest)
+        self._built.tell_cluster_of(self)
         # As in `Producer`: no Python frame per record, unless a subclass has its own way or the call may wait.
         if not self._max_block_s and type(self).produce is SerializingProducer.produce:
             self.__dict__["produce"] = ProduceCall(self._serializers.writer, self._accumulator.produce)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """As `Producer.close`; closes what builders made, too."""
+        try:
+            return super().close(timeout)
+        finally:
+            self._built.close()
 
     def produce(  # type: ignore[override]  # the reference API has the key before the value here
         self,
@@ -155,9 +165,18 @@ class AIOSerializingProducer(AIOProducer, Generic[K, V]):
     """
 
     def __init__(self, conf: Mapping[str, object]) -> None:
-        rest, key, value = take_functions(conf, SERIALIZERS)
-        self._serializers = FieldSerializers(key, value)
-        super().__init__(rest)
+        self._built = BuiltSerdes(conf, SERIALIZERS)
+        with closing_on_error(self._built):
+            rest, key, value = take_functions(self._built.conf, SERIALIZERS)
+            self._serializers = FieldSerializers(key, value)
+            super().__init__(rest)
+
+    async def close(self, timeout: float | None = None) -> None:
+        """As `AIOProducer.close`; closes what builders made, too."""
+        try:
+            await super().close(timeout)
+        finally:
+            await self._built.aclose()
 
     async def produce(  # type: ignore[override]  # the reference API has the key before the value here
         self,
@@ -214,15 +233,20 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
     """
 
     def __init__(self, conf: Mapping[str, object]) -> None:
-        rest, key, value = take_functions(conf, DESERIALIZERS)
-        rest, self._policy = PoisonPolicy.take(rest)
+        self._built = built = BuiltSerdes(conf, DESERIALIZERS)
+        with closing_on_error(built):
+            rest, key, value = take_functions(built.conf, DESERIALIZERS)
+            rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
         self._reader = self._deserializers.reader
         self._take_one = self._reader.take
-        super().__init__({**rest, AUTO_STORE: False})
+        self._skips = self._policy.skips
+        with closing_on_error(built):
+            super().__init__({**rest, AUTO_STORE: False})
+        built.tell_cluster_of(self)
         self._store = self._core.positions.store_behind if self._stores else None
 
     def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
@@ -233,22 +257,23 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             ConsumeError: the client has something to tell, e.g. the end of a partition.
             StateError: closed, or used in a forked child.
         """
-        waits = timeout is not None and timeout >= 0 and self._policy.skips  # else the first message is the last, too
-        deadline = time.monotonic() + timeout if waits and timeout is not None else None
+        deadline = None  # unless messages are passed over, the first is the last, too
+        if self._skips and timeout is not None and timeout >= 0:
+            deadline = time.monotonic() + timeout
         while True:
             if self._held:
                 raise self._held.popleft()
             message: Any = Consumer.poll(self, timeout)  # `super()` costs a tenth of all that is done here
             if message is None:
                 return None
-            failed = None
             try:
                 kept = self._take_one(message, self._store)
+                if kept:
+                    return message  # type: ignore[no-any-return]
                 if kept is not None:
-                    if not kept:
-                        log.debug("offset not stored: %s is not assigned any more", message)
-                    found: TypedMessage[K, V] = message
-                    return found
+                    log.debug("offset not stored: %s is not assigned any more", message)
+                    return message  # type: ignore[no-any-return]
+                failed = None
             except FieldError as error:
                 failed = error
             except BaseException:  # Ctrl-C: the next poll gives it again
@@ -354,10 +379,13 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             raise KafkaException(failures[0])
 
     def close(self) -> None:
-        """As `Consumer.close`; closes the producer of dead letters too."""
-        super().close()
-        if self._letters is not None:
-            self._letters.close()
+        """As `Consumer.close`; closes the producer of dead letters and what builders made, too."""
+        try:
+            super().close()
+            if self._letters is not None:
+                self._letters.close()
+        finally:
+            self._built.close()
 
 
 class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
@@ -373,14 +401,17 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
     """
 
     def __init__(self, conf: Mapping[str, object]) -> None:
-        rest, key, value = take_functions(conf, DESERIALIZERS)
-        rest, self._policy = PoisonPolicy.take(rest)
+        self._built = built = BuiltSerdes(conf, DESERIALIZERS)
+        with closing_on_error(built):
+            rest, key, value = take_functions(built.conf, DESERIALIZERS)
+            rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()
         self._stores = _stores_itself(rest)
         self._reader = self._deserializers.reader
-        super().__init__({**rest, AUTO_STORE: False})
+        with closing_on_error(built):
+            super().__init__({**rest, AUTO_STORE: False})
         self._store = self._core.positions.store_behind
 
     async def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
@@ -477,10 +508,13 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
             raise KafkaException(reason) from late
 
     async def close(self) -> None:
-        """As `AIOConsumer.close`; closes the producer of dead letters too."""
-        await super().close()
-        if self._letters is not None:
-            await self._letters.close()
+        """As `AIOConsumer.close`; closes the producer of dead letters and what builders made, too."""
+        try:
+            await super().close()
+            if self._letters is not None:
+                await self._letters.close()
+        finally:
+            await self._built.aclose()
 
 
 def _stores_itself(conf: Mapping[str, object]) -> bool:

@@ -24,7 +24,7 @@ from serdes.errors import (
     ValueDeserializationError,
     ValueSerializationError,
 )
-from serdes.kernels.fields import ANY, KNOWN, NONE, PLAIN, FieldReader, FieldWriter, last_of_each
+from serdes.kernels.fields import ANY, KNOWN, NONE, PLAIN, TEXT, FieldReader, FieldWriter, last_of_each
 
 __all__ = [
     "FieldDeserializers",
@@ -137,13 +137,19 @@ async def settle_async(relay: Relay[T]) -> T:
         return value
 
 
-def _way(function: Any) -> int:
-    """How a function may be called: one of the constants of `serdes.kernels.fields`."""
+def _way(function: Any, text: type[simple.StringSerializer | simple.StringDeserializer]) -> int:
+    """How a function may be called: one of the constants of `serdes.kernels.fields`.
+
+    Args:
+        text: whose calls need not be made for UTF-8, as their codec is now.
+    """
     if function is None:
         return NONE
     owner = next(kind for kind in type(function).__mro__ if "__call__" in vars(kind))
     if vars(owner).get("short_way") is True:
         return KNOWN
+    if owner is text and function.codec == "utf-8":
+        return TEXT
     return PLAIN if owner.__module__ == simple.__name__ else ANY
 
 
@@ -158,7 +164,8 @@ class FieldSerializers:
         self._key = key
         self._value = value
         errors = (KeySerializationError, ValueSerializationError)
-        self.writer = FieldWriter((key, value), (_way(key), _way(value)), SerializationContext, FIELDS, errors)
+        ways = _way(key, simple.StringSerializer), _way(value, simple.StringSerializer)
+        self.writer = FieldWriter((key, value), ways, SerializationContext, FIELDS, errors)
         self.write = self.writer.write
 
     async def write_async(self, topic: str, key: Any, value: Any, headers: Any) -> tuple[Any, Any, Any]:
@@ -199,7 +206,8 @@ class FieldDeserializers:
         self._key = key
         self._value = value
         errors = (KeyDeserializationError, ValueDeserializationError)
-        self.reader = FieldReader((key, value), (_way(key), _way(value)), SerializationContext, FIELDS, errors)
+        ways = _way(key, simple.StringDeserializer), _way(value, simple.StringDeserializer)
+        self.reader = FieldReader((key, value), ways, SerializationContext, FIELDS, errors)
         self.read = self.reader.read
 
     async def read_async(self, message: Message) -> None:
@@ -228,14 +236,14 @@ class FieldDeserializers:
 
 
 class Client(Protocol):
-    """What `taking` does with a consumer; each gives a result, or an awaitable of it."""
+    """The consumer as `taking` uses it; each method returns a result, or an awaitable of it."""
 
     def go_back(self, place: TopicPartition) -> Any:
-        """Sets the position; a partition that is gone is nobody's fault."""
+        """Sets the position; a partition that was revoked is passed over."""
         ...
 
     def keep(self, places: list[TopicPartition]) -> Any:
-        """Stores offsets; partitions that are gone are nobody's fault."""
+        """Stores offsets; partitions that were revoked are passed over."""
         ...
 
     def set_aside(self, letter: Letter) -> Any:
@@ -375,16 +383,16 @@ class PolledMessages:
 
     @property
     def seeks(self) -> list[TopicPartition]:
-        """Where positions have to go back to."""
+        """The positions to seek back to."""
         return list(self._seeks.values())
 
     @property
     def stores(self) -> list[TopicPartition]:
-        """The offsets behind what is handed out, to be committed some day."""
+        """The offsets behind the messages that are handed out, to be stored."""
         return list(self._stores.values())
 
     def verdict(self) -> tuple[Exception | None, list[ConsumeError]]:
-        """What is to be raised now (only if nothing is handed out), and the events to be raised later.
+        """The error to raise now (only if nothing is handed out), and the events to raise later.
 
         A poison that is not raised now needs no keeping: it comes again.
         """

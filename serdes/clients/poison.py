@@ -13,8 +13,6 @@ from typing import Any, Final
 from kafka_core.kernels import Message
 from serdes.errors import FieldError
 
-__all__ = ["Letter", "PoisonPolicy"]
-
 KEYS: Final = ("poison.policy", "on.poison", "dead.letter.topic", "dead.letter.conf")
 CONSUMER_ONLY: Final = ("group.", "auto.", "enable.", "fetch.", "max.poll.", "session.", "heartbeat.", "partition.")
 CONSUMER_WORDS: Final = ("isolation.level", "check.crcs", "queued.", "consume.", "topic.", "offset.", "rebalance_cb")
@@ -104,7 +102,7 @@ DELIVERY: Final[Mapping[str, object]] = {"acks": "all", "enable.idempotence": Tr
 
 
 def _shared(conf: Mapping[str, object]) -> dict[str, object]:
-    """The properties a producer may have too: brokers and security."""
+    """The properties that the producer of dead letters shares: brokers and security."""
     return {key: value for key, value in conf.items() if not key.startswith((*CONSUMER_ONLY, *CONSUMER_WORDS))}
 
 

@@ -1,4 +1,4 @@
-"""Framed values to Arrow columns and back, with an error for each row that can't be.
+"""Framed values to Arrow columns and back, with an error for each row that can't be converted.
 
 Needs pyarrow (the extra `arrow`).
 """

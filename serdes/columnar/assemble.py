@@ -14,8 +14,6 @@ import pyarrow as pa
 from serdes.columnar.frames import Frames
 from serdes.errors import SerializationError
 
-__all__ = ["array_of", "errors_of", "row_error"]
-
 
 def array_of(builders: Any, kind: pa.DataType) -> pa.Array:
     """The array that builders hold; they are spent afterwards.
@@ -28,6 +26,16 @@ def array_of(builders: Any, kind: pa.DataType) -> pa.Array:
         MemoryError: there is no memory for it.
     """
     return pa.Array._import_from_c(builders.finish(), kind)
+
+
+def binary_of(data: Any, offsets: Any, validity: Any, rows: int, nulls: int, large: bool) -> pa.Array:
+    """The frames that a kernel wrote, of `serdes.kernels.native.arrays.Block`s; offsets have 64 bits if `large`."""
+    kind = pa.large_binary() if large else pa.binary()
+    return pa.Array.from_buffers(kind, rows, [_buffer(validity), _buffer(offsets), _buffer(data)], nulls)
+
+
+def _buffer(block: Any) -> pa.Buffer | None:
+    return None if block is None else pa.foreign_buffer(block.address, block.size, block)
 
 
 def errors_of(rows: int, errors: Mapping[int, str]) -> pa.StringArray:

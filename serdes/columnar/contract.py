@@ -13,15 +13,6 @@ import pyarrow as pa
 
 from serdes.columnar.frames import Frames
 
-__all__ = [
-    "MAX_ROW_BYTES",
-    "ColumnFormat",
-    "ColumnOptions",
-    "DecodeResult",
-    "EncodeResult",
-    "FrameEncoder",
-]
-
 MAX_ROW_BYTES: Final = 128 * 2**20
 
 

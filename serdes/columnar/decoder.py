@@ -148,6 +148,10 @@ class ColumnarDecoder:
         self._format = column_format(reader_schema.schema_type or "AVRO", impl)
         self._reader = self._format.load(reader_schema, resolve_reference)
         self.arrow_type: pa.StructType = self._format.arrow_type(self._reader, self._options)
+        for path in self._options.columns or ():
+            if any(path.startswith(f"{other}.") for other in self._options.columns or ()):
+                # The shorter path takes everything below it, so nobody has looked whether this one is there.
+                self._format.arrow_type(self._reader, dataclasses.replace(self._options, columns=(path,)))
         self._plans: dict[int | bytes, Any] = {}
 
     def decode(self, frames: pa.Array | pa.ChunkedArray, ids: pa.Array | pa.ChunkedArray | None = None) -> DecodeResult:

@@ -18,8 +18,6 @@ from serdes.errors import SerializationError
 from serdes.formats.avro.codec import load as load_avro
 from serdes.frames.framing import frame_prefix
 
-__all__ = ["ColumnarEncoder", "writing_rules"]
-
 WRITING: Final = (None, RuleMode.WRITE, RuleMode.WRITEREAD)
 MakeEncoder: TypeAlias = Callable[[pa.DataType, bytes, int], FrameEncoder]
 """Arrow type, prefix, longest frame → encoder."""

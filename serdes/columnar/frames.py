@@ -13,8 +13,6 @@ import pyarrow as pa
 from serdes.kernels import IMPL
 from serdes.kernels.pure.frames import Frames as PureFrames
 
-__all__ = ["Frames", "frames_of", "native_frames", "pure_frames"]
-
 MOST_ID = 2**32
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["Layout", "layout_of"]
-
 NULLS, FIXED, BITS, BINARY, LIST, STRUCT, UNION = range(7)
 SHAPES: Final = ("nulls", "fixed", "bits", "binary", "list", "struct", "union")
 MONTHS_DAYS_NANOS: Final = 16

@@ -9,8 +9,6 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-__all__ = ["octets_of", "ranges_of"]
-
 
 def ranges_of(array: pa.Array) -> list[tuple[int, int]]:
     """Start and end of each list among all items (`values`; `keys` and `items` of a map); any for a null one."""

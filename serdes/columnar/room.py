@@ -1,4 +1,4 @@
-"""What a row takes in columns: the bound of `max_row_bytes`, for decoders that make objects first.
+"""The size of a row in columns: the bound `max_row_bytes`, for decoders that make objects first.
 
 Must not know of formats. Kernels count the same while they read; what they count for a cell may differ by some bytes.
 """
@@ -11,8 +11,6 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from serdes.columnar.layout import BINARY, LIST, STRUCT, UNION, Layout, layout_of
-
-__all__ = ["CELL_BYTES", "Room", "item_bytes"]
 
 CELL_BYTES: Final = 5
 """What a cell takes beside its value, at most: an offset and its bit."""
@@ -43,7 +41,7 @@ class Room:
         )
 
     def holds(self, value: Any, items: int) -> bool:
-        """Whether a row takes no more than it may.
+        """Whether a row stays within the bound.
 
         Args:
             value: as pyarrow takes it for the type.

@@ -10,11 +10,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from kserdes_config.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
-from serdes.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["AwsKmsClient", "AwsKmsDriver"]
 
 PREFIX: Final = "aws-kms://"
 SESSION_NAME: Final = "kserdes-encrypt"

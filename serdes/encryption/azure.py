@@ -14,11 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from kserdes_config.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
-from serdes.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["AzureKmsClient", "AzureKmsDriver"]
 
 PREFIX: Final = "azure-kms://"
 VERSION_SAVE: Final = "encrypt.azure.key.version.save"

@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 from typing import Final, Protocol
 
+from kserdes_config.extras import needed
 from registry.dek_models import DekAlgorithm
-from serdes.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["Cryptor"]
 
 NONCE_BYTES: Final = 12
 KEY_BYTES: Final = {DekAlgorithm.AES128_GCM: 16, DekAlgorithm.AES256_GCM: 32, DekAlgorithm.AES256_SIV: 64}

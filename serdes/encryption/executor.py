@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from registry import RuleMode
 from registry.client.dek import DekRegistryClient
@@ -21,8 +21,6 @@ from serdes.encryption.keys import KeyRing, KeySettings
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, FieldType, RuleContext, RuleError
 from serdes.rules.model import RuleExecutor as RuleExecutorBase
 
-__all__ = ["EncryptionExecutor", "FieldEncryptionExecutor"]
-
 _VERSION: Final = Struct(">BI")
 
 
@@ -30,15 +28,23 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+class Clock:
+    """What says how late it is; for tests of keys that rotate."""
+
+    def now(self) -> int:
+        """Milliseconds since 1970-01-01 UTC."""
+        return _now_ms()
+
+
 class EncryptionExecutor(RuleExecutorBase):
     """Encrypts whole payloads: rule type `ENCRYPT_PAYLOAD`.
 
     Args:
-        now_ms: the time, milliseconds since 1970-01-01 UTC; for the age of data keys.
+        now_ms: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
     """
 
-    def __init__(self, now_ms: Callable[[], int] = _now_ms) -> None:
-        self._now_ms = now_ms
+    def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
+        self._now_ms = now_ms if callable(now_ms) else now_ms.now
         self._lock = threading.Lock()
         self._client_conf: dict[str, Any] | None = None
         self._rule_conf: dict[str, Any] = {}
@@ -115,9 +121,16 @@ class EncryptionExecutor(RuleExecutorBase):
     @classmethod
     def register(cls) -> None:
         """As confluent_kafka has it; here the executor is found without."""
+        cls.register_with_clock(Clock())
+
+    @classmethod
+    def register_with_clock(cls, clock: Clock) -> Self:
+        """Adds one that has the time from this clock to the global registry."""
         from serdes.rules.registry import RuleRegistry
 
-        RuleRegistry.register_rule_executor(cls())
+        made = cls(clock)
+        RuleRegistry.register_rule_executor(made)
+        return made
 
     def _encrypt(self, ctx: RuleContext, settings: KeySettings, cryptor: Cryptor, plain: bytes) -> bytes:
         dek, key = self._keys().dek(ctx, settings, None)
@@ -152,10 +165,10 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
     """Encrypts the tagged fields of a value: rule type `ENCRYPT`.
 
     Args:
-        now_ms: the time, milliseconds since 1970-01-01 UTC; for the age of data keys.
+        now_ms: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
     """
 
-    def __init__(self, now_ms: Callable[[], int] = _now_ms) -> None:
+    def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
         self._payloads = EncryptionExecutor(now_ms)
 
     def type(self) -> str:
@@ -182,9 +195,16 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
     @classmethod
     def register(cls) -> None:
         """As confluent_kafka has it; here the executor is found without."""
+        cls.register_with_clock(Clock())
+
+    @classmethod
+    def register_with_clock(cls, clock: Clock) -> Self:
+        """Adds one that has the time from this clock to the global registry."""
         from serdes.rules.registry import RuleRegistry
 
-        RuleRegistry.register_rule_executor(cls())
+        made = cls(clock)
+        RuleRegistry.register_rule_executor(made)
+        return made
 
 
 def _is_of(kind: FieldType, value: Any) -> bool:

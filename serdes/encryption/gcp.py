@@ -10,11 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from kserdes_config.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
-from serdes.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["GcpKmsClient", "GcpKmsDriver"]
 
 PREFIX: Final = "gcp-kms://"
 NAME = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+\Z")

@@ -1,4 +1,4 @@
-"""Which data key a value is encrypted with: found, made, decrypted, rotated.
+"""Finds, creates, decrypts and rotates the data keys that values are encrypted with.
 
 Must not know of fields. Source: the behaviour of confluent_kafka's encryption rules: `encrypt.kek.name`,
 `encrypt.kms.type`, `encrypt.kms.key.id`, `encrypt.dek.algorithm`, `encrypt.dek.expiry.days`,
@@ -23,8 +23,6 @@ from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.cryptor import Cryptor
 from serdes.encryption.kms import KmsClient, kms_driver
 from serdes.rules.model import RuleContext, RuleError
-
-__all__ = ["KeyRing", "KeySettings"]
 
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
@@ -246,10 +244,28 @@ class KeyRing:
         with self._lock:
             service = self._services.get(known)
         if service is None:
-            service = kms_driver(key_url).new_kms_client(conf, key_url)
+            made = kms_driver(key_url).new_kms_client(conf, key_url)
+            service = made if hasattr(made, "encrypt") else TinkKmsClient(made, key_url)
             with self._lock:  # of two that were made at once the first stays
                 service = self._services.setdefault(known, service)
         return service
+
+
+class TinkKmsClient:
+    """A client in the form that confluent_kafka's drivers give (tink's `KmsClient`), as one of ours."""
+
+    def __init__(self, client: Any, key_url: str) -> None:
+        self._aead = client.get_aead(key_url)
+
+    def encrypt(self, plaintext: bytes) -> bytes:
+        """Encrypts a data key."""
+        encrypted: bytes = self._aead.encrypt(plaintext, b"")
+        return encrypted
+
+    def decrypt(self, ciphertext: bytes) -> bytes:
+        """Decrypts a data key."""
+        decrypted: bytes = self._aead.decrypt(ciphertext, b"")
+        return decrypted
 
 
 def context_of(subject: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Key management services: what encrypts the data keys. One small interface, a driver for each service.
+"""Key management services, which encrypt the data keys: one small interface, a driver for each service.
 
 Must not know of data keys or rules. A key is named by a URL, `<type>://<key id>`; the prefixes are confluent_kafka's.
 """
@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from serdes.rules.model import RuleError
-
-__all__ = ["KmsClient", "KmsDriver", "kms_driver", "register_kms_driver", "reset_kms_drivers"]
 
 BUILT_IN: Final = {
     "local-kms://": ("serdes.encryption.local", "LocalKmsDriver"),
@@ -74,7 +72,7 @@ def register_kms_driver(driver: KmsDriver) -> None:
 
 
 def reset_kms_drivers() -> None:
-    """Forgets the drivers that were added."""
+    """Removes the drivers that were added."""
     with _lock:
         _registered.clear()
 

@@ -17,8 +17,6 @@ from serdes.encryption.cryptor import Cryptor, write_key
 from serdes.encryption.kms import KmsClient, register_kms_driver
 from serdes.rules.model import RuleError
 
-__all__ = ["LocalKmsClient", "LocalKmsDriver"]
-
 PREFIX: Final = "local-kms://"
 SECRET: Final = "secret"
 ENVIRONMENT: Final = "LOCAL_SECRET"

@@ -13,11 +13,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from kserdes_config.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
-from serdes.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["HcVaultKmsClient", "HcVaultKmsDriver"]
 
 PREFIX: Final = "hcvault://"
 KEY_PATH = re.compile(r"/?(?P<mount>[^/]+(?:/[^/]+)*)/keys/(?P<name>[^/]+)\Z")

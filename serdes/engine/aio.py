@@ -12,13 +12,12 @@ from typing import Any, Self
 from serdes.context import SerializationContext
 from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.drivers import drive_async
+from serdes.engine.owning import AsyncOwner
 from serdes.engine.serializer import SerializerEngine
 from serdes.kernels import FrameDecoders, ValueEncoders
 
-__all__ = ["AsyncDeserializer", "AsyncSerializer"]
 
-
-class AsyncSerializer(ValueEncoders):
+class AsyncSerializer(AsyncOwner, ValueEncoders):
     """Serializes for tasks of one event loop.
 
     Args:
@@ -29,6 +28,8 @@ class AsyncSerializer(ValueEncoders):
     """
 
     short_way = True
+
+    _engine: SerializerEngine
 
     def __init__(self, engine: SerializerEngine) -> None:
         super().__init__(engine.cache.store)
@@ -42,14 +43,6 @@ class AsyncSerializer(ValueEncoders):
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         self._engine.set_cluster_id_resolver(resolver)
-
-    def close(self) -> None:
-        """Closes what rules made; the registry client stays open. May be called again."""
-        self._engine.close()
-
-    async def aclose(self) -> None:
-        """As `close`."""
-        self._engine.close()
 
     async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serializes one value; None stays None.
@@ -69,7 +62,7 @@ class AsyncSerializer(ValueEncoders):
             raise
 
 
-class AsyncDeserializer(FrameDecoders):
+class AsyncDeserializer(AsyncOwner, FrameDecoders):
     """Deserializes for tasks of one event loop.
 
     Args:
@@ -80,6 +73,8 @@ class AsyncDeserializer(FrameDecoders):
     """
 
     short_way = True
+
+    _engine: DeserializerEngine
 
     def __init__(self, engine: DeserializerEngine) -> None:
         super().__init__(engine.cache.store, engine.start_bytes)
@@ -93,14 +88,6 @@ class AsyncDeserializer(FrameDecoders):
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         self._engine.set_cluster_id_resolver(resolver)
-
-    def close(self) -> None:
-        """Closes what rules made; the registry client stays open. May be called again."""
-        self._engine.close()
-
-    async def aclose(self) -> None:
-        """As `close`."""
-        self._engine.close()
 
     async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserializes one frame; None stays None.

@@ -11,18 +11,19 @@ from typing import Any
 from serdes.context import SerializationContext
 from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.drivers import drive
+from serdes.engine.owning import Owner
 from serdes.engine.serializer import SerializerEngine
 from serdes.kernels import ReadCall, WriteCall
 
-__all__ = ["BlockingDeserializer", "BlockingSerializer"]
 
-
-class BlockingSerializer(WriteCall):
+class BlockingSerializer(Owner, WriteCall):
     """Serializes on the caller's thread. Threads may share one.
 
     Args:
         engine: does what is not done by an encoder alone.
     """
+
+    _engine: SerializerEngine
 
     def __init__(self, engine: SerializerEngine) -> None:
         super().__init__(engine.cache.store)
@@ -32,10 +33,6 @@ class BlockingSerializer(WriteCall):
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         self._engine.set_cluster_id_resolver(resolver)
 
-    def close(self) -> None:
-        """Closes what rules made; the registry client stays open. May be called again."""
-        self._engine.close()
-
     def _long_way(self, obj: Any, ctx: SerializationContext | None) -> bytes:
         return drive(self._engine.client, self._engine.serialize(obj, ctx))
 
@@ -43,12 +40,14 @@ class BlockingSerializer(WriteCall):
         self._engine.blame(error, ctx)
 
 
-class BlockingDeserializer(ReadCall):
+class BlockingDeserializer(Owner, ReadCall):
     """Deserializes on the caller's thread. Threads may share one.
 
     Args:
         engine: does what is not done by a decoder alone.
     """
+
+    _engine: DeserializerEngine
 
     def __init__(self, engine: DeserializerEngine) -> None:
         super().__init__(engine.cache.store, engine.start_bytes)
@@ -57,10 +56,6 @@ class BlockingDeserializer(ReadCall):
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         self._engine.set_cluster_id_resolver(resolver)
-
-    def close(self) -> None:
-        """Closes what rules made; the registry client stays open. May be called again."""
-        self._engine.close()
 
     def _long_way(self, value: Any, ctx: SerializationContext | None) -> Any:
         return drive(self._engine.client, self._engine.deserialize(value, ctx))

@@ -12,8 +12,6 @@ from serdes.context import SerializationContext, place
 from serdes.engine.plan import ReadPlan, WritePlan
 from serdes.kernels import PlanStore
 
-__all__ = ["PlanCache", "PlanKey", "now_s"]
-
 P = TypeVar("P", WritePlan, ReadPlan)
 
 

@@ -22,12 +22,10 @@ from serdes.frames.framing import GUID_BYTES, PREFIX_BYTES, unpack_indexes
 from serdes.frames.schema_id import SchemaId, dual_schema_id_deserializer, header_of, prefix_schema_id_deserializer
 from serdes.options import ReadOptions, check_callable
 from serdes.rules.contracts import RuleContracts
-from serdes.rules.registry import RuleRegistry
 
 if TYPE_CHECKING:
     from registry.client.cache import Forgotten
-
-__all__ = ["DeserializerEngine"]
+    from serdes.rules.registry import RuleRegistry
 
 
 class DeserializerEngine:

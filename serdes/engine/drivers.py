@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 from serdes.asks import Inquiry, SchemaSource
 
-__all__ = ["drive", "drive_async"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from typing import Any
 from serdes.context import SerializationContext, place
 from serdes.errors import SerializationError, foreign
 
-__all__ = ["blame", "converted"]
-
 
 def blame(what: str, error: Exception, ctx: SerializationContext | None, schema_id: int | None = None) -> None:
     """Tells an error where it happened.

@@ -18,12 +18,10 @@ from serdes.engine.plan import WritePlan, WritePlanner, default_strategy, latest
 from serdes.formats.protocol import SchemaFormat
 from serdes.options import WriteOptions, check_callable
 from serdes.rules.contracts import RuleContracts
-from serdes.rules.registry import RuleRegistry
 
 if TYPE_CHECKING:
     from registry.client.cache import Forgotten
-
-__all__ = ["SerializerEngine"]
+    from serdes.rules.registry import RuleRegistry
 
 
 class SerializerEngine:

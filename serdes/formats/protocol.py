@@ -14,8 +14,6 @@ from serdes.asks import Inquiry
 from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
-__all__ = ["Contracts", "Decode", "Encode", "Objects", "ReadHooks", "Referenced", "SchemaFormat", "WriteHooks"]
-
 Encode: TypeAlias = Callable[[Any], bytes]
 """Value → what was asked to be put in front, and the payload."""
 Decode: TypeAlias = Callable[[bytes], Any]

@@ -13,17 +13,6 @@ from typing import Final
 
 from serdes.errors import SerializationError
 
-__all__ = [
-    "GUID_BYTES",
-    "MAGIC",
-    "PREFIX_BYTES",
-    "frame_prefix",
-    "pack_indexes",
-    "prefix_size",
-    "schema_id_of",
-    "unpack_indexes",
-]
-
 MAGIC: Final = 0
 GUID_MAGIC: Final = 1
 PREFIX_BYTES: Final = 5

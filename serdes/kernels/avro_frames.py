@@ -14,7 +14,7 @@ from serdes.kernels import IMPL
 if TYPE_CHECKING:
     from serdes.kernels.native import avro_frames as kernel
 
-__all__ = ["Fault", "Op", "Source", "native_program"]
+__all__ = ["Fault", "Op", "native_program"]
 
 
 class Op(enum.IntEnum):
@@ -40,30 +40,6 @@ class Op(enum.IntEnum):
     MEMBERS = 17
     VARIANT = 18
     DICTIONARY = 19
-
-
-class Source(enum.IntEnum):
-    """How Arrow holds a value: numbers, then octets, then lists, then the offsets of unions."""
-
-    I8 = 0
-    I16 = 1
-    I32 = 2
-    I64 = 3
-    U8 = 4
-    U16 = 5
-    U32 = 6
-    U64 = 7
-    F16 = 8
-    F32 = 9
-    F64 = 10
-    OFFSETS_32 = 11
-    OFFSETS_64 = 12
-    VIEW = 13
-    WIDTH = 14
-    VIEWS_32 = 15
-    VIEWS_64 = 16
-    SPARSE = 17
-    DENSE = 18
 
 
 class Fault(enum.IntEnum):

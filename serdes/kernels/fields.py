@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from serdes.kernels import IMPL
 
-__all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
+__all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "TEXT", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
 
 if TYPE_CHECKING or IMPL == "pure":
     from serdes.kernels.pure.fields import (
@@ -17,6 +17,7 @@ if TYPE_CHECKING or IMPL == "pure":
         KNOWN,
         NONE,
         PLAIN,
+        TEXT,
         FieldReader,
         FieldWriter,
         ProduceCall,

@@ -20,8 +20,6 @@ from serdes.legacy.registry_client import CachedSchemaRegistryClient
 from serdes.legacy.schemas import ClientError, KeySerializerError, SerializerError, ValueSerializerError, as_schema
 from serdes.subject import topic_subject_name_strategy
 
-__all__ = ["AvroConsumer", "AvroProducer"]
-
 PREFIX = "schema.registry."
 BY_TOPIC = {"subject.name.strategy": topic_subject_name_strategy}
 

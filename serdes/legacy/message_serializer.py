@@ -15,8 +15,6 @@ from serdes.legacy.registry_client import CachedSchemaRegistryClient
 from serdes.legacy.schemas import KeySerializerError, SerializerError, ValueSerializerError, as_schema
 from serdes.subject import topic_subject_name_strategy
 
-__all__ = ["MessageSerializer"]
-
 BY_TOPIC = {"subject.name.strategy": topic_subject_name_strategy}
 NO_TOPIC = "unknown"
 """Stands for the topic where a schema is named by its id: the subject that follows from it is never asked for."""

@@ -13,8 +13,6 @@ from typing import Any, Final, Self, TypeVar
 from registry import RegisteredSchema, Schema, SchemaRegistryClient, SchemaRegistryError, TransportError
 from serdes.legacy.schemas import ClientError, as_schema
 
-__all__ = ["CachedSchemaRegistryClient"]
-
 T = TypeVar("T")
 
 logger: Final = logging.getLogger("serdes.legacy")
@@ -160,7 +158,8 @@ class CachedSchemaRegistryClient:
         """
         if level not in LEVELS:
             raise ClientError(f"Invalid level specified: {level}")
-        return told("Unable to update level", lambda: self.client.set_compatibility(subject, level))
+        answer = told("Unable to update level", lambda: self.client.set_compatibility(subject, level))
+        return str(answer.get("compatibility", level))
 
     def get_compatibility(self, subject: str | None = None) -> str:
         """The level of a subject, or of all that have none of their own. Raises ClientError."""

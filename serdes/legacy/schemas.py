@@ -11,16 +11,6 @@ from typing import Any, TextIO
 from registry import Schema
 from serdes.errors import SerializationError
 
-__all__ = [
-    "ClientError",
-    "KeySerializerError",
-    "SerializerError",
-    "ValueSerializerError",
-    "as_schema",
-    "load",
-    "loads",
-]
-
 
 class ClientError(Exception):
     """A call that makes no sense, a schema that is not one, or a registry that refuses.

@@ -14,8 +14,6 @@ from serdes.models.avro_reading import object_reader
 from serdes.models.avro_writing import object_writer
 from serdes.models.objects import avro_builder, avro_dumper, names_needed
 
-__all__ = ["Model"]
-
 
 class Model:
     """A class; see `serdes.formats.avro.codec.AvroModel`.

@@ -32,8 +32,6 @@ from serdes.models.members import members, name_of, union_parts, unwrapped
 from serdes.models.objects import ARRAYS, MAPS, builder_of, length_of, symbols
 from serdes.models.shapes import shape_of
 
-__all__ = ["object_reader"]
-
 
 def object_reader(writer: AvroType, reader: AvroType, kind: Any) -> Reader:
     """The node that reads what was written with one type, as another, into objects of a class."""

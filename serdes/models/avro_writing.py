@@ -34,8 +34,6 @@ from serdes.models.members import Member, is_typed_dict, members, name_of, union
 from serdes.models.objects import ARRAYS, MAPS, dumper_of, symbols
 from serdes.models.shapes import shape_of
 
-__all__ = ["object_writer"]
-
 LEAVES: Final = (bool, int, float, str, bytes, Decimal, uuid.UUID)
 MOMENTS: Final = {
     datetime.datetime: tuple(INSTANTS)[:2],

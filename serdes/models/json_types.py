@@ -14,8 +14,6 @@ from typing import Any
 from serdes.errors import SerializationError, foreign
 from serdes.models.objects import class_guard
 
-__all__ = ["json_adapter"]
-
 Convert = Callable[[Any, Any], Any]
 
 

@@ -13,20 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from serdes.errors import SerializationError
 
-__all__ = [
-    "MISSING",
-    "Member",
-    "fields_of",
-    "full_name",
-    "is_qualifier",
-    "is_typed_dict",
-    "maker_of",
-    "members",
-    "name_of",
-    "union_parts",
-    "unwrapped",
-]
-
 MISSING: Final = object()
 EMPTY: Final = (list, dict, tuple, set, frozenset, str, int, float, bool, bytes)
 """Factories whose value is known without calling them for a schema: the empty one."""

@@ -18,19 +18,6 @@ from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
 from serdes.models.members import fields_of, full_name, maker_of, members, name_of, union_parts, unwrapped
 
-__all__ = [
-    "ARRAYS",
-    "MAPS",
-    "avro_builder",
-    "avro_dumper",
-    "builder_of",
-    "class_guard",
-    "dumper_of",
-    "length_of",
-    "names_needed",
-    "symbols",
-]
-
 Convert = Callable[[Any], Any]
 ARRAYS: Final = (list, tuple, set, frozenset, collections.abc.Sequence)
 MAPS: Final = (dict, collections.abc.Mapping)

@@ -15,8 +15,6 @@ from typing import Any, Final
 from serdes.kernels.shape import Shape, Way
 from serdes.models.members import Member, is_typed_dict, maker_of
 
-__all__ = ["shape_of"]
-
 WRITTEN_BY: Final = ("<string>", "<attrs generated")
 """What Python says the file of a constructor is that dataclasses, `NamedTuple` or attrs wrote."""
 

@@ -3,22 +3,27 @@
 Must not know how values are encoded. Names are those of `confluent_kafka.schema_registry.serde` and `…rule_registry`.
 """
 
-from serdes.rules.dlq import DlqAction
-from serdes.rules.engine import Phase, RuleEngine, has_rules
-from serdes.rules.model import (
-    ErrorAction,
-    FieldContext,
-    FieldRuleExecutor,
-    FieldTransform,
-    FieldType,
-    NoneAction,
-    RuleAction,
-    RuleConditionError,
-    RuleContext,
-    RuleError,
-    RuleExecutor,
-)
-from serdes.rules.registry import RuleOverride, RuleRegistry
+from typing import TYPE_CHECKING, Final
+
+from kserdes_config.lazy import public_names
+
+if TYPE_CHECKING:
+    from serdes.rules.dlq import DlqAction
+    from serdes.rules.engine import Phase, RuleEngine, has_rules
+    from serdes.rules.model import (
+        ErrorAction,
+        FieldContext,
+        FieldRuleExecutor,
+        FieldTransform,
+        FieldType,
+        NoneAction,
+        RuleAction,
+        RuleConditionError,
+        RuleContext,
+        RuleError,
+        RuleExecutor,
+    )
+    from serdes.rules.registry import RuleOverride, RuleRegistry
 
 __all__ = [
     "DlqAction",
@@ -39,3 +44,24 @@ __all__ = [
     "RuleRegistry",
     "has_rules",
 ]
+
+HOMES: Final = {
+    "serdes.rules.dlq": ("DlqAction",),
+    "serdes.rules.engine": ("Phase", "RuleEngine", "has_rules"),
+    "serdes.rules.model": (
+        "ErrorAction",
+        "FieldContext",
+        "FieldRuleExecutor",
+        "FieldTransform",
+        "FieldType",
+        "NoneAction",
+        "RuleAction",
+        "RuleConditionError",
+        "RuleContext",
+        "RuleError",
+        "RuleExecutor",
+    ),
+    "serdes.rules.registry": ("RuleOverride", "RuleRegistry"),
+}
+
+__getattr__, __dir__ = public_names(__name__, HOMES)

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from serdes.rules.model import RuleError
 
-__all__ = ["LIMIT_S", "MAX_SIZE", "Bounds", "limit_of"]
-
 LIMIT_S: Final = 10.0
 """Seconds of its thread's processor time that a rule may take for a message; `rule.timeout.ms` says otherwise."""
 MAX_SIZE: Final = 50_000_000

@@ -13,14 +13,12 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kserdes_config.extras import needed
 from registry import RuleKind
-from serdes.extras import needed
 from serdes.rules.bounds import LIMIT_S, Bounds, limit_of
 from serdes.rules.cel_functions import FUNCTIONS
 from serdes.rules.cel_values import asking, from_cel, to_cel
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, RuleContext, RuleError, RuleExecutor
-
-__all__ = ["CelExecutor", "CelFieldExecutor"]
 
 _bounds: contextvars.ContextVar[Bounds] = contextvars.ContextVar("serdes_cel_bounds")
 """Of the rule that runs."""

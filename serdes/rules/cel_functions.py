@@ -16,10 +16,8 @@ from email.utils import parseaddr
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from serdes.extras import needed
+from kserdes_config.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["FUNCTIONS"]
 
 MOST_DIGITS: Final = 1000
 """How many digits a rule may ask for: a text of a billion is asked for in four letters."""

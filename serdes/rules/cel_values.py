@@ -13,10 +13,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from serdes.extras import needed
+from kserdes_config.extras import needed
 from serdes.rules.model import RuleError
-
-__all__ = ["asking", "from_cel", "to_cel"]
 
 asking: contextvars.ContextVar[bool] = contextvars.ContextVar("serdes_cel_has", default=False)
 """Whether a value is looked at by `has()`."""

@@ -10,18 +10,17 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryError
 from serdes.asks import Inquiry, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import ReadHooks, SchemaFormat, WriteHooks
-from serdes.rules import fields
-from serdes.rules.engine import Phase, RuleEngine, has_rules
-from serdes.rules.registry import RuleOverride, RuleRegistry
 
-__all__ = ["RuleContracts"]
+if TYPE_CHECKING:
+    from serdes.rules.engine import RuleEngine
+    from serdes.rules.registry import RuleOverride, RuleRegistry
 
 QUICK: Final = frozenset({"CEL", "CEL_FIELD", "JSONATA"})
 """Types of rules that only compute; anything else may wait for a service."""
@@ -62,8 +61,10 @@ class RuleContracts:
         """Made when the first schema with rules is met."""
         with self._lock:
             if self._closed:
-                raise SerializationError("the schema has rules, and what runs them is closed")
+                raise SerializationError("the schema has rules, but the serializer is closed")
             if self._made is None:
+                from serdes.rules.engine import RuleEngine
+
                 conf = self._client.config() if hasattr(self._client, "config") else {}
                 self._made = RuleEngine(self._rule_registry, conf, self._rule_conf)
             return self._made
@@ -78,6 +79,9 @@ class RuleContracts:
 
     def _may_wait(self, schema: Schema) -> bool:
         """Whether a schema's rules may do more than compute: then the asyncio shell runs them in a thread."""
+        from serdes.rules.engine import Phase
+        from serdes.rules.registry import RuleRegistry
+
         added = self._rule_registry or RuleRegistry.get_global_instance()
         rules = [rule for phase in Phase for rule in phase.rules(schema.rule_set)]
         types = {(rule.type or "").upper() for rule in rules}
@@ -92,6 +96,11 @@ class RuleContracts:
     def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Inquiry[WriteHooks | None]:
         """The hooks for values that are written with a schema; None if it has no rules for that."""
         yield from ()
+        if schema.rule_set is None:
+            return None
+        from serdes.rules import fields
+        from serdes.rules.engine import Phase, has_rules
+
         domain, encoding = (has_rules(schema, phase, RuleMode.WRITE) for phase in (Phase.DOMAIN, Phase.ENCODING))
         if not domain and not encoding:
             return None
@@ -129,6 +138,11 @@ class RuleContracts:
         steps: list[Step] = []
         if self._migrates and writer is not None and reader is not None and subject is not None and writer != reader:
             steps = yield from _migrations(subject, writer, reader)
+        if not steps and target.rule_set is None and (writer is None or writer.rule_set is None):
+            return None
+        from serdes.rules import fields
+        from serdes.rules.engine import Phase, has_rules
+
         domain = has_rules(target, Phase.DOMAIN, RuleMode.READ)
         encoding = writer is not None and has_rules(writer, Phase.ENCODING, RuleMode.READ)
         if not domain and not encoding and not steps:
@@ -197,6 +211,8 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Inquiry[list[St
                 raise
             continue  # deleted for good: the step goes from its neighbour
         versions[number] = registered.schema
+    from serdes.rules.engine import Phase, has_rules
+
     ordered = sorted(versions)
     steps: list[Step] = []
     for below, above in itertools.pairwise(ordered):

@@ -20,20 +20,28 @@ from serdes.errors import SerializationError
 from serdes.rules.engine import RULE_NAME_HEADER
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, FieldType, RuleAction, RuleContext
 
-__all__ = ["DlqAction", "FieldRedactionExecutor"]
-
 TOPIC: Final = "dlq.topic"
 AUTO_FLUSH: Final = "dlq.auto.flush"
 REDACT: Final = "dlq.redact.rule.types"
 PRODUCER: Final = "producer"
 ENCRYPTING: Final = "ENCRYPT,ENCRYPT_PAYLOAD"
 REDACTED: Final = "<REDACTED>"
+DLQ_HEADER_PREFIX: Final = "__rule."
+DLQ_RULE_NAME_HEADER: Final = RULE_NAME_HEADER
+DLQ_RULE_MODE_HEADER: Final = "__rule.mode"
+DLQ_RULE_SUBJECT_HEADER: Final = "__rule.subject"
+DLQ_RULE_TOPIC_HEADER: Final = "__rule.topic"
+DLQ_RULE_EXCEPTION_HEADER: Final = "__rule.exception"
 FLUSH_S: Final = 30.0
 log = logging.getLogger("serdes")
 
 
 class FieldRedactionExecutor(FieldRuleExecutor):
     """Replaces tagged text and bytes by `<REDACTED>`: rule type `REDACT`."""
+
+    TYPE = "REDACT"
+    REDACTED_STRING = REDACTED
+    REDACTED_BYTES = REDACTED.encode()
 
     def type(self) -> str:
         """`REDACT`."""
@@ -42,6 +50,15 @@ class FieldRedactionExecutor(FieldRuleExecutor):
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
         """Redacts a field."""
         return _redact
+
+    @classmethod
+    def register(cls) -> FieldRedactionExecutor:
+        """Adds one to the global registry."""
+        from serdes.rules.registry import RuleRegistry
+
+        made = cls()
+        RuleRegistry.register_rule_executor(made)
+        return made
 
 
 def _redact(ctx: RuleContext, entered: FieldContext, value: Any) -> Any:
@@ -63,6 +80,19 @@ class DlqAction(RuleAction):
             is there already; it is not closed); everything else configures an own `kafka_core.Producer`. A serializer's
             `rule_conf` may hold the same keys.
     """
+
+    TYPE = "DLQ"
+    DLQ_TOPIC = TOPIC
+    DLQ_AUTO_FLUSH = AUTO_FLUSH
+    DLQ_REDACT_RULE_TYPES = REDACT
+    DLQ_REDACT_RULE_TYPES_DEFAULT = ENCRYPTING
+    PRODUCER = PRODUCER
+    HEADER_PREFIX = DLQ_HEADER_PREFIX
+    RULE_NAME = DLQ_RULE_NAME_HEADER
+    RULE_MODE = DLQ_RULE_MODE_HEADER
+    RULE_SUBJECT = DLQ_RULE_SUBJECT_HEADER
+    RULE_TOPIC = DLQ_RULE_TOPIC_HEADER
+    RULE_EXCEPTION = DLQ_RULE_EXCEPTION_HEADER
 
     def __init__(self, conf: Mapping[str, Any] | None = None) -> None:
         self._conf: dict[str, Any] = dict(conf or {})
@@ -187,11 +217,11 @@ def _headers(ctx: RuleContext, error: Exception | None) -> list[tuple[str, bytes
     given = ctx.ser_ctx.headers or ()
     pairs = list(given.items() if isinstance(given, Mapping) else given)
     told = {
-        RULE_NAME_HEADER: ctx.rule.name,
-        "__rule.mode": ctx.rule_mode.value,
-        "__rule.subject": ctx.subject,
-        "__rule.topic": ctx.ser_ctx.topic,
-        "__rule.exception": None if error is None else str(error),
+        DLQ_RULE_NAME_HEADER: ctx.rule.name,
+        DLQ_RULE_MODE_HEADER: ctx.rule_mode.value,
+        DLQ_RULE_SUBJECT_HEADER: ctx.subject,
+        DLQ_RULE_TOPIC_HEADER: ctx.ser_ctx.topic,
+        DLQ_RULE_EXCEPTION_HEADER: None if error is None else str(error),
     }
     pairs += [(name, text) for name, text in told.items() if text is not None]
     return [(name, value.encode() if isinstance(value, str) else value) for name, value in pairs]

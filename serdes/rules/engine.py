@@ -17,8 +17,6 @@ from serdes.errors import SerializationError
 from serdes.rules.model import FieldTransformer, RuleAction, RuleConditionError, RuleContext, RuleError, RuleExecutor
 from serdes.rules.registry import RuleRegistry, built_in_action, built_in_executor
 
-__all__ = ["RULE_NAME_HEADER", "Phase", "RuleEngine", "has_rules"]
-
 RULE_NAME_HEADER: Final = "__rule.name"
 """Header of a dead letter that names the rule that failed: that rule is left out when the letter is read again."""
 log = logging.getLogger("serdes")
@@ -139,7 +137,7 @@ class RuleEngine:
                 the engine is closed.
         """
         if self._closed:
-            raise SerializationError("the schema has rules, and what runs them is closed")
+            raise SerializationError("the schema has rules, but the serializer is closed")
         owner = source if mode is RuleMode.DOWNGRADE else target
         rules = list(phase.rules(None if owner is None else owner.rule_set))
         if mode in (RuleMode.READ, RuleMode.DOWNGRADE):  # undone in reverse

@@ -14,8 +14,6 @@ from serdes.formats.protocol import SchemaFormat
 from serdes.rules import walk_avro, walk_json
 from serdes.rules.model import FieldTransformer
 
-__all__ = ["Fields", "of"]
-
 
 class Fields(Protocol):
     """The fields of values of one schema.

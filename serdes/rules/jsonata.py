@@ -13,11 +13,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from serdes.extras import needed
+from kserdes_config.extras import needed
 from serdes.rules.bounds import LIMIT_S, MAX_SIZE, Bounds, limit_of
 from serdes.rules.model import RuleContext, RuleError, RuleExecutor
-
-__all__ = ["JsonataExecutor"]
 
 GROUP: Final = re.compile(r"\\g<(\d+)>")
 

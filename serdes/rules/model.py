@@ -17,22 +17,6 @@ from serdes.context import SerializationContext
 from serdes.errors import SerializationError
 from serdes.rules.tags import matching_tags
 
-__all__ = [
-    "ErrorAction",
-    "FieldContext",
-    "FieldRuleExecutor",
-    "FieldTransform",
-    "FieldTransformer",
-    "FieldType",
-    "NoneAction",
-    "RuleAction",
-    "RuleBase",
-    "RuleConditionError",
-    "RuleContext",
-    "RuleError",
-    "RuleExecutor",
-]
-
 
 class RuleError(Exception):
     """A rule could not be run, or a value can't be what it asks for; its `onFailure` decides what follows."""

@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from serdes.rules.model import RuleAction, RuleExecutor
 
-__all__ = ["RuleOverride", "RuleRegistry", "built_in_action", "built_in_executor"]
-
 EXECUTORS: Final = {
     "CEL": ("serdes.rules.cel", "CelExecutor"),
     "CEL_FIELD": ("serdes.rules.cel", "CelFieldExecutor"),

@@ -10,8 +10,6 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["matches", "matching_tags"]
-
 TOKENS = re.compile(r"\*\*|\*|\?|\\.|\\\Z|[^*?\\]+", re.DOTALL)
 MEANING = {"**": ".*", "*": r"[^.]*", "?": r"[^.]"}
 

@@ -17,8 +17,6 @@ from serdes.formats.avro.union import Chooser, fits
 from serdes.kernels.misfit import Misfit, entries_of, items_of, record_of
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext
 
-__all__ = ["field_transformer", "inline_tags"]
-
 TAGS: Final = "confluent:tags"
 TYPES: Final = {kind: FieldType[kind.name] for kind in TypeName if kind is not TypeName.UNION} | {
     TypeName.UNION: FieldType.COMBINED

@@ -14,8 +14,6 @@ from typing import Any, Final, TypeAlias
 from registry import RuleKind
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext, RuleError
 
-__all__ = ["field_transformer"]
-
 TAGS: Final = "confluent:tags"
 MAX_DEPTH: Final = 250
 MAX_SCHEMAS: Final = 10_000

@@ -18,8 +18,6 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from registry import RuleKind, RuleMode
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext, RuleError
 
-__all__ = ["field_tags", "field_transformer"]
-
 WRAPPERS: Final = frozenset(
     f"google.protobuf.{kind}Value"
     for kind in ("String", "Bytes", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool")

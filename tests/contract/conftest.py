@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 
 from kafka_core.broker import EmbeddedCluster, SaslSettings
-from tests.contract.clusters import CONSUMER_SESSION_S, OLD_VERSIONS, Cluster
+from tests.contract.clusters import OLD_VERSIONS, Cluster
 from tests.fix_kafka import PASSWORD, USER
 
 #: As the real one of the fixtures has it.
 QUICK = {
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
     "group.min.session.timeout.ms": "1000",
-    "group.consumer.session.timeout.ms": str(round(CONSUMER_SESSION_S * 1000)),
     "group.consumer.heartbeat.interval.ms": "200",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.share.heartbeat.interval.ms": "200",
+    "group.share.min.record.lock.duration.ms": "1000",
 }
 KINDS = [
     pytest.param("embedded"),

@@ -486,7 +486,7 @@ def test_the_cluster_is_described(cluster: Cluster) -> None:
     assert found.authorized_operations is None
 
 
-def test_what_an_old_broker_cannot_do_is_said(capped: Cluster) -> None:
+def test_old_brokers_name_the_admin_calls_they_lack(capped: Cluster) -> None:
     topic = capped.topic()
     change = ConfigEntry("retention.ms", "1", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource("topic", topic, incremental_configs=[change])

@@ -184,7 +184,7 @@ def test_an_acl_that_cannot_be_is_refused_and_the_others_are_made(guarded: Guard
     wait_for(lambda: guarded.find(EVERY) == [good], "the good one is there")
 
 
-def test_who_may_not_alter_the_cluster_may_not_administer_acls_and_users(guarded: Guarded) -> None:
+def test_acls_and_users_need_the_right_to_alter_the_cluster(guarded: Guarded) -> None:
     guarded.grant(allow("describe", "topic", "x"))
     admin = guarded.admin(ALICE)
     assert refused(admin.describe_acls(EVERY)).code() == E.CLUSTER_AUTHORIZATION_FAILED

@@ -14,7 +14,6 @@ import pytest
 
 from kafka_core import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 from tests.contract.clusters import (
-    CONSUMER_SESSION_S,
     LIMIT_S,
     Cluster,
     consumer,
@@ -26,7 +25,7 @@ from tests.contract.clusters import (
     values_of,
     wait_for,
 )
-from tests.contract.groups import Callbacks, committed, numbers, partitions_of, shared
+from tests.contract.groups import Callbacks, committed, numbers, partitions_of, shared, short_sessions
 from tests.patience import judged_by
 
 STRATEGIES = ["range", "roundrobin", "cooperative-sticky"]
@@ -169,7 +168,7 @@ def test_the_next_one_goes_on_behind_the_commit(cluster: Cluster) -> None:
         assert values_of(take(reader, 6)) == numbers(6, 4)
 
 
-def test_what_was_handed_out_is_committed_at_close(cluster: Cluster) -> None:
+def test_polled_offsets_are_committed_at_close(cluster: Cluster) -> None:
     topic, group = cluster.topic(), unique("group")
     fill(cluster, topic, numbers(10))
     for start in (0, 5):
@@ -294,7 +293,7 @@ def test_offsets_set_in_the_assign_callback_win(cluster: Cluster) -> None:
 # ---- membership
 
 
-def test_what_a_callback_raises_comes_out_of_poll_and_the_group_goes_on(cluster: Cluster) -> None:
+def test_errors_of_rebalance_callbacks_are_raised_by_poll_and_the_group_goes_on(cluster: Cluster) -> None:
     topic = cluster.topic()
     fill(cluster, topic, numbers(3))
 
@@ -343,12 +342,13 @@ def busy_for_longer_than_its_session(session_s: float, cluster: Cluster) -> None
     topic, group, seen = cluster.topic(), unique("group"), Callbacks()
     fill(cluster, topic, numbers(5))
     conf = {"session.timeout.ms": round(session_s * 1000)}
-    busy_s = 2 * session_s if cluster.protocol == "classic" else 1.2 * CONSUMER_SESSION_S
+    if cluster.protocol == "consumer":
+        short_sessions(cluster, group, session_s)
     with consumer(cluster, group, **conf) as reader:
         seen.subscribe(reader, topic)
         take(reader, 2)
         member = reader.memberid()
-        end_s = time.monotonic() + busy_s
+        end_s = time.monotonic() + 2 * session_s
         while time.monotonic() < end_s:  # longer than the session, and no poll
             sum(range(10_000))
         assert values_of(take(reader, 3)) == numbers(3, 2)
@@ -364,7 +364,7 @@ def too_long_without_a_poll(limit_s: float, cluster: Cluster) -> None:
     topic, seen = cluster.topic(), Callbacks()
     fill(cluster, topic, numbers(5))
     limit_ms = round(limit_s * 1000)
-    conf = {"session.timeout.ms": limit_ms, "max.poll.interval.ms": limit_ms}
+    conf = {"session.timeout.ms": limit_ms, "max.poll.interval.ms": limit_ms, "enable.auto.commit": False}
     with consumer(cluster, **conf) as reader:
         seen.subscribe(reader, topic)
         take(reader, 2)

@@ -55,3 +55,21 @@ def test_no_common_strategy_is_told(cluster: Cluster) -> None:
         assert message.error().code() == KafkaError.INCONSISTENT_GROUP_PROTOCOL
         fill(cluster, topic, [b"x"])
         assert values_of(take(one, 1)) == [b"x"]
+
+
+def test_a_sticky_group_gives_up_all_and_takes_back_what_it_had(cluster: Cluster) -> None:
+    topic, group = cluster.topic(6), unique("group")
+    conf = {"partition.assignment.strategy": "sticky"}
+    one, two, three = (consumer(cluster, group, **conf) for _ in range(3))
+    first = Callbacks()
+    with one, two, three:
+        first.subscribe(one, topic)
+        two.subscribe([topic])
+        poll_until([one, two], shared([one, two], topic, 6), "each has three")
+        had = partitions_of(one), partitions_of(two)
+        revocations = [call for call in first.calls if call[0] == "revoke"]
+        three.subscribe([topic])
+        poll_until([one, two, three], shared([one, two, three], topic, 6), "each has two")
+        assert [partitions_of(reader) <= before for reader, before in zip((one, two), had, strict=True)] == [True, True]
+        given_up = [call for call in first.calls if call[0] == "revoke"][len(revocations) :]
+        assert given_up[0] == ("revoke", sorted(number for _, number in had[0]))

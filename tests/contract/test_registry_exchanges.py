@@ -28,7 +28,7 @@ def http(request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
         ):
             yield client
     elif request.param == "over http":
-        with serve() as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+        with serve() as server, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
             yield client
     else:
         url = request.getfixturevalue("real_registry").url

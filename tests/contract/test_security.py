@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import ssl
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import LIMIT_S, Cluster, Reports, take, unique, wait_for
 from tests.fix_kafka import PASSWORD, USER, start_real
+from tests.identity_provider import IdentityProvider, identity_provider, unsigned_jwt
 from tests.patience import judged_by
 from tools.real_kafka import Security
 
@@ -61,15 +60,20 @@ def refused(conf: Conf) -> KafkaException:
 
 
 def told(limit_s: float, conf: Conf) -> KafkaException:
-    with AdminClient(conf) as admin, pytest.raises(KafkaException) as caught:
-        admin.list_topics(timeout=limit_s)
-    said = caught.value
     events = list[KafkaError]()
     with Consumer({**conf, "group.id": unique("group"), "error_cb": events.append}) as reader:
         reader.assign([TopicPartition("any", 0, 0)])
-        wait_for(lambda: reader.poll(0.2) or events, "an error about the failure")
-        assert events[0].code() in (said.code, KafkaError._ALL_BROKERS_DOWN)
-        assert cause_of(said) in events[0].str()
+
+        def told_by_error_cb() -> list[KafkaError]:
+            reader.poll(0.2)
+            return events
+
+        wait_for(told_by_error_cb, "an error about the failure")
+    with AdminClient(conf) as admin, pytest.raises(KafkaException) as caught:  # the broker has refused once, so quickly
+        admin.list_topics(timeout=limit_s)
+    said = caught.value
+    assert events[0].code() in (said.code, KafkaError._ALL_BROKERS_DOWN)
+    assert cause_of(said) in events[0].str()
     reports, heard = Reports(), list[KafkaError]()
     with Producer({**conf, "message.timeout.ms": round(limit_s * 1000 / 3), "error_cb": heard.append}) as writer:
         writer.produce("any", b"x", on_delivery=reports)
@@ -91,18 +95,8 @@ def cause_of(said: KafkaException) -> str:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_who_knows_the_password_gets_in(secure_cluster: Cluster, mechanism: str) -> None:
+def test_a_client_with_the_password_is_let_in(secure_cluster: Cluster, mechanism: str) -> None:
     there_and_back(login(secure_cluster, mechanism))
-
-
-def token(**claims: object) -> str:
-    """An unsecured JWT, as brokers take it in tests."""
-
-    def part(value: dict[str, object]) -> str:
-        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
-
-    now_s = int(time.time())
-    return f"{part({'alg': 'none'})}.{part({'sub': USER, 'iat': now_s, 'exp': now_s + 3600, **claims})}."
 
 
 def bearer(cluster: Cluster, text: str) -> Conf:
@@ -114,12 +108,58 @@ def bearer(cluster: Cluster, text: str) -> Conf:
     }
 
 
-def test_who_has_a_token_gets_in(secure_cluster: Cluster) -> None:
-    there_and_back(bearer(secure_cluster, token()))
+def from_provider(cluster: Cluster, provider: IdentityProvider) -> Conf:
+    return {
+        "bootstrap.servers": cluster.sasl_servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": provider.url,
+        "sasl.oauthbearer.client.id": "service",
+        "sasl.oauthbearer.client.secret": "secret",
+        "reconnect.backoff.ms": 10,
+        "reconnect.backoff.max.ms": 100,
+    }
 
 
-def test_who_has_a_token_that_is_over_is_told_so(secure_cluster: Cluster) -> None:
-    said = refused(bearer(secure_cluster, token(exp=1_600_000_000, iat=1_500_000_000)))
+def test_a_client_with_a_token_is_let_in(secure_cluster: Cluster) -> None:
+    there_and_back(bearer(secure_cluster, unsigned_jwt(sub=USER)))
+
+
+def test_a_client_with_a_token_from_a_provider_is_let_in(secure_cluster: Cluster) -> None:
+    with identity_provider() as provider:
+        provider.body = {"access_token": unsigned_jwt(sub=USER)}
+        there_and_back(from_provider(secure_cluster, provider))
+    assert len(provider.asked) == 3  # each client's connections share its token
+
+
+def test_what_waits_for_a_provider_is_delivered_when_it_is_back(secure_cluster: Cluster) -> None:
+    topic, reports, heard = unique("topic"), Reports(), list[KafkaError]()
+    with identity_provider() as provider:
+        provider.body = {"access_token": unsigned_jwt(sub=USER)}
+        with AdminClient(from_provider(secure_cluster, provider)) as admin:
+            admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(LIMIT_S)
+        provider.status = 503
+        with Producer({**from_provider(secure_cluster, provider), "error_cb": heard.append}) as writer:
+            writer.produce(topic, b"patient", on_delivery=reports)
+            wait_for(lambda: writer.poll(0.1) and heard, "the failure is told")
+            assert heard[0].code() == KafkaError._AUTHENTICATION
+            assert "status 503" in heard[0].str()
+            provider.status = 200
+            assert writer.flush(LIMIT_S) == 0
+    assert [item.value() for item in reports.delivered] == [b"patient"]
+
+
+def test_a_provider_that_refuses_is_told_of(secure_cluster: Cluster) -> None:
+    with identity_provider() as provider:
+        provider.status, provider.body = 401, {"error": "invalid_client"}
+        said = refused(from_provider(secure_cluster, provider))
+    assert isinstance(said, AuthError)
+    assert "status 401, invalid_client" in str(said)
+
+
+def test_an_expired_token_is_refused_with_a_reason(secure_cluster: Cluster) -> None:
+    said = refused(bearer(secure_cluster, unsigned_jwt(sub=USER, exp=1_600_000_000, iat=1_500_000_000)))
     assert isinstance(said, AuthError)
     assert "OAUTHBEARER" in str(said)
 
@@ -249,12 +289,19 @@ def strict_cluster(
             yield Cluster("real", kafka.bootstrap_servers, "", kafka.tls_bootstrap_servers, tls_files["ca"])
 
 
-def test_who_has_a_certificate_gets_in(strict_cluster: Cluster, tls_files: dict[str, Path]) -> None:
+def test_a_client_with_a_certificate_is_let_in(strict_cluster: Cluster, tls_files: dict[str, Path]) -> None:
     mine = str(tls_files["client"])
     there_and_back(encrypted(strict_cluster, ssl_certificate_location=mine, ssl_key_location=mine))
 
 
-def test_who_has_none_is_told_so(strict_cluster: Cluster) -> None:
+def test_a_client_with_a_pkcs12_key_store_is_let_in(strict_cluster: Cluster, tls_files: dict[str, Path]) -> None:
+    store = {"ssl_keystore_location": str(tls_files["client_p12"]), "ssl_keystore_password": "sesame"}
+    there_and_back(encrypted(strict_cluster, **store))
+    with pytest.raises(KafkaException, match=r"ssl\.keystore\.location: .* has another password"):
+        Producer(encrypted(strict_cluster, **{**store, "ssl_keystore_password": "open"}))
+
+
+def test_a_client_without_a_certificate_is_refused_with_a_reason(strict_cluster: Cluster) -> None:
     said = refused(encrypted(strict_cluster))
     assert said.code in (KafkaError._SSL, KafkaError._TRANSPORT)  # TLS 1.3 tells only after the handshake
     assert "ssl.certificate.location" in str(said)

@@ -84,7 +84,7 @@ def take_past_errors(reader: Consumer, count: int) -> list[Message]:
     return found
 
 
-def test_what_was_committed_for_the_old_topic_is_gone_with_it(modern_cluster: Cluster) -> None:
+def test_commits_of_a_deleted_topic_do_not_apply_to_the_new_one(modern_cluster: Cluster) -> None:
     topic, group = modern_cluster.topic(), unique("group")
     fill(modern_cluster, topic, numbers(5))
     with consumer(modern_cluster, group, enable_auto_commit=False) as reader:

@@ -23,6 +23,7 @@ from kafka_core.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from kafka_core.protocol.messages.request_header import RequestHeader
+from tests.faults.listener import Listener
 
 
 class Silence:
@@ -66,7 +67,6 @@ class ScriptedBroker:
         if not self.versions:
             self.versions = {key: cls.VALID_VERSIONS for key, cls in REQUESTS.items()}
         self._writers: set[asyncio.StreamWriter] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
         await self.listen()
         self.peers = self.peers or {self.node_id: ("127.0.0.1", self.port)}
         return self
@@ -89,18 +89,13 @@ class ScriptedBroker:
 
     async def listen(self) -> None:
         """Accept connections (again, on the same port)."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self.tls)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listener = Listener(self._serve, self.port, self.tls)
+        self.port = self._listener.port
 
     async def stop(self) -> None:
         """Stop listening and close all connections."""
-        self._server.close()
         self.hang_up()
-        for task in list(self._tasks):
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=2.0)
-        await asyncio.sleep(0)
+        await self._listener.close()
 
     def hang_up(self) -> None:
         """Close all connections."""
@@ -114,19 +109,12 @@ class ScriptedBroker:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
         self._writers.add(writer)
         try:
             while await self._one(reader, writer):
                 pass
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass  # the client or the test has ended this connection
         finally:
             self._writers.discard(writer)
-            self._tasks.discard(task)
-            writer.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))

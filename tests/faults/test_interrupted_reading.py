@@ -218,7 +218,9 @@ async def test_a_cancelled_call_during_which_a_seek_was_made_goes_on_where_that_
     """The first record that it held was of the old position: behind the new one (found by the simulator), or before."""
     if call == "consume_arrow":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr(Positions, "more_expected", lambda _: True)  # the call waits for the rest, as with busy brokers
+    monkeypatch.setattr(
+        Positions, "more_expected", lambda *_: True
+    )  # the call waits for the rest, as with busy brokers
     consumer = AIOConsumer(conf(servers))
     await consumer.assign([TopicPartition("t", 0, begin)])
     task = asyncio.ensure_future(getattr(consumer, call)(len(RECORDS) + 5, 60))
@@ -234,7 +236,7 @@ async def test_a_cancelled_call_during_which_a_seek_was_made_goes_on_where_that_
     assert found == RECORDS[seeked:]
 
 
-def test_what_is_handed_back_after_a_seek_does_not_undo_it(servers: str) -> None:
+def test_handing_records_back_does_not_undo_a_seek(servers: str) -> None:
     with Consumer(conf(servers)) as consumer:
         consumer.assign([TopicPartition("t", 0, 0)])
         taken: list[Any] = []

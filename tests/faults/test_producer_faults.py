@@ -367,7 +367,7 @@ def wrong_then_right(limit_s: float, mechanism: str) -> None:
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
-def test_what_a_topic_made_anew_has_no_partition_for_fails_long_before_its_time_is_over(
+def test_records_for_partitions_a_recreated_topic_lacks_fail_before_delivery_timeout(
     cluster_that_makes_no_topics: EmbeddedCluster, idempotent: bool
 ) -> None:
     """confluent-kafka reports it at once, too; until it did, message.timeout.ms had to pass."""

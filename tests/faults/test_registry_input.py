@@ -38,7 +38,7 @@ WRITES = [
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx.Client]:
-    with serve() as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+    with serve() as server, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         yield client
 
 

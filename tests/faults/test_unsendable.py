@@ -52,6 +52,8 @@ def settled(futures: dict[Any, Future[Any]]) -> list[Any]:
         lambda admin: settled(admin.create_topics([NewTopic("a", 1, config={"retention.ms": LONG})])),
         lambda admin: settled(admin.delete_topics([LONG])),
         lambda admin: settled(admin.describe_consumer_groups([LONG])),
+        lambda admin: settled(admin.describe_share_groups([LONG])),
+        lambda admin: settled(admin.delete_share_group_offsets("g", [LONG])),
         lambda admin: settled(admin.describe_configs([ConfigResource("topic", LONG)])),
     ],
 )

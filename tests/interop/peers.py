@@ -27,7 +27,7 @@ with warnings.catch_warnings():
     from kafka.coordinator.assignors.range import RangePartitionAssignor as KpRange
     from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor as KpRoundRobin
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 Headers = Sequence[tuple[str, bytes | None]]
 Row = tuple[int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 #: The record and the partition it was found in, or went to.
@@ -237,6 +237,8 @@ class GroupMember:
             metadata_max_age_ms=1000,
             partition_assignment_strategy=[{"range": KpRange, "roundrobin": KpRoundRobin}[strategy]],
         )
+        # It can join, and lead the group, before it knows the topic: then nobody gets a partition, ever.
+        wait_until(lambda: reader.partitions_for_topic(topic), "kafka-python knows the topic")
         while not self._stop.is_set():
             for messages in reader.poll(100).values():
                 self.values += [message.value for message in messages]

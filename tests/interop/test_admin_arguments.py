@@ -142,14 +142,14 @@ CALLS: list[tuple[str, Build]] = [
 
 
 @pytest.mark.parametrize(("method", "build"), CALLS)
-def test_what_makes_no_sense_is_refused_alike(method: str, build: Build) -> None:
+def test_invalid_admin_arguments_are_refused_as_by_confluent_kafka(method: str, build: Build) -> None:
     refusals = []
     for core, admin in ((confluent, their_admin), (kafka_core, our_admin)):
         client = admin.AdminClient({"bootstrap.servers": "127.0.0.1:1"})
         with pytest.raises((TypeError, ValueError)) as caught:
             getattr(client, method)(*build(core, admin))
         refusals.append(caught.type)
-    assert refusals[0] is refusals[1]
+    assert issubclass(refusals[1], refusals[0])
 
 
 # ---- the reference client on the embedded broker

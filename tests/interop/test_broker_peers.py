@@ -42,7 +42,7 @@ pytestmark = [
 ]
 
 COUNT = 200
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 Values = list[bytes]
 
 
@@ -131,6 +131,7 @@ def kp_consume(servers: str, topic: str, count: int, group: str, **settings: Any
         consumer_timeout_ms=int(DEADLINE_S * 1000),
         **settings,
     )
+    wait_until(lambda: bool(consumer.partitions_for_topic(topic)))  # it may lead the group before it knows the topic
     got: Values = []
     for message in consumer:
         got.append(message.value)
@@ -155,7 +156,7 @@ CLIENTS = sorted(PRODUCE)
 
 @pytest.mark.parametrize("reader", CLIENTS)
 @pytest.mark.parametrize("writer", CLIENTS)
-def test_what_one_client_writes_any_client_reads(cluster: EmbeddedCluster, writer: str, reader: str) -> None:
+def test_records_of_one_client_are_read_by_any_other(cluster: EmbeddedCluster, writer: str, reader: str) -> None:
     cluster.create_topic("t", 3)
     PRODUCE[writer](cluster.bootstrap_servers, "t", values())
     assert Counter(CONSUME[reader](cluster.bootstrap_servers, "t", COUNT, "g")) == Counter(values())
@@ -268,7 +269,7 @@ class GroupMember:
 
     def _confluent(self, servers: str, topic: str) -> None:
         config = {"bootstrap.servers": servers, "group.id": "mixed", "auto.offset.reset": "earliest", "log_level": 0}
-        consumer = ck.Consumer({**config, "partition.assignment.strategy": "range", "session.timeout.ms": 6000})
+        consumer = ck.Consumer({**config, "partition.assignment.strategy": "range"})
         consumer.subscribe([topic])
         while not self.stop.is_set():
             self.values += [message.value() for message in consumer.consume(100, 0.1) if message.error() is None]
@@ -277,8 +278,14 @@ class GroupMember:
 
     def _kafka_python(self, servers: str, topic: str) -> None:
         consumer = kafka.KafkaConsumer(
-            topic, bootstrap_servers=servers, group_id="mixed", auto_offset_reset="earliest", heartbeat_interval_ms=300
+            topic,
+            bootstrap_servers=servers,
+            group_id="mixed",
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=300,
+            session_timeout_ms=45_000,
         )
+        wait_until(lambda: bool(consumer.partitions_for_topic(topic)))
         while not self.stop.is_set():
             for messages in consumer.poll(100).values():
                 self.values += [message.value for message in messages]
@@ -293,6 +300,7 @@ class GroupMember:
                 group_id="mixed",
                 auto_offset_reset="earliest",
                 heartbeat_interval_ms=300,
+                session_timeout_ms=45_000,
                 partition_assignment_strategy=(AioRange,),
             ) as consumer:
                 while not self.stop.is_set():
@@ -317,8 +325,11 @@ def test_two_clients_share_a_group(cluster: EmbeddedCluster, first: str, second:
     cluster.create_topic("t", 4)
     with GroupMember(second, cluster.bootstrap_servers, "t") as two:
         with GroupMember(first, cluster.bootstrap_servers, "t") as one:
-            wait_until(lambda: len(one.partitions) == len(two.partitions) == 2)
-            assert one.partitions | two.partitions == {0, 1, 2, 3}
+            wait_until(
+                lambda: (
+                    len(one.partitions) == len(two.partitions) == 2 and one.partitions | two.partitions == {0, 1, 2, 3}
+                )
+            )
             ck_produce(cluster.bootstrap_servers, "t", values())
             wait_until(lambda: len(one.values) + len(two.values) >= COUNT)
             assert Counter(one.values + two.values) == Counter(values())
@@ -417,7 +428,7 @@ def test_groups_records_and_cluster_by_confluent_kafka(cluster: EmbeddedCluster)
     ck_consume(cluster.bootstrap_servers, "t", COUNT, "g")
     listed = admin.list_consumer_groups().result(DEADLINE_S)
     assert [group.group_id for group in listed.valid] == ["g"]
-    assert only(admin.describe_consumer_groups(["g"])).state is ck.ConsumerGroupState.EMPTY
+    wait_until(lambda: only(admin.describe_consumer_groups(["g"])).state is ck.ConsumerGroupState.EMPTY)
     offsets = only(admin.list_consumer_group_offsets([ck.ConsumerGroupTopicPartitions("g")]))
     assert [(item.topic, item.partition, item.offset) for item in offsets.topic_partitions] == [("t", 0, COUNT)]
     moved = ck.ConsumerGroupTopicPartitions("g", [ck.TopicPartition("t", 0, 7)])
@@ -441,7 +452,7 @@ def test_administration_by_kafka_python(cluster: EmbeddedCluster) -> None:
     kp_consume(cluster.bootstrap_servers, "t", 10, "g")
     assert len(admin.describe_topics(["t"])[0]["partitions"]) == 2
     assert "g" in str(admin.list_groups())
-    assert "Empty" in str(admin.describe_groups(["g"]))
+    wait_until(lambda: "Empty" in str(admin.describe_groups(["g"])))
     admin.delete_groups(["g"])
     assert "g" not in cluster.state.groups.groups
     admin.delete_topics(["t"])
@@ -522,9 +533,9 @@ def test_a_wrong_password_is_told(mechanism: str) -> None:
         producer = ck.Producer(
             {"bootstrap.servers": cluster.bootstrap_servers, "error_cb": errors.append, "log_level": 0, **settings}
         )
-        wait_until(lambda: producer.poll(0.05) >= 0 and bool(errors))
-        assert errors[0].code() == ck.KafkaError._AUTHENTICATION
-        assert "Authentication failed" in errors[0].str()
+        refused = ck.KafkaError._AUTHENTICATION
+        wait_until(lambda: producer.poll(0.05) >= 0 and any(error.code() == refused for error in errors))
+        assert any("Authentication failed" in error.str() for error in errors if error.code() == refused)
 
 
 def test_a_session_is_renewed(cluster: EmbeddedCluster) -> None:
@@ -533,16 +544,17 @@ def test_a_session_is_renewed(cluster: EmbeddedCluster) -> None:
         secured.create_topic("t")
         logins = secured.intercept(ApiKey.SASL_AUTHENTICATE, lambda request, context: None)
         config = {k.replace("_", "."): v for k, v in sasl_settings("confluent", "PLAIN").items()}
+        config["enable.idempotence"] = True  # a late client's session ends, and its records are sent again
         producer = ck.Producer({"bootstrap.servers": secured.bootstrap_servers, "log_level": 0, **config})
-        deadline_s = time.monotonic() + 5
+        deadline_s = time.monotonic() + DEADLINE_S
         sent = 0
-        while time.monotonic() < deadline_s:
+        while logins.seen < 3:
+            assert time.monotonic() < deadline_s, "the session is not renewed"
             producer.produce("t", b"v")
             sent += 1
             producer.poll(0.1)
         assert producer.flush(DEADLINE_S) == 0
         assert secured.offsets("t", 0)[1] == sent
-        assert logins.seen > 2
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_core import Consumer, Producer, TopicPartition
 from kafka_core.admin import AdminClient, NewTopic
-from tests.contract.clusters import unique
+from tests.contract.clusters import unique, wait_until_led
 from tests.interop.peers import (
     LIMIT_S,
     PEERS,
@@ -64,14 +64,8 @@ def servers(real_kafka: RealKafka) -> str:
 def make_topic(admin: AdminClient, partitions: int = 1) -> str:
     name = unique("topic")
     admin.create_topics([NewTopic(name, partitions, 1)])[name].result(LIMIT_S)
-
-    # Not at once, for the broker that makes it is told by the controller; a peer that leads a group would wait for
-    # its next refresh of metadata, five minutes later.
-    def there() -> bool:
-        found = admin.list_topics(name, LIMIT_S).topics.get(name)
-        return found is not None and len(found.partitions) == partitions
-
-    wait_until(there, "the topic is there")
+    # A peer that leads a group and does not see the topic would wait for its next refresh of metadata, five minutes.
+    wait_until_led(admin, {name: partitions})
     return name
 
 
@@ -85,7 +79,7 @@ def skip_if_missing(client: str, codec: str) -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("reader", PEERS)
-def test_what_we_write_the_others_read(admin: AdminClient, servers: str, reader: str, codec: str) -> None:
+def test_our_records_are_read_by_other_clients(admin: AdminClient, servers: str, reader: str, codec: str) -> None:
     skip_if_missing(reader, codec)
     topic = make_topic(admin)
     with Producer({"bootstrap.servers": servers, "linger.ms": 50, "compression.type": codec}) as writer:
@@ -97,7 +91,7 @@ def test_what_we_write_the_others_read(admin: AdminClient, servers: str, reader:
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("writer", PEERS)
-def test_what_the_others_write_we_read(admin: AdminClient, servers: str, writer: str, codec: str) -> None:
+def test_records_of_other_clients_are_read(admin: AdminClient, servers: str, writer: str, codec: str) -> None:
     skip_if_missing(writer, codec)
     topic = make_topic(admin)
     name = "compression_type"

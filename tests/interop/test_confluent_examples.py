@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_core.broker import EmbeddedCluster
+from tests.patience import PROCESS_S
 
 pytestmark = pytest.mark.interop
 
@@ -40,7 +41,7 @@ def committed(error, partitions):
     print('committed', error, [(item.topic, item.offset) for item in partitions])
 
 consumer = Consumer({
-    'bootstrap.servers': brokers, 'group.id': 'eaters', 'session.timeout.ms': 6000, 'on_commit': committed,
+    'bootstrap.servers': brokers, 'group.id': 'eaters', 'session.timeout.ms': 30000, 'on_commit': committed,
     'default.topic.config': {'auto.offset.reset': 'smallest'}, 'enable.partition.eof': True,
     'enable.auto.commit': False,
 })
@@ -93,7 +94,7 @@ def test_the_program_of_the_documents_runs_on_both(tmp_path: Path, run_by: tuple
             [sys.executable, *run_by, str(script), cluster.bootstrap_servers],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PROCESS_S,
             check=False,
         )
     assert (done.stdout, done.returncode) == (f"{EXPECTED}{module}\n", 0), done.stderr

@@ -101,6 +101,16 @@ def test_they_read_what_we_build(client: str, codec: Codec) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(("codec", "levels"), [(Codec.GZIP, (0, 1, 9)), (Codec.LZ4, (1, 12)), (Codec.ZSTD, (1, 22))])
+def test_they_read_every_level(client: str, codec: Codec, levels: tuple[int, ...]) -> None:
+    needs(client, codec)
+    rows = [NewRecord(value, key, headers, time_ms) for time_ms, key, value, headers in ROWS]
+    made = [build_batch(rows, codec=codec, level=level) for level in levels]
+    assert [plain(read_by_peer(client, data)) for data in made] == [ROWS] * len(levels)
+    assert len(made[-1]) < len(made[0]), "the level changes nothing"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("codec", Codec)
 @pytest.mark.parametrize("impl", [pure, native], ids=["pure", "native"])
 def test_they_read_what_we_produce(client: str, codec: Codec, impl: Any) -> None:

@@ -76,7 +76,7 @@ def test_a_server_s_configuration_has_more_fields() -> None:
     assert ours[: len(theirs)] == theirs
 
 
-def test_what_they_wrap_is_a_dict_here() -> None:
+def test_wrapped_dicts_of_confluent_kafka_are_dicts_here() -> None:
     rule = registry.Rule("r", params={"a": "b"})
     assert isinstance(rule.params, registry.RuleParams)
     assert rule.params.params["a"] == rule.params["a"] == "b"

@@ -47,8 +47,10 @@ def run(path: str, monkeypatch: pytest.MonkeyPatch, replaced: Mapping[str, str] 
     [
         "avro",
         "columns-avro",
+        "columns-json",
         "data-contracts",
         "json-schema",
+        "migrating-simple",
         "protobuf",
         "registry-client",
         "transactions",
@@ -70,7 +72,35 @@ def test_the_examples_of_the_embedded_registry_run(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("path", "lines"),
     [
-        ("docs/guide/migrating-kafka-python.md", ["clicks [0] @ 0", "1", "b'a' 1", "b'a' 2", "b'{\"n\": 1}'"]),
+        (
+            "docs/guide/share-groups.md",
+            [
+                "b'ann@example.org' 1",
+                "b'nonsense' 1",
+                "b'bob@example.org' 1",
+                "b'ann@example.org' True 2",
+                "b'nonsense' False 2",
+                "b'bob@example.org' True 2",
+                "mails 0 None",
+                "0",
+                "['mailers']",
+                "ConsumerGroupState.EMPTY []",
+                "mails 0 0 0 None",
+                "[(0, None)]",
+            ],
+        ),
+        (
+            "docs/guide/migrating-kafka-python.md",
+            [
+                *("clicks [0] @ 0", "1", "b'a' 1", "b'a' 2", "b'{\"n\": 1}'"),
+                *(
+                    "0",
+                    "b'a' 1 [('h', b'1')]",
+                    "1 1 1",
+                    "OffsetAndMetadata(offset=1, metadata='seen', leader_epoch=-1)",
+                ),
+            ],
+        ),
     ],
 )
 def test_the_examples_with_a_broker_run(

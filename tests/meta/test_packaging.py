@@ -12,10 +12,11 @@ import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from serdes.extras import PACKAGES
+from kserdes_config.extras import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md")
@@ -133,7 +134,8 @@ def test_a_second_build_compiles_what_has_changed_and_forgets_what_is_gone(
     assert [name for name in held if name.endswith((".c", ".pyx", ".pxd", ".h"))] == []
     assert "kafka_core/kernels/native/tiny.pyi" in held
     assert "registry/gone.py" in held
-    assert "-g0" in (project / "compiled.log").read_text()
+    compiled = (project / "compiled.log").read_text()
+    assert all(flag in compiled for flag in ("-g0", " -O2", " -Os"))  # kernels for speed, the rest for size
     assert commands(project) == 4, "one to compile, one to link, of the kernel and of what Cython shares"
 
     (project / "registry/gone.py").unlink()
@@ -170,10 +172,26 @@ def test_the_wheel_of_the_product_is_small(tmp_path: Path) -> None:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / name)
     path, held = wheel(tmp_path)
-    assert path.stat().st_size <= 2_500_000
+    assert path.stat().st_size <= 2_600_000  # 2.5 are wanted; the rest would be paid for in speed: docs/decisions/0084
     kernels = len(list(ROOT.glob("*/kernels/native/*.pyx")))
     assert len([name for name in held if name.endswith(".so")]) == kernels + 1  # and what Cython shares between them
     assert [name for name in held if name.endswith((".c", ".pyx", ".pxd", ".h"))] == []
+
+
+def test_modules_that_are_compiled_otherwise_exist() -> None:
+    assert set(setup_file().OTHERWISE) - {"kserdes_config._cyutility"} <= {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("*/kernels/native/*.pyx")
+    }
+
+
+def setup_file() -> Any:
+    """setup.py as a module."""
+    spec = importlib.util.spec_from_file_location("setup_of_kserdes", ROOT / "setup.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def extras() -> dict[str, list[str]]:

@@ -136,7 +136,7 @@ def test_links_lead_to_pages_of_the_site(page: str, link: str, shown: str) -> No
     assert docs_site.linked(link, page) == shown
 
 
-def test_what_comes_from_another_host_and_names_that_are_missing_are_seen(tmp_path: Path) -> None:
+def test_foreign_hosts_and_missing_names_in_the_reference_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org">'
         '<script src="//example.org/a.js"></script><link href="https://example.org/a.css" rel="stylesheet">'

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, field
+from itertools import cycle
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from kafka_core.engine.groups.states import (
     State,
     Wait,
 )
+from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaError, NetworkError
 from kafka_core.protocol import ApiMessage
@@ -33,6 +35,15 @@ from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupR
 
 SESSION_S, REBALANCE_S = 10.0, 30.0
 COUNTS = {"t": 5, "u": 2}
+RACKS = ("x", "y", None)
+VIEW = ClusterView(
+    {node: BrokerAddress(node, "b", 9092, rack) for node, rack in enumerate(RACKS)},
+    {
+        topic: TopicView(topic, partitions={n: PartitionView(n, n % 3, replicas=(n % 3, n % 2)) for n in range(count)})
+        for topic, count in COUNTS.items()
+    },
+)
+"""Two of the brokers have racks, as have some of the members."""
 
 
 @dataclass
@@ -172,11 +183,16 @@ class Group(RuleBasedStateMachine):
     def begin(self, size: int) -> None:
         self.now_s = 100.0
         self.coordinator = Coordinator()
+        self.racks = cycle(RACKS)
         self.clients = [self.new_client() for _ in range(size)]
 
     def new_client(self) -> Client:
         group_settings = GroupSettings(
-            "g", choose([self.strategy]), session_timeout_s=SESSION_S, max_poll_interval_s=REBALANCE_S
+            "g",
+            choose([self.strategy]),
+            session_timeout_s=SESSION_S,
+            max_poll_interval_s=REBALANCE_S,
+            rack=next(self.racks),
         )
         client = Client(Membership(group_settings, Backoff(100, 1000, random.Random(1))), last_poll_s=self.now_s)
         client.membership.subscribe({"t"})
@@ -248,7 +264,7 @@ class Group(RuleBasedStateMachine):
         if isinstance(action, FindCoordinator):
             membership.coordinator_found(1)
         elif isinstance(action, PlanAssignment):
-            membership.plan(COUNTS, self.now_s)
+            membership.plan(VIEW, self.now_s)
         elif isinstance(action, Send):
             client.pending = action
             self.deliver(client, self.coordinator.request(action.request, self.now_s))

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from kafka_core.broker.configs import BrokerConfig, GroupConfig
 from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings, HeartbeatCall
 from kafka_core.broker.consumer_groups import ConsumerGroupState, MemberState
 from kafka_core.broker.groups import Group
@@ -63,12 +64,15 @@ class ConsumerProtocolGroup(RuleBasedStateMachine):
         self.clock = ManualClock()
         self.topics = {"t": (UUID(int=1), 5), "u": (UUID(int=2), 2)}
         self.made = 0
-        settings_ = ConsumerGroupSettings(
-            round(SESSION_S * 1000), round(BEAT_S * 1000), 10, assignor.split(","), upgrades=True, downgrades=True
-        )
+        settings_ = ConsumerGroupSettings(10, assignor.split(","), upgrades=True, downgrades=True)
+        times = {
+            "group.consumer.session.timeout.ms": str(round(SESSION_S * 1000)),
+            "group.consumer.heartbeat.interval.ms": str(round(BEAT_S * 1000)),
+        }
+        config = GroupConfig(BrokerConfig(times))
         self.timers = Timers(self.clock)
         classic: dict[str, Group] = {}
-        self.coordinator = ConsumerGroups(self.timers, settings_, lambda: self.topics, classic)
+        self.coordinator = ConsumerGroups(self.timers, settings_, lambda _: config, lambda: self.topics, classic)
         self.clients: list[Client] = []
         for _ in range(size):
             self.somebody_comes(None)

@@ -9,7 +9,8 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from kafka_core.admin_model import NewPartitions, NewTopic, OffsetSpec
+from kafka_core.admin_model import NewPartitions, NewTopic
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.aio import AIOAdminClient
 from kafka_core.errors import KafkaException
 from kafka_core.model import TopicPartition

@@ -11,12 +11,16 @@ from typing import Any, cast
 from kafka_core import kernels
 from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
+from kafka_core.broker.configs import GroupConfig
 from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
+from kafka_core.broker.share_partitions import Given, SharePartition
+from kafka_core.broker.share_records import Acknowledgement, Refusal, ShareRecords
 from kafka_core.broker.topics import Topic
 from kafka_core.kernels.abc import TRANSACTIONAL_FLAG
 from tests.simulation.history import History
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.network import LINK, VirtualNetwork
+from tests.simulation.scenarios import SHARED
 
 HOST = "10.0.0.9"
 FIRST_PORT = 9092
@@ -44,6 +48,8 @@ class VirtualCluster(EmbeddedCluster):
             self._open_port(node.node_id)
         _record_commits(self.state, history)
         _record_generations(self.state, history)
+        _record_grants(self.state, history)
+        _record_shares(self.state, history)
         self._record_topics()
         self._moved: dict[str, int] = {}
         self._let_coordinators_move()
@@ -76,6 +82,19 @@ class VirtualCluster(EmbeddedCluster):
         if topic is not None:
             self.state.delete_topic(topic)
             self.plan_wakeup()
+
+    def lose_tail(self, topic: str, partition: int, node_id: int, count: int) -> None:
+        """An unclean election: a broker leads that lacks the last `count` records, or more: whole batches go."""
+        found = self.state.topics.get(topic)
+        part = found.partition(partition) if found is not None else None
+        if part is None or not self.state.nodes[node_id].alive:
+            return
+        before = reading.messages(part)
+        self.state.move_leader(topic, partition, node_id, end_offset=max(0, part.log.end_offset - count))
+        end = part.log.end_offset
+        values = [(item.value() or b"").decode().rstrip("#") for item in before if (item.offset() or 0) >= end]
+        self.history.add("lost", topic, partition, end, tuple(values))
+        self.plan_wakeup()
 
     def move_coordinator(self, group: str, node_id: int) -> None:
         """Another broker coordinates a group, which keeps members and offsets; the former one refuses it."""
@@ -230,3 +249,103 @@ def _record_generations(state: ClusterState, history: History) -> None:
         history.add("generation", group.group_id, group.generation, dict(assignments))
 
     cast(Any, groups)._assign = record
+
+
+def _record_grants(state: ClusterState, history: History) -> None:
+    """Have what each member of a KIP-848 group may read, and has still to give up, written into the history."""
+    groups = state.consumer_groups
+    beat = groups.heartbeat
+    last: dict[str, Any] = {}
+
+    def heartbeat(call: Any) -> Any:
+        if call.epoch == 0:
+            history.add("joins", call.group_id, call.member_id)
+        answer = beat(call)
+        group = groups.groups.get(call.group_id)
+        if group is not None:
+            names = {topic.topic_id: name for name, topic in state.topics.items()}
+            grants = {
+                member.member_id: tuple(
+                    sorted(
+                        (names[topic_id], number)
+                        for topic_id, number in (*member.assigned, *member.revoking)
+                        if topic_id in names
+                    )
+                )
+                for member in group.members.values()
+            }
+            if last.get(call.group_id) != grants:
+                last[call.group_id] = grants
+                history.add("granted", call.group_id, group.target_epoch, grants)
+        return answer
+
+    cast(Any, groups).heartbeat = heartbeat
+
+
+def _record_shares(state: ClusterState, history: History) -> None:
+    """Have what members of share groups are given, what they say of it and what is taken from them written down."""
+    state.set_group_config(SHARED, GroupConfig(state.config, {"share.auto.offset.reset": "earliest"}))
+    parts = cast(Any, state.share_partitions)
+    begin = parts.begin
+    known: set[SharePartition] = set()
+
+    def begun(group_id: str, partition: Any) -> SharePartition:
+        part: SharePartition = begin(group_id, partition)
+        if part not in known:
+            known.add(part)
+            _record_share(part, history)
+        return part
+
+    parts.begin = begun
+
+
+def _record_share(part: SharePartition, history: History) -> None:
+    """One partition. That another broker leads, or that locks end, is told when the group comes to know of it."""
+    place = (part.partition.topic.name, part.partition.index)
+    known, acquire, acknowledge = part.records, part.acquire, part.acknowledge
+    release, look_at_locks = part.release, part._look_at_locks
+    written = part._written
+    epoch = part.partition.leader_epoch
+    taken: list[tuple[Any, ...]] = []
+
+    def records() -> ShareRecords:
+        nonlocal epoch
+        if epoch != part.partition.leader_epoch:
+            epoch = part.partition.leader_epoch
+            history.add("led", *place)
+        return known()
+
+    def acquired(member_id: str, *arguments: Any, **others: Any) -> Given:
+        given = acquire(member_id, *arguments, **others)
+        if given.acquired:
+            items = tuple((item.first, item.last, item.delivery_count) for item in given.acquired)
+            history.add("acquired", member_id, *place, items)
+        return given
+
+    def acked(member_id: str, acknowledgements: list[Acknowledgement]) -> Refusal | None:
+        said = tuple(
+            (item.first, tuple(int(item.type_at(offset)) for offset in range(item.first, item.last + 1)))
+            for item in acknowledgements
+        )
+        taken.append((member_id, *place, said))
+        refusal = acknowledge(member_id, acknowledgements)
+        if refusal is not None:
+            history.add("acked", *taken.pop(), int(refusal.code))
+        return refusal
+
+    def has_written(start_offset: int) -> None:
+        """Told before others are given what came back."""
+        if taken:
+            history.add("acked", *taken.pop(), 0)
+        written(start_offset)
+
+    def freed(member_id: str) -> None:
+        history.add("freed", member_id, *place)
+        release(member_id)
+
+    def unlocked() -> None:
+        history.add("unlocked", *place)
+        look_at_locks()
+
+    faces = {"records": records, "acquire": acquired, "acknowledge": acked, "release": freed}
+    vars(part).update(faces, _look_at_locks=unlocked, _written=has_written)

@@ -189,5 +189,9 @@ class MemberApp(ConsumerApp):
         membership = self.consumer._core.membership
         keys = tuple(sorted((item.topic, item.partition) for item in partitions))
         self.history.add(what, keys, membership.generation, membership.member_id)
-        if wait_s := self.client.traits.get("callback_s", 0.0):
-            await asyncio.sleep(wait_s)
+        try:
+            if wait_s := self.client.traits.get("callback_s", 0.0):
+                await asyncio.sleep(wait_s)
+        finally:
+            if what == "gives":
+                self.history.add("given", keys)

@@ -15,6 +15,7 @@ from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
 from tests.simulation.admin_app import AdminApp
 from tests.simulation.consumer_app import ConsumerApp, MemberApp, ReaderApp
 from tests.simulation.producer_app import ProducerApp
+from tests.simulation.share_app import ShareApp
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -44,9 +45,9 @@ class Faults:
             app.order(topic, count, size_bytes)
 
     def do_call(self, name: str, method: str, *args: Any) -> None:
-        """Have a consumer do something beside polling: seek, pause, resume, commit, assign, look, hold, unsubscribe."""
-        app = self.world.app(name, ConsumerApp)
-        if isinstance(app, ReaderApp | MemberApp) and hasattr(app, method):
+        """Have a consumer do something beside polling: seek, pause, resume, commit, assign, look, hold, rest …"""
+        app = self.world.app(name)
+        if isinstance(app, ReaderApp | MemberApp | ShareApp) and hasattr(app, method):
             getattr(app, method)(*args)
 
     def do_admin(self, name: str, operation: str, topic: str, number: int) -> None:
@@ -126,6 +127,10 @@ class Faults:
         except Refused:
             return
 
+    def do_lose(self, topic: str, partition: int, node: int, count: int) -> None:
+        """A broker leads a partition that lacks its last records."""
+        self.world.cluster.lose_tail(topic, partition, node, count)
+
     def do_coordinate(self, group: str, node: int) -> None:
         """Another broker coordinates a group; the former one lives on."""
         self.world.cluster.move_coordinator(group, node)
@@ -179,12 +184,14 @@ class Faults:
             world.network.unblock(path)
         self.mend_topics()
         for client in world.plan.clients:
-            if client.role == "member":
+            if client.role in ("member", "sharer"):
                 world.start(client.name)
         for app in world.apps.values():
             if isinstance(app, ConsumerApp):
                 app.hold(False)
                 app.resume()
+            elif isinstance(app, ShareApp):
+                app.mend()
 
     def mend_topics(self) -> None:
         """The plan's topics are there again."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tests.simulation.checkers import administered, ending, groups, piped, produced, spans
+from tests.simulation.checkers import administered, ending, granted, groups, piped, produced, shares, spans, truncated
 from tests.simulation.world import Run
 
 Checker = Callable[[Run], Iterator[str]]
@@ -37,9 +37,14 @@ CHECKERS: Final[dict[str, Checker]] = {
     "committed": groups.committed,
     "backwards": groups.backwards,
     "owners": groups.owners,
+    "apart": granted.apart,
     "whole": piped.whole,
     "once": piped.once,
     "stable": piped.stable,
+    "told": truncated.told,
+    "shared": shares.shared,
+    "words": shares.words,
+    "settled": shares.settled,
     "administered": administered.check,
     "ending": ending.check,
     "memory": ending.memory,

@@ -166,7 +166,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
             ready.append(handle)
         self.rounds += 1
         if self.last_round and self.rounds > self.last_round:
-            raise Stuck(f"{self.rounds} rounds without an end: something spins")
+            after_s = self._now_s - START_S
+            raise Stuck(f"{self.rounds} rounds, {after_s:.1f} s of virtual time, without an end: something spins")
         batch: list[asyncio.Handle] = list(ready)
         ready.clear()
         if self._shuffle and len(batch) > 1:

@@ -28,7 +28,8 @@ class Client:
     """One application and its configuration.
 
     Attributes:
-        role: "producer", "reader" (assigned by hand), "member" (of a group), "admin" or "pipe".
+        role: "producer", "reader" (assigned by hand), "member" (of a group), "sharer" (of a share group), "admin" or
+            "pipe".
         conf: what the client is made with, beside bootstrap.servers and client.id.
         traits: how the application behaves; each role has its own (see apps).
     """

@@ -14,6 +14,8 @@ from typing import Any, Final
 from tests.simulation.plan import Action, Client, Plan
 
 TOPIC: Final = "t"
+SHARED: Final = "shared"
+"""The share group."""
 OTHER: Final = "u"
 """A topic that only admin clients make; nobody writes or reads it."""
 
@@ -21,6 +23,9 @@ PRODUCE, FETCH, LIST_OFFSETS, METADATA, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT
     *(0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 22, 23),
 )
 CREATE, DELETE, EXTEND = (19, 20, 37)
+BEAT = 68
+"""ConsumerGroupHeartbeat."""
+SHARE_BEAT, SHARE_FETCH, SHARE_ACK = (76, 78, 79)
 ADD_PARTITIONS, ADD_OFFSETS, END_TXN, COMMIT_IN_TXN = (24, 25, 26, 28)
 """API keys that brokers may treat badly."""
 
@@ -43,13 +48,19 @@ ERRORS: Final[dict[int, tuple[int, ...]]] = {
     ADD_OFFSETS: (14, 15, 16, 51),
     END_TXN: (14, 15, 16, 51),
     COMMIT_IN_TXN: (14, 15, 16),
+    BEAT: (14, 15, 16, 110),
+    SHARE_BEAT: (14, 15, 16, 25, 110),
+    SHARE_FETCH: (122, 123),
+    SHARE_ACK: (122, 123),
 }
 """Error codes that a real broker may give for an API at any time."""
 
 PRODUCER_APIS: Final = (PRODUCE, PRODUCE, PRODUCE, METADATA, INIT)
 READER_APIS: Final = (FETCH, FETCH, FETCH, METADATA, LIST_OFFSETS, EPOCH)
 MEMBER_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, JOIN, HEARTBEAT, LEAVE, SYNC)
+EPOCH_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, *(BEAT,) * 5)
 PIPE_APIS: Final = (PRODUCE, INIT, FIND, ADD_PARTITIONS, ADD_OFFSETS, *(END_TXN, COMMIT_IN_TXN) * 3, COMMITTED, FETCH)
+SHARE_APIS: Final = (METADATA, FIND, *(SHARE_BEAT, SHARE_FETCH, SHARE_ACK) * 3)
 ADMIN_APIS: Final = (CREATE, DELETE, EXTEND, LIST_OFFSETS)
 
 
@@ -202,6 +213,13 @@ class Draft:
         self.at(at_s, "answer", api, kind, where, rng.choice((1, 1, 2, 5)), value)
 
 
+CLASSIC_ONLY: Final = frozenset({"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"})
+"""Properties that members have to leave to the coordinator where that assigns."""
+SHORT_SHARES: Final = {
+    "group.share.min.record.lock.duration.ms": "1000",
+    "group.share.min.session.timeout.ms": "100",
+    "group.share.min.heartbeat.interval.ms": "100",
+}
 TROUBLES: Final = (*("cut", "freeze", "stall", "crash", "lead", "answer") * 2, "answer", "slow", "suspend", "wall")
 
 
@@ -292,6 +310,54 @@ def group(rng: random.Random, seed: int) -> Plan:
     for number in range(rng.choice((1, 2, 2, 3))):
         draft_member(draft, f"m{number}", strategy)
     draft.troubles(rng.randint(0, 5), MEMBER_APIS)
+    return draft.plan()
+
+
+def heartbeats(rng: random.Random, seed: int) -> Plan:
+    """As `group`, in the consumer group protocol (KIP-848): the coordinator assigns, heartbeats say and hear it all."""
+    draft = Draft(rng, seed, "heartbeats", rng.choice((3.0, 6.0)))
+    draft.topics[TOPIC] = rng.choice((2, 3, 5))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(1, 4), 40)
+    for number in range(rng.choice((1, 2, 2, 3))):
+        draft_member(draft, f"m{number}", "range")
+    for number, client in enumerate(draft.clients):
+        if client.role == "member":
+            conf = {name: value for name, value in client.conf.items() if name not in CLASSIC_ONLY}
+            conf |= {"group.protocol": "consumer", "group.remote.assignor": rng.choice(("uniform", "uniform", "range"))}
+            draft.clients[number] = replace(client, conf=conf)
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        draft.at(draft.moment(), "coordinate", "g", draft.node())
+    draft.troubles(rng.randint(0, 5), EPOCH_APIS)
+    properties = {
+        "group.consumer.session.timeout.ms": rng.choice(("1000", "2000")),
+        "group.consumer.heartbeat.interval.ms": rng.choice(("100", "300")),
+    }
+    return draft.plan(properties=properties)
+
+
+def unclean(rng: random.Random, seed: int) -> Plan:
+    """Leaders are elected that lack the end of the log, while a reader and a group read it and a producer goes on."""
+    draft = Draft(rng, seed, "unclean", rng.choice((3.0, 6.0)))
+    draft.brokers = rng.choice((1, 2, 3))
+    draft.topics[TOPIC] = rng.choice((1, 1, 2))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(2, 6), 60)
+    if rng.random() < 0.5:
+        start = [(TOPIC, partition, 0) for partition in range(draft.topics[TOPIC])]
+        conf = {**draft.consumer_conf(), "group.id": "g-r0"}
+        draft.clients.append(Client("r0", "reader", conf, {**draft.consumer_traits(), "start": start}))
+        draft.at(0.0, "start", "r0")
+    strategy = rng.choice(("range", "cooperative-sticky"))
+    for number in range(rng.choice((1, 1, 2))):
+        draft_member(draft, f"m{number}", strategy)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at_s = draft.moment(0.3)
+        draft.at(at_s, "lose", TOPIC, draft.partition(), draft.node(), rng.choice((1, 5, 20, 1000)))
+        draft.at(at_s + rng.choice((0.0, 0.05)), "send", "p0", TOPIC, rng.choice((1, 30, 80)), 0)
+    draft.troubles(rng.choice((0, 0, 1, 3)), MEMBER_APIS)
     return draft.plan()
 
 
@@ -450,6 +516,66 @@ def pipe(rng: random.Random, seed: int) -> Plan:
     return draft.plan(properties={"transaction.version": version})
 
 
+def share(rng: random.Random, seed: int) -> Plan:
+    """A producer, and members of a share group (KIP-932): they say this and that, stall, die, leave and come again."""
+    draft = Draft(rng, seed, "share", rng.choice((2.0, 4.0)))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 30, 0)
+    draft.bursts("p0", rng.randint(1, 4), 30)
+    is_calm = rng.random() < 0.25
+    for number in range(rng.choice((1, 2, 2, 3))):
+        draft_sharer(draft, f"s{number}", is_calm=is_calm)
+    if not is_calm:
+        for _ in range(rng.choice((0, 0, 1, 3))):
+            draft.at(draft.moment(), "coordinate", SHARED, draft.node())
+        draft.troubles(rng.randint(0, 5), SHARE_APIS)
+    properties = {
+        "group.share.record.lock.duration.ms": "10000" if is_calm else rng.choice(("1000", "2000")),
+        "group.share.delivery.count.limit": rng.choice(("3", "5", "10")),
+        "group.share.session.timeout.ms": rng.choice(("1000", "2000")),
+        "group.share.heartbeat.interval.ms": rng.choice(("100", "300")),
+    }
+    return draft.plan(properties=SHORT_SHARES | properties)
+
+
+def draft_sharer(draft: Draft, name: str, *, is_calm: bool) -> None:
+    """A member of the share group, and what becomes of it; `is_calm`: only its calls are cancelled."""
+    rng = draft.rng
+    conf = {
+        **draft.base_conf(),
+        "fetch.wait.max.ms": rng.choice((50, 200, 500)),
+        "max.poll.records": rng.choice((1, 5, 500)),
+        "share.acquire.mode": rng.choice(("batch_optimized", "record_limit")),
+        "max.poll.interval.ms": rng.choice((3000, 10_000)),
+    }
+    traits = {
+        "topics": [TOPIC],
+        "mode": rng.choice(("implicit", "explicit", "explicit")),
+        "words": rng.choice((("ACCEPT",), ("ACCEPT", "ACCEPT", "RELEASE"), ("ACCEPT", "REJECT", "RENEW", "RELEASE"))),
+        "work_s": 0.0 if is_calm else rng.choice((0.0, 0.0, 0.01, 0.2)),
+        "poll_s": rng.choice((0.05, 0.25, 1.0)),
+        "commit": rng.choice(("none", "none", "sync", "async")),
+    }
+    draft.clients.append(Client(name, "sharer", conf, traits))
+    draft.at(rng.choice((0.0, 0.0, draft.moment())), "start", name)
+    for _ in range(rng.choice((0, 1, 3))):
+        at_s = draft.moment()
+        match "cancel" if is_calm else rng.choice(("kill", "finish", "hold", "hold", "rest", "cancel", "cancel")):
+            case "kill":
+                draft.at(at_s, "kill", name)
+                draft.at(at_s + rng.choice((0.0, 1.5)) * rng.random(), "start", name)
+            case "finish":
+                draft.at(at_s, "finish", name)
+                if rng.random() < 0.3:
+                    draft.at(at_s + 0.001, "cancel", name, "close")
+                draft.at(at_s + rng.random(), "start", name)
+            case "cancel":
+                draft.at(at_s, "cancel", name, rng.choice(("poll", "poll", "poll", "commit", "subscribe")))
+            case stops:
+                draft.at(at_s, "call", name, stops, True)
+                draft.at(at_s + rng.choice((0.3, 2.5)) * rng.random(), "call", name, stops, False)
+
+
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,
     "read": read,
@@ -458,9 +584,19 @@ SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "admin": admin,
     "anew": anew,
     "pipe": pipe,
+    "heartbeats": heartbeats,
+    "unclean": unclean,
+    "share": share,
 }
 WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
-SHARES: Final = {"admin": 1 / 15, "anew": 1 / 20, "pipe": 1 / 12}
+SHARES: Final = {
+    "admin": 1 / 15,
+    "anew": 1 / 20,
+    "pipe": 1 / 12,
+    "heartbeats": 1 / 12,
+    "unclean": 1 / 12,
+    "share": 1 / 12,
+}
 """Of all seeds; drawn from sources of their own, so that the plans of all others stay what they were."""
 
 

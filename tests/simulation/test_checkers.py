@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_core.engine.groups.consumer_protocol import encode_assignment
+from kafka_core.errors import KafkaError
 from tests.simulation.history import Event, History
 from tests.simulation.judge import CHECKERS
 from tests.simulation.pipe_app import OUTPUT
-from tests.simulation.plan import Client, Plan
+from tests.simulation.plan import Action, Client, Plan
 from tests.simulation.world import Run
 
 CLIENTS = (
@@ -48,6 +49,8 @@ def deliver(who: str, offset: int, begun: int = 0) -> Entry:
 
 READS = [("r", "assign", (("t", 0, 0, 9),)), deliver("r", 0), deliver("r", 1), deliver("r", 2)]
 MADE_ANEW = ("cluster", "topic", "t", 2, 1)
+LOST = ("cluster", "lost", "t", 0, 1, ("p:2", "p:3", "p:4"))
+TRUNCATED = KafkaError._LOG_TRUNCATION
 OWNS = ("m", "owns", (("t", 0),), 1, "m-1")
 LOG = ["p:1", "p:2", "p:3"]
 
@@ -63,7 +66,71 @@ def piped(*entries: Entry, output: list[str], **facts: Any) -> Run:
     return run
 
 
+SHARERS = (
+    Client("s", "sharer", {}, {"mode": "explicit"}),
+    Client("i", "sharer", {}, {"mode": "implicit"}),
+)
+SHARES = {"group.share.record.lock.duration.ms": "10000", "group.share.delivery.count.limit": "2"}
+
+
+def sharing(*entries: Entry, actions: tuple[Action, ...] = ()) -> Run:
+    """A run with members "S" and "I" of a share group, and two records in t[0]."""
+    run = run_of(*entries, log=["p:1", "p:2"])
+    run.plan = replace(PLAN, clients=(*CLIENTS, *SHARERS), properties=SHARES, actions=actions)
+    return run
+
+
+def acquired(who: str, first: int, last: int, count: int = 1) -> Entry:
+    return ("cluster", "acquired", who, "t", 0, ((first, last, count),))
+
+
+def acked(who: str, first: int, *kinds: int, code: int = 0) -> Entry:
+    return ("cluster", "acked", who, "t", 0, ((first, kinds),), code)
+
+
+def took(who: str, offset: int, count: int = 1) -> Entry:
+    return (who.lower(), "took", who, "t", 0, offset, count, f"p:{offset + 1}")
+
+
+def says(offset: int, word: str) -> Entry:
+    return ("s", "says", "S", "t", 0, offset, word)
+
+
+def confirmed(*offsets: int) -> Entry:
+    return ("s", "confirmed", "S", "t", 0, offsets, None)
+
+
+ACCEPTED_BY_S = [
+    acquired("S", 0, 1),
+    took("S", 0),
+    took("S", 1),
+    says(0, "ACCEPT"),
+    says(1, "ACCEPT"),
+    acked("S", 0, 1, 1),
+]
+GIVEN_TWICE = [
+    acquired("S", 0, 1),
+    took("S", 0),
+    took("S", 1),
+    says(0, "RELEASE"),
+    says(1, "REJECT"),
+    acked("S", 0, 2, 3),
+    confirmed(0, 1),
+    acquired("I", 0, 0, 2),
+    took("I", 0, 2),
+    ("i", "polls", "I"),
+    acked("I", 0, 1),
+]
+STOPPED = (Action(0.0, "kill", ("s",)),)
+
 GOOD: dict[str, Run] = {
+    "shared": sharing(
+        *GIVEN_TWICE,
+        acked("S", 1, 1),  # of what lies before the start: passed over
+        acked("S", 1, 1, code=121),
+    ),
+    "words": sharing(*GIVEN_TWICE),
+    "settled": sharing(*GIVEN_TWICE),
     "whole": piped(*PIPED, output=[]),
     "once": piped(output=["p:2", "p:1"]),
     "stable": run_of(),
@@ -85,6 +152,30 @@ GOOD: dict[str, Run] = {
         OWNS,
         ("m", "gives", (("t", 0),), 1, "m-1"),
         ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])}),
+    ),
+    "apart": run_of(
+        ("cluster", "joins", "g", "m-1"),
+        ("cluster", "granted", "g", 1, {"m-1": (("t", 0),)}),
+        OWNS,
+        ("m", "gives", (("t", 0),), 1, "m-1"),
+        ("cluster", "granted", "g", 2, {"m-1": (("t", 0),), "n-1": ()}),
+        ("m", "given", (("t", 0),)),
+        ("cluster", "granted", "g", 2, {"m-1": (), "n-1": (("t", 0),)}),
+        ("n", "owns", (("t", 0),), 2, "n-1"),
+        ("cluster", "granted", "g", 3, {"m-1": (("t", 0),)}),  # n was put out of the group, and does not know it yet
+        ("m", "owns", (("t", 0),), 3, "m-1"),
+    ),
+    "told": run_of(
+        *READS,
+        LOST,
+        deliver("r", 3),  # it was on its way
+        ("r", "event", TRUNCATED, "t", 0, "…"),
+        deliver("r", 1),
+        ("r", "assign", (("t", 0, 2, 9),)),
+        deliver("r", 2),
+        LOST,
+        ("r", "assign", (("t", 0, 1, 1),)),
+        deliver("r", 1),
     ),
     "administered": run_of(
         ("a", "administer", "create", "u", 2),
@@ -125,6 +216,9 @@ BAD: list[tuple[str, str, Run]] = [
         "got t[0] 0 (p:1), but 2 comes next",
         run_of(*READS, MADE_ANEW, deliver("r", 0), deliver("r", 1), deliver("r", 0)),
     ),
+    ("positions", "but 3 comes next", run_of(*READS, LOST, deliver("r", 2))),
+    ("told", "had read from 1 on", run_of(*READS, LOST, deliver("r", 9))),
+    ("told", "had read from 1 on", run_of(*READS, ("r", "event", TRUNCATED, "t", 1, "…"), LOST, deliver("r", 9))),
     ("positions", "not assigned to it", run_of(*READS, ("r", "assign", ()), deliver("r", 3, 5))),
     ("positions", "not assigned to it", run_of(OWNS, ("m", "gives", (("t", 0),), 1, "m-1"), deliver("m", 0, 2))),
     ("positions", "which it had", run_of(OWNS, OWNS)),
@@ -165,6 +259,59 @@ BAD: list[tuple[str, str, Run]] = [
         "owners",
         "while m held it since generation 1",
         run_of(OWNS, ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])})),
+    ),
+    (
+        "apart",
+        "was given to m-1 and to n-1 in epoch 2",
+        run_of(("cluster", "granted", "g", 2, dict.fromkeys(("m-1", "n-1"), (("t", 0),)))),
+    ),
+    (
+        "apart",
+        "was given to n-1 at",
+        run_of(
+            ("cluster", "granted", "g", 1, {"m-1": (("t", 0),)}),
+            OWNS,
+            ("m", "gives", (("t", 0),), 1, "m-1"),
+            ("cluster", "granted", "g", 2, {"m-1": (), "n-1": (("t", 0),)}),
+        ),
+    ),
+    (
+        "apart",
+        "which the group did not give to it",
+        run_of(("cluster", "granted", "g", 1, {"m-1": (), "n-1": ()}), OWNS),
+    ),
+    ("shared", "when S had it until 10.000", sharing(acquired("S", 0, 0), acquired("I", 0, 0, 2))),
+    ("shared", "with delivery count 1 after 1", sharing(acquired("S", 0, 0), acked("S", 0, 2), acquired("I", 0, 0))),
+    ("shared", "was done with it", sharing(*ACCEPTED_BY_S, acquired("I", 1, 1, 2))),
+    (
+        "shared",
+        "was done with it",
+        sharing(
+            *(acquired("S", 0, 0), ("cluster", "freed", "S", "t", 0)),
+            *(acquired("S", 0, 0, 2), ("cluster", "freed", "S", "t", 0)),
+            acquired("S", 0, 0, 3),
+        ),
+    ),
+    ("shared", "when S had it", sharing(acquired("S", 0, 0), ("cluster", "unlocked", "t", 0), acquired("I", 0, 0, 2))),
+    ("shared", "which did not have it", sharing(acquired("S", 0, 0), ("cluster", "led", "t", 0), acked("S", 0, 2))),
+    ("shared", "although it had them", sharing(acquired("S", 0, 0), acked("S", 0, 1, code=121))),
+    ("words", "the application's word was REJECT", sharing(*ACCEPTED_BY_S[:3], says(0, "REJECT"), acked("S", 0, 1))),
+    ("words", "the application's word was None", sharing(acquired("I", 0, 0), took("I", 0), acked("I", 0, 1))),
+    ("words", "that its word of t[0] 1 was taken", sharing(*ACCEPTED_BY_S, confirmed(0, 1), confirmed(1))),
+    ("words", "which the group did not give to it", sharing(acquired("S", 0, 0), took("S", 0, 2))),
+    ("words", "there is no record at t[0] 0", sharing(acquired("S", 0, 0), acked("S", 0, 0))),
+    ("words", "s got p:2 as t[0] 0", sharing(acquired("S", 0, 0), ("s", "took", "S", "t", 0, 0, 1, "p:2"))),
+    ("settled", "the first one, 1, is in the hands of S after 1", sharing(acquired("S", 0, 1), acked("S", 0, 3))),
+    (
+        "settled",
+        "t[0] 0 was given out 2 times, and released 0 times",
+        sharing(
+            *ACCEPTED_BY_S[:3],
+            ("cluster", "freed", "S", "t", 0),
+            acquired("I", 0, 1, 2),
+            took("I", 0, 2),
+            acked("I", 0, 1, 1),
+        ),
     ),
     (
         "administered",
@@ -228,6 +375,11 @@ def test_a_call_that_outlasts_two_assignments_may_hold_records_of_both() -> None
     assert found("positions", run_of(*READS, *given_up, *(deliver("r", offset) for offset in (3, 4, 0, 1)))) == []
     (text,) = found("positions", run_of(*READS, *given_up, *(deliver("r", offset) for offset in (3, 0, 2))))
     assert "got t[0] 2 (p:3), which is not assigned to it" in text
+
+
+def test_a_record_comes_again_when_a_member_was_killed() -> None:
+    again = [("cluster", "freed", "S", "t", 0), acquired("I", 0, 1, 2), took("I", 0, 2), acked("I", 0, 1, 1)]
+    assert found("settled", sharing(*ACCEPTED_BY_S[:3], *again, actions=STOPPED)) == []
 
 
 def test_every_checker_is_shown_a_bad_history() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
+import re
 import socket
 import threading
 import time
@@ -14,6 +15,8 @@ import pytest
 
 from kafka_core.aio.net.transport import TransportSettings
 from kafka_core.errors import NetworkError
+from tests.simulation import world as world_of_simulation
+from tests.simulation.judge import judge
 from tests.simulation.loop import OWNER, START_S, Process, Sealed, Stuck, VirtualLoop
 from tests.simulation.network import VirtualNetwork
 from tests.simulation.plan import Action, Plan
@@ -84,6 +87,15 @@ def test_waiting_for_nothing_is_told() -> None:
     with pytest.raises(Stuck):
         finished(work)
     work.close()
+
+
+def test_a_run_that_does_not_end_says_who_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world_of_simulation, "MAX_ROUNDS", 500)
+    result = world_of_simulation.run(plan_for(3, "group"))
+    assert result.rounds == 501
+    (late,) = result.late
+    assert re.match(r"501 rounds, \d+\.\d s of virtual time, without an end: something spins; .* lives", late)
+    assert any("501 rounds" in str(violation) for violation in judge(result))
 
 
 def test_a_killed_process_ends_without_a_word() -> None:

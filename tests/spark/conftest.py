@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import fastavro
 import pytest
@@ -17,6 +19,18 @@ from kafka_core.broker import EmbeddedCluster
 from registry import Schema, SchemaRegistryClient
 from registry.dev import RegistryServer, serve
 from tests.parts import missing
+from tests.patience import PROCESS_S
+from tools.spark_jars import SparkJarsUnavailableError, spark_jars
+
+PATIENT = {
+    "spark.python.authenticate.socketTimeout": "300s",  # Python and the JVM wait 15 s for each other otherwise
+    "spark.network.timeout": "600s",
+    "spark.executor.heartbeatInterval": "60s",
+    "spark.rpc.askTimeout": "600s",
+}
+"""Settings of a session on a machine that may stand still."""
+LATE = "waiting for the Python worker to connect back", "Python worker failed to connect back"
+T = TypeVar("T")
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +58,57 @@ def spark() -> Iterator[Any]:
                 .config("spark.sql.session.timeZone", "America/New_York")
                 .config("spark.driver.memory", "1g")
                 .config("spark.log.level", "OFF")
+                .config("spark.driver.extraClassPath", ":".join(map(str, _connectors())))
+                .config(map=PATIENT)
                 .getOrCreate()
             )
         yield session
         session.stop()
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """What `work` gives, which starts a stream; it is done again where Spark was not patient enough.
+
+    Spark gives the Python worker of a stream's source ten seconds to start, which no setting changes, and the query has
+    failed then. The guide says to start it again.
+    """
+    from pyspark.errors import StreamingQueryException
+
+    until_s = time.monotonic() + PROCESS_S
+    while True:
+        try:
+            return work()
+        except StreamingQueryException as error:
+            if time.monotonic() > until_s or not any(told in str(error) for told in LATE):
+                raise
+
+
+def finished(start: Callable[[], Any]) -> Any:
+    """The query that `start` gives, when it has ended."""
+
+    def ended() -> Any:
+        query = start()
+        assert query.awaitTermination(PROCESS_S)
+        return query
+
+    return patiently(ended)
+
+
+def _connectors() -> list[Path]:
+    """Spark's own connectors; without them, `connectors` says what is missing."""
+    try:
+        return spark_jars()
+    except SparkJarsUnavailableError:
+        return []
+
+
+@pytest.fixture(scope="session")
+def connectors() -> list[Path]:
+    """For tests that compare with Spark's own Kafka source."""
+    try:
+        return spark_jars()
+    except SparkJarsUnavailableError as error:
+        missing("spark", str(error))
 
 
 @pytest.fixture(scope="session")
@@ -87,10 +148,10 @@ def produce(cluster: EmbeddedCluster) -> Produce:
     """`produce(topic, records, partition)`: each record is a dict of `Producer.produce`'s arguments."""
 
     def send(topic: str, records: Sequence[Mapping[str, Any]], partition: int = 0) -> None:
-        with Producer({"bootstrap.servers": cluster.bootstrap_servers, "max.block.ms": 10_000}) as producer:
+        with Producer({"bootstrap.servers": cluster.bootstrap_servers, "max.block.ms": 60_000}) as producer:
             for record in records:
                 producer.produce(topic, partition=partition, **record)
-            assert producer.flush(20) == 0
+            assert producer.flush(60) == 0
 
     return send
 

@@ -22,6 +22,7 @@ from registry import Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryCl
 from registry.dev import RegistryServer, serve
 from serdes import SerializingProducer
 from serdes.avro import AvroSerializer
+from tests.patience import PROCESS_S
 
 pytestmark = [
     pytest.mark.spark,
@@ -32,6 +33,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),
 ]
 
+FLUSH_S = 60.0
 ORDER = json.dumps(
     {
         "type": "record",
@@ -89,7 +91,7 @@ def produce_orders(cluster: EmbeddedCluster, url: str, topic: str, numbers: rang
         with SerializingProducer[str, Any](config) as producer:
             for number in numbers:
                 producer.produce(topic, key=f"k{number}", value=order(number), headers=[("h", b"1"), ("n", None)])
-            assert producer.flush(30) == 0
+            assert producer.flush(FLUSH_S) == 0
 
 
 def test_values_come_out_with_their_types(
@@ -131,7 +133,7 @@ def test_two_schema_ids_in_one_frame(spark: Any, cluster: EmbeddedCluster, regis
         }
         with SerializingProducer[str, Any](config) as producer:
             producer.produce(topic, value={**order(10), "gift": False})
-            producer.flush(30)
+            producer.flush(FLUSH_S)
     decoded = from_registry("value", {"url": registry_server.url}, topic=topic)
     rows = load(spark, cluster, topic).select("offset", decoded.alias("o")).orderBy("offset").collect()
     assert [row["o"]["gift"] for row in rows] == [True] * 10 + [False]
@@ -153,7 +155,7 @@ def test_refused_rules_are_no_plan_and_none_that_come_later_pass(
         from_registry("value", conf, topic=topic, rules="refuse")
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         producer.produce(topic, value=b"\x00" + later.to_bytes(4, "big") + b"ciphertext")
-        assert producer.flush(30) == 0
+        assert producer.flush(FLUSH_S) == 0
     frame = load(spark, cluster, topic).select(planned.alias("o"))  # PERMISSIVE: a null would hide it
     with pytest.raises(Exception, match=r"registered after the job was planned can't be used.*'pii'"):
         frame.collect()
@@ -165,7 +167,7 @@ def test_bad_rows(spark: Any, cluster: EmbeddedCluster, registry_server: Registr
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         for value in (b"\x09nonsense", b"\x00\x7f\xff\xff\xffunknown id", None, b""):
             producer.produce(topic, value)
-        producer.flush(30)
+        producer.flush(FLUSH_S)
     url = {"url": registry_server.url}
     raw = load(spark, cluster, topic).orderBy("offset")
     nulls = [row[0] for row in raw.select(from_registry("value", url, topic=topic).alias("o")).collect()]
@@ -185,7 +187,7 @@ def test_offsets_choose_what_is_read(spark: Any, cluster: EmbeddedCluster) -> No
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         for number in range(100):
             producer.produce(topic, b"%d" % number, partition=number % 2, timestamp=1_000 + number)
-        producer.flush(30)
+        producer.flush(FLUSH_S)
     frame = load(
         spark, cluster, topic, startingOffsets=f'{{"{topic}": {{"0": 40}}}}', endingOffsets=f'{{"{topic}": {{"1": 3}}}}'
     )
@@ -232,7 +234,7 @@ def test_the_example_of_the_readme_runs_and_ends_its_session(spark: Any, tmp_pat
             [sys.executable, str(script)],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PROCESS_S,
             check=False,
             cwd=project_root,
             env={**os.environ, "PYTHONPATH": str(project_root)},

@@ -32,7 +32,7 @@ from registry.dev import serve
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
 from serdes.frames.schema_id import header_schema_id_serializer
-from tests.spark.conftest import frame, register
+from tests.spark.conftest import finished, frame, register
 
 pytestmark = [
     pytest.mark.spark,
@@ -102,8 +102,7 @@ def test_foreach_batch_asks_the_registry_once(
     forget_plans()
     monkeypatch.setattr(SchemaRegistryClient, "_send", counted)
     stream = spark.readStream.schema("value binary").option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
-    query = stream.writeStream.foreachBatch(batch).trigger(availableNow=True).start()
-    assert query.awaitTermination(120)
+    finished(stream.writeStream.foreachBatch(batch).trigger(availableNow=True).start)
     assert found == [3, 3, 3]
     assert asked[0] > 0
     assert asked == [asked[0]] * 3
@@ -199,7 +198,7 @@ def test_ids_in_headers(spark: Any, registry: SchemaRegistryClient) -> None:
     assert [row.value.id for row in whole.orderBy("offset").collect()] == [7, 8, 8]
 
 
-def test_what_a_topic_holds_and_names_for_sql(spark: Any, registry: SchemaRegistryClient) -> None:
+def test_explain_schema_and_names_for_sql(spark: Any, registry: SchemaRegistryClient) -> None:
     subject = f"holds-{uuid.uuid4()}"
     number = register(registry, subject, ORDER)
     good = frame(number, ORDER, {"id": 1, "note": "x"})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_core.broker import EmbeddedCluster
-from tests.spark.conftest import Produce
+from tests.spark.conftest import Produce, finished
 
 pytestmark = pytest.mark.spark
 
@@ -21,16 +21,14 @@ def stream(spark: Any, cluster: EmbeddedCluster, topic: str, **options: str) -> 
 
 def run(frame: Any, folder: Path) -> Any:
     """Runs the stream until what is there is done; the query, which has ended."""
-    query = (
+    writer = (
         frame.selectExpr("partition", "offset", "cast(value as string) as value")
         .writeStream.format("json")
         .option("path", str(folder / "out"))
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(availableNow=True)
-        .start()
     )
-    assert query.awaitTermination(120)
-    return query
+    return finished(writer.start)
 
 
 def rows(folder: Path) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,27 +74,48 @@ def contract(bootstrap: str, client: SchemaRegistryClient, topic: str, data: Dat
     stored = contract_job.raw(bootstrap, topic, len(values) + 1)
     checks.equal("names that the broker can read", sum(b"Passenger" in message.value() for message in stored), 0)
     letters = contract_job.raw(bootstrap, dead, 1)
-    checks.equal("dead letters", [message.value() for message in letters], [b"not a frame"])
+    checks.equal("dead letters", [message.value() for message in letters], [contract_job.JUNK])
     for message in letters:
         print(f"        {dict(message.headers())}")
 
 
-def spark(bootstrap: str, registry_url: str, flights: str, carriers: str, data: Data, checks: Checks) -> None:
-    """The DataFrame job, compared with the answer straight from the tables."""
+def spark(servers: spark_job.Servers, flights: str, carriers: str, data: Data, checks: Checks) -> None:
+    """The DataFrame job, compared with the answer straight from the tables; then a stream that is stopped between."""
     with step("start Spark"):
         session = spark_job.session()
     try:
+        with step("Spark: which schemas the topic holds", len(data.flights)):
+            ids = spark_job.schema_ids(session, servers, flights)
+        checks.equal("schema ids in one topic", len(ids), 2)
+        checks.equal("rows of the topic", sum(ids.values()), len(data.flights))
         with step("Spark: read, decode, join, aggregate", len(data.flights)):
-            result = spark_job.delays(session, bootstrap, registry_url, flights, carriers)
+            delays = spark_job.delays(session, servers, flights, carriers)
+        late(session, servers, flights, data, checks)
     finally:
         session.stop()
-    checks.equal("rows in the DataFrame", result["rows"], len(data.flights))
-    checks.equal("schema ids in one DataFrame", len(result["schema_ids"]), 2)
-    checks.equal("carriers", len(result["delays"]), len(data.carriers))
-    checks.equal("Spark's result is the one of the tables", result["delays"] == data.delays, True)
-    print(table(result["delays"]))
-    plot(result["delays"], OUTPUT)
+    checks.equal("carriers", len(delays), len(data.carriers))
+    checks.equal("Spark's result is the one of the tables", delays == data.delays, True)
+    print(table(delays))
+    plot(delays, OUTPUT)
     print(f"  plot: {OUTPUT}")
+
+
+def late(session: Any, servers: spark_job.Servers, flights: str, data: Data, checks: Checks) -> None:
+    """Late flights through a stream into a topic of their own; one record of the topic is no flight."""
+    topic, letters = f"{flights}-late", f"{flights}-dead"
+    kafka_job.create_topics(servers.bootstrap, {topic: 1, letters: 1})
+    contract_job.careless(servers.bootstrap, flights)
+    with tempfile.TemporaryDirectory() as folder, step("Spark: a stream, stopped and started again", len(data.flights)):
+        stream = spark_job.LateFlights(session, servers, flights, topic, letters, Path(folder))
+        done = [stream.run(batches=2), stream.run()]
+    print(f"        {done[0]} batches, and after the restart {done[1]}")
+    expected = [flight for flight in data.flights if (flight.arr_delay or 0) >= spark_job.LATE_MIN]
+    found = spark_job.decoded(session, servers, topic, "arr_delay").groupBy().agg({"arr_delay": "sum", "*": "count"})
+    (row,) = found.collect()
+    checks.equal("late flights in their topic, once each", row["count(1)"], len(expected))
+    checks.equal("their minutes of delay", row["sum(arr_delay)"], sum(flight.arr_delay or 0 for flight in expected))
+    (letter,) = contract_job.raw(servers.bootstrap, letters, 1)
+    checks.equal("the stream's dead letter", letter.value(), contract_job.JUNK)
 
 
 def run(bootstrap: str, registry_url: str, checks: Checks) -> None:
@@ -117,7 +139,7 @@ def run(bootstrap: str, registry_url: str, checks: Checks) -> None:
         with step("consume", len(data.flights)):
             consume(bootstrap, client, flights, data, checks)
         contract(bootstrap, client, f"bookings-{run_id}", data, checks)
-    spark(bootstrap, registry_url, flights, carriers, data, checks)
+    spark(spark_job.Servers(bootstrap, registry_url), flights, carriers, data, checks)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,6 +18,7 @@ from tools.demo.kafka_job import IDLE_S, schema_text
 SECRET = {"secret": "known to services, not to the broker"}
 NEWEST = {"auto.register.schemas": False, "use.latest.version": True}
 ROUND_S = 1.0
+JUNK = b"not a frame"
 
 
 @dataclass
@@ -57,10 +58,15 @@ def produce(bootstrap: str, client: SchemaRegistryClient, topic: str, values: Se
         except SerializationError as error:
             refusal = str(error)
         producer.flush(IDLE_S)
-    with Producer({"bootstrap.servers": bootstrap}) as careless:
-        careless.produce(topic, b"not a frame")
-        careless.flush(IDLE_S)
+    careless(bootstrap, topic)
     return refusal
+
+
+def careless(bootstrap: str, topic: str) -> None:
+    """Leaves a broken frame, as somebody does who writes without a serializer."""
+    with Producer({"bootstrap.servers": bootstrap}) as producer:
+        producer.produce(topic, JUNK)
+        producer.flush(IDLE_S)
 
 
 def read(bootstrap: str, client: SchemaRegistryClient, topic: str, dead: str, expected: int) -> list[Booking]:

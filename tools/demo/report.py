@@ -1,4 +1,4 @@
-"""What the demo prints and draws: rates, checks, a table, a picture. Knows nothing of Kafka."""
+"""Prints and draws the demo's results: rates, checks, a table, a picture. Knows nothing of Kafka."""
 
 from __future__ import annotations
 

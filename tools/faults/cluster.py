@@ -37,7 +37,7 @@ def wait_until(condition: Callable[[], bool], what: str, limit_s: float = LIMIT_
     deadline_s = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > deadline_s:
-            raise TimeoutError(f"waited {limit_s:.0f} s in vain: {what}")
+            raise TimeoutError(f"not so after {limit_s:.0f} s: {what}")
         time.sleep(step_s)
 
 

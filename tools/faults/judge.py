@@ -1,4 +1,4 @@
-"""Says what the clients did wrong, and for how long they stood still: a pure function of their histories and the log.
+"""Judges the clients' errors and stalls: a pure function of their histories and the log.
 
 It knows nothing of brokers, processes and files. The log is the truth: what the topic held when all was over.
 """

@@ -20,19 +20,24 @@ from kafka_core.admin_model import (
     ListOffsetsResultInfo,
     NewPartitions,
     NewTopic,
-    OffsetSpec,
     Outcome,
+    ShareGroupDescription,
+    SharePartitionOffsetInfo,
     TopicDescription,
+    check_text,
 )
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.admin_security import (
     AclBinding,
     AclBindingFilter,
     UserScramCredentialAlteration,
     UserScramCredentialsDescription,
 )
-from kafka_core.aio.administering import security
-from kafka_core.aio.administering.routing import Deadline, Outcomes, Router
+from kafka_core.aio.administering import security, share_groups
+from kafka_core.aio.administering.insides import InsidesCalls
+from kafka_core.aio.administering.routing import CONTROLLER, Deadline, Outcomes, Router
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
 from kafka_core.aio.tasks.dropped import Leash
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Config, Role, parse
@@ -53,7 +58,7 @@ from kafka_core.engine.administering.checks import (
     check_offset_specs,
     check_topics,
 )
-from kafka_core.errors import BrokerError, KafkaException, UnsupportedVersionError
+from kafka_core.errors import BrokerError, KafkaError, KafkaException, UnsupportedVersionError
 from kafka_core.model import (
     BrokerMetadata,
     ClusterMetadata,
@@ -70,15 +75,13 @@ from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDe
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterRequest
-from kafka_core.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
 from kafka_core.protocol.messages.list_groups import ListGroupsRequest
 from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
 from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 
-__all__ = ["AIOAdminClient"]
 
-
-class AIOAdminClient:
+class AIOAdminClient(InsidesCalls):
     """Administration of a cluster from asyncio code. Lives on one event loop; made on any thread.
 
     Time-outs are in seconds; `request_timeout` bounds the whole call (default socket.timeout.ms), `operation_timeout`
@@ -211,21 +214,34 @@ class AIOAdminClient:
         Raises:
             KafkaException: nobody answered.
         """
+        if topic is not None:
+            check_text(topic, "topic")
         await self._router.start()
         timeout_s = self._router.timeout_s if timeout is None or timeout < 0 else timeout
         wanted = None if topic is None else [topic]
-        view = await self.client.refresh_metadata(wanted, timeout_s=timeout_s, allow_auto_create=False)
+        with answering(METADATA, KafkaError._TRANSPORT):
+            view = await self.client.refresh_metadata(wanted, timeout_s=timeout_s, allow_auto_create=False)
         return admin_topics.cluster_metadata(view, topic)
 
     async def describe_topics(
-        self, topics: TopicCollection | Sequence[str], *, request_timeout: float | None = None
+        self,
+        topics: TopicCollection | Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
     ) -> Outcomes[str, TopicDescription]:
-        """Topics with their partitions, replicas and ids."""
+        """Topics with their partitions, replicas and ids, and if that is wanted with what the caller may do."""
         wanted = check_topics(topics)
+        with_operations = check_flag(include_authorized_operations, "include_authorized_operations")
 
         async def attempt(names: Collection[str], deadline: Deadline) -> Outcomes[str, TopicDescription]:
             view = await self.client.refresh_metadata(names, timeout_s=deadline.left_s(), allow_auto_create=False)
-            return {name: admin_topics.describe_topic(view, name) for name in names}
+            described = {name: admin_topics.describe_topic(view, name) for name in names}
+            if with_operations:
+                request = admin_topics.operations_request(names)
+                answer = await self.client.send_any(request, timeout_s=deadline.left_s())
+                admin_topics.add_operations(described, answer)
+            return described
 
         return await self._router.keyed("describe_topics", wanted, attempt, request_timeout)
 
@@ -239,11 +255,16 @@ class AIOAdminClient:
         Raises:
             KafkaException: nobody answered, or not with that.
         """
+        with answering(CONTROLLER):
+            return await self._describe_cluster(
+                check_flag(include_authorized_operations, "include_authorized_operations"), request_timeout
+            )
+
+    async def _describe_cluster(self, with_operations: bool, request_timeout: float | None) -> DescribeClusterResult:
         await self._router.start()
-        request = DescribeClusterRequest(check_flag(include_authorized_operations, "include_authorized_operations"))
         timeout_s = self._router.call_s(request_timeout)
         try:
-            response = await self.client.send_any(request, timeout_s=timeout_s)
+            response = await self.client.send_any(DescribeClusterRequest(with_operations), timeout_s=timeout_s)
         except UnsupportedVersionError:  # a broker before 2.8
             view = await self.client.refresh_metadata((), timeout_s=timeout_s)
             return admin_topics.cluster_description_of_view(view)
@@ -253,7 +274,8 @@ class AIOAdminClient:
 
     async def cluster_id(self, timeout: float | None = None) -> str | None:
         """The cluster's id. Raises KafkaException when nobody answered."""
-        return (await self.describe_cluster(request_timeout=timeout)).cluster_id
+        with answering(CLUSTER_ID):
+            return (await self._describe_cluster(False, timeout)).cluster_id
 
     # ---- configurations
 
@@ -348,7 +370,7 @@ class AIOAdminClient:
         request = admin_partitions.elect_leaders_request(election_type, wanted, timeout_ms)
 
         async def ask(deadline: Deadline) -> dict[TopicPartition, KafkaException | None]:
-            return admin_partitions.elected(await self._router.ask_controller(request, deadline))
+            return admin_partitions.elected(wanted, await self._router.ask_controller(request, deadline))
 
         return await self._router.whole("elect_leaders", ask, request_timeout)
 
@@ -406,15 +428,18 @@ class AIOAdminClient:
     ) -> ListConsumerGroupsResult:
         """Groups of all brokers; errors of single brokers are in the result.
 
+        Share groups are among them only if `types` names `ConsumerGroupType.SHARE`.
+
         Raises:
             TypeError: filters that are not sets of the enums. KafkaException: no broker could be found.
         """
         check_filters(states, types)
         deadline = await self._router.begin("list_consumer_groups", request_timeout)
         request = admin_groups.list_groups_request(states, types)
-        listed, errors = await self._router.list_everywhere(request, deadline)
+        with answering(CONTROLLER):
+            listed, errors = await self._router.list_everywhere(request, deadline)
         groups = [group for part in listed.values() for group in part]
-        return ListConsumerGroupsResult(admin_groups.consumer_group_listings(groups), errors)
+        return ListConsumerGroupsResult(admin_groups.consumer_group_listings(groups, types), errors)
 
     async def describe_consumer_groups(
         self,
@@ -474,10 +499,13 @@ class AIOAdminClient:
         Raises:
             KafkaException: brokers could not be asked, and none answered.
         """
+        if group is not None:
+            check_text(group, "group")
         deadline = await self._router.begin("list_groups", None if timeout is None or timeout < 0 else timeout)
-        listed, errors = await self._router.list_everywhere(ListGroupsRequest(), deadline)
-        if errors and not listed:
-            raise errors[0]
+        with answering("Failed to list groups"):
+            listed, errors = await self._router.list_everywhere(ListGroupsRequest(), deadline)
+            if errors and not listed:
+                raise errors[0]
         wanted = {
             node_id: [item.group_id for item in part if group in (None, item.group_id)]
             for node_id, part in listed.items()
@@ -487,13 +515,68 @@ class AIOAdminClient:
 
     async def _describe_at(self, node_id: int, names: Sequence[str], deadline: Deadline) -> list[GroupMetadata]:
         response = await self.client.send(node_id, DescribeGroupsRequest(list(names)), timeout_s=deadline.left_s())
-        return [self._group_metadata(item, node_id) for item in response.groups]
+        told = {item.group_id: item for item in response.groups}
+        return [self._group_metadata(admin_groups.group_metadata(name, told.get(name)), node_id) for name in names]
 
-    def _group_metadata(self, group: DescribedGroup, node_id: int) -> GroupMetadata:
-        metadata = admin_groups.group_metadata(group)
+    def _group_metadata(self, metadata: GroupMetadata, node_id: int) -> GroupMetadata:
         broker = admin_topics.node(self.client.metadata.brokers, node_id)
         metadata.broker = BrokerMetadata(broker.id, broker.host, broker.port)
         return metadata
+
+    # ---- share groups
+
+    async def describe_share_groups(
+        self,
+        group_ids: Sequence[str],
+        *,
+        include_authorized_operations: bool = False,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, ShareGroupDescription]:
+        """Share groups (KIP-932) with their members and assignments. Raises TypeError, ValueError."""
+        return await share_groups.describe(self._router, group_ids, include_authorized_operations, request_timeout)
+
+    async def delete_share_groups(
+        self, group_ids: Sequence[str], *, request_timeout: float | None = None
+    ) -> Outcomes[str, None]:
+        """Deletes share groups without members, with their offsets; groups of other kinds are not touched.
+
+        Raises:
+            TypeError, ValueError: the ids make no sense.
+        """
+        return await share_groups.delete(self._router, group_ids, request_timeout)
+
+    async def list_share_group_offsets(
+        self,
+        list_share_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, dict[TopicPartition, SharePartitionOffsetInfo]]:
+        """Where share groups are in the partitions named (None: in all they have read). Raises TypeError, ValueError.
+
+        What goes wrong with one partition is in its `error`.
+        """
+        return await share_groups.list_offsets(self._router, list_share_group_offsets_request, request_timeout)
+
+    async def alter_share_group_offsets(
+        self,
+        alter_share_group_offsets_request: Sequence[ConsumerGroupTopicPartitions],
+        *,
+        request_timeout: float | None = None,
+    ) -> Outcomes[str, ConsumerGroupTopicPartitions]:
+        """Sets the start offsets of share groups that have no members at the moment; errors are in the partitions.
+
+        A group that is not there is made. Raises TypeError, ValueError.
+        """
+        return await share_groups.alter_offsets(self._router, alter_share_group_offsets_request, request_timeout)
+
+    async def delete_share_group_offsets(
+        self, group_id: str, topics: Sequence[str], *, request_timeout: float | None = None
+    ) -> Outcomes[str, None]:
+        """Forgets where a share group without members is in topics; an outcome per topic. Raises TypeError, ValueError.
+
+        The group begins there anew, as its `share.auto.offset.reset` says.
+        """
+        return await share_groups.delete_offsets(self._router, group_id, topics, request_timeout)
 
     # ---- offsets
 
@@ -518,7 +601,7 @@ class AIOAdminClient:
                     groups[name], require_stable=check_flag(require_stable, "require_stable"), version=version
                 )
                 response = await connection.send(request, timeout_s=deadline.left_s(), version=version)
-                found[name] = admin_groups.fetched_offsets(name, response)
+                found[name] = admin_groups.fetched_offsets(groups[name], response)
             return found
 
         return await self._router.by_coordinator("list_consumer_group_offsets", list(groups), one, request_timeout)

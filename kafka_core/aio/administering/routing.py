@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 
 from kafka_core.admin_model import ConfigResource, Outcome
 from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
+from kafka_core.aio.cluster.unanswered import unanswered
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.config import Config
 from kafka_core.engine.administering import configs as admin_configs
@@ -36,6 +37,18 @@ _ANSWERS: Final = frozenset(
     }
 )
 
+CONTROLLER: Final = "Failed while waiting for controller"
+"""What librdkafka says of a call that no broker answered, if the table has no other words for it."""
+_BY_RESPONSE: Final = "Failed while waiting for response from broker"
+_UNANSWERED: Final[Mapping[str, str]] = {
+    "describe_consumer_groups": "",
+    "delete_consumer_groups": "",
+    "list_consumer_group_offsets": _BY_RESPONSE,
+    "alter_consumer_group_offsets": _BY_RESPONSE,
+    "delete_records": "Failed to query partition leaders",
+    "list_offsets": "Failed to query partition leaders",
+}
+
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 R = TypeVar("R", bound=ApiMessage)
@@ -43,11 +56,11 @@ Outcomes = dict[K, Outcome[T]]
 
 
 class OutOfTime(NetworkError):
-    """The call's own time is over: says less than whatever went wrong before it."""
+    """The call's own time is over; an earlier failure, if there was one, is reported instead."""
 
 
 class Deadline:
-    """How much of a call's time is left."""
+    """The deadline of one call."""
 
     __slots__ = ("_at_s", "what")
 
@@ -107,6 +120,7 @@ class Router:
         keys: Sequence[K],
         attempt: Callable[[Collection[K], Deadline], Awaitable[Outcomes[K, T]]],
         request_timeout: float | None,
+        kind: CoordinatorKind = CoordinatorKind.GROUP,
     ) -> Outcomes[K, T]:
         """Tries until every key has a final outcome or the time is over; the outcomes are in the order of `keys`."""
         deadline = await self.begin(what, request_timeout)
@@ -125,10 +139,10 @@ class Router:
             delay_s = self.backoff.delay_s(tries)
             again = retriable(outcomes, pending)
             if not again or not deadline.allows(delay_s):
-                return {key: outcomes[key] for key in keys}
+                return {key: told(what, key, outcomes[key]) for key in keys}
             logger.debug("%s: trying again in %.3f s: %s", what, delay_s, next(iter(again.values())))
             await asyncio.sleep(delay_s)
-            await self.mend(again, deadline)
+            await self.mend(again, deadline, kind)
             pending = list(again)
             tries += 1
 
@@ -147,13 +161,15 @@ class Router:
             raise outcome.error
         return cast(T, outcome.value)
 
-    async def mend(self, failed: Mapping[K, KafkaException], deadline: Deadline) -> None:
-        """Does what the errors ask for before another try; a failure here shows itself again in that try."""
+    async def mend(
+        self, failed: Mapping[K, KafkaException], deadline: Deadline, kind: CoordinatorKind = CoordinatorKind.GROUP
+    ) -> None:
+        """Prepares another try as the errors require: new metadata, another coordinator. Ignores its own failures."""
         actions = {key: classify(error) for key, error in failed.items()}
         for key, action in actions.items():
             # A coordinator that can't be reached may have moved, just as one that says so.
             if action in (Action.FIND_COORDINATOR, Action.REFRESH_AND_RETRY) and isinstance(key, str):
-                self.client.forget_coordinator(CoordinatorKind.GROUP, key)
+                self.client.forget_coordinator(kind, key)
         if Action.REFRESH_AND_RETRY in actions.values():
             try:
                 await self.client.refresh_metadata((), timeout_s=deadline.left_s())
@@ -180,21 +196,22 @@ class Router:
         groups: Sequence[str],
         one: Callable[[int, Sequence[str], Deadline], Awaitable[Outcomes[str, T]]],
         request_timeout: float | None,
+        kind: CoordinatorKind = CoordinatorKind.GROUP,
     ) -> Outcomes[str, T]:
-        """`keyed` for groups: each coordinator is asked about its own."""
+        """`keyed` for groups or transactional ids: each coordinator is asked about its own."""
 
         async def attempt(keys: Collection[str], deadline: Deadline) -> Outcomes[str, T]:
             coordinators: dict[int, list[str]] = {}
             failed: Outcomes[str, T] = {}
             for key in keys:
                 try:
-                    node_id = await self.client.coordinator(CoordinatorKind.GROUP, key, timeout_s=deadline.left_s())
+                    node_id = await self.client.coordinator(kind, key, timeout_s=deadline.left_s())
                     coordinators.setdefault(node_id, []).append(key)
                 except KafkaException as error:
                     failed[key] = Outcome(error=error)
             return {**failed, **await self.gather(coordinators, one, deadline)}
 
-        return await self.keyed(what, groups, attempt, request_timeout)
+        return await self.keyed(what, groups, attempt, request_timeout, kind)
 
     async def by_leader(
         self,
@@ -212,6 +229,26 @@ class Router:
             return {**missing, **await self.gather(leaders, one, deadline)}
 
         return await self.keyed(what, partitions, attempt, request_timeout)
+
+    async def everywhere(
+        self,
+        what: str,
+        brokers: Sequence[int] | None,
+        ask: Callable[[int, Deadline], Awaitable[Outcome[T]]],
+        request_timeout: float | None,
+    ) -> Outcomes[int, T]:
+        """`keyed` for brokers (None: all that are known): each is asked about itself."""
+        deadline = await self.begin(what, request_timeout)
+        if brokers is None:
+            brokers = list((await self.client.refresh_metadata((), timeout_s=deadline.left_s())).brokers)
+
+        async def one(node_id: int, part: Sequence[int], deadline: Deadline) -> Outcomes[int, T]:
+            return {node_id: await ask(node_id, deadline)}
+
+        async def attempt(keys: Collection[int], deadline: Deadline) -> Outcomes[int, T]:
+            return await self.gather({node_id: [node_id] for node_id in keys}, one, deadline)
+
+        return await self.keyed(what, list(brokers), attempt, deadline.left_s())
 
     async def gather(
         self,
@@ -266,7 +303,7 @@ class Router:
     async def list_everywhere(
         self, request: ListGroupsRequest, deadline: Deadline
     ) -> tuple[dict[int, list[ListedGroup]], list[KafkaException]]:
-        """The groups that each broker coordinates, and the errors of those that did not tell."""
+        """The groups that each broker coordinates, and the errors of brokers that did not answer."""
         view = await self.client.refresh_metadata((), timeout_s=deadline.left_s())
 
         async def one(node_id: int, part: Sequence[int], deadline: Deadline) -> Outcomes[int, list[ListedGroup]]:
@@ -286,6 +323,16 @@ def retriable(outcomes: Mapping[K, Outcome[T]], keys: Iterable[K]) -> dict[K, Ka
         for key, error in errors.items()
         if error is not None and error.code not in _ANSWERS and classify(error).tries_again
     }
+
+
+def told(what: str, key: object, outcome: Outcome[T]) -> Outcome[T]:
+    """The outcome, with the code and words that an answer that did not come has for this call."""
+    if outcome.error is None:
+        return outcome
+    one_broker = isinstance(key, ConfigResource) and admin_configs.broker_of(key) is not None
+    words = "Failed while waiting for broker" if one_broker else CONTROLLER
+    error = unanswered(outcome.error, _UNANSWERED.get(what, words))
+    return outcome if error is outcome.error else Outcome(error=error)
 
 
 def left_out(what: str, key: object) -> Outcome[Any]:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
+from kafka_core.aio.cluster.choice import AnyBroker, BrokerChooser
 from kafka_core.aio.cluster.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.cluster.failures import Failures
 from kafka_core.aio.cluster.keeper import MetadataKeeper
 from kafka_core.aio.cluster.pool import ConnectionPool, Purpose
 from kafka_core.aio.cluster.refresh import MetadataRefresher
-from kafka_core.aio.cluster.routes import AnyBroker, BrokerRoutes
 from kafka_core.aio.cluster.state import ClusterState
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.tokens import first_token
@@ -88,6 +88,8 @@ class ClusterClient:
         self._failures = failures = Failures(bootstrap)
         self._state = state = ClusterState(RefreshPlan(refresh_rules(config), rng), failures, clock)
         self._connector = connector = Connector(config, clock=clock, rng=rng, hooks=hooks)
+        if connector.tokens is not None:
+            connector.tokens.on_failure = failures.token_failed
         self._pool = pool = ConnectionPool(
             connector,
             clock=clock,
@@ -98,11 +100,13 @@ class ClusterClient:
             on_down=state.broker_down,
         )
         state.on_metadata(lambda view: pool.keep_only(view.brokers))
-        routes = BrokerRoutes(
+        if hooks.wants("on_metadata"):
+            state.on_metadata(lambda view: hooks.on_metadata(len(view.brokers), partition_counts(view)))
+        brokers = BrokerChooser(
             state, failures, pool, rng, rebootstraps=config.text("metadata.recovery.strategy") == "rebootstrap"
         )
         self._refresher = refresher = MetadataRefresher(
-            routes,
+            brokers,
             connector,
             bootstrap,
             backoff=retry_backoff,
@@ -110,7 +114,7 @@ class ClusterClient:
             first_bootstrap=rng.randrange(len(bootstrap) or 1),
             on_response=state.take,
         )
-        self._any_broker = AnyBroker(state, failures, pool, routes, refresher)
+        self._any_broker = AnyBroker(state, failures, pool, brokers, refresher)
         self._finder = finder = CoordinatorFinder(self._any_broker, retry_backoff)
         state.on_broker_down(lambda broker: finder.forget_node(broker.node_id))
         self._keeper = MetadataKeeper(state, refresher, clock, self._request_timeout_s)
@@ -140,8 +144,9 @@ class ClusterClient:
             AuthError: the client needs a token, and `oauth_cb` gave none within 10 s, or failed.
         """
         self._check()
-        if self._connector.tokens is not None:
-            await first_token(self._connector.tokens)
+        tokens = self._connector.tokens
+        if tokens is not None and tokens.awaited:
+            await first_token(tokens)
         if self.config.addresses() and self._first is None:
             self._first = background(self._connect_first(), "kafka-core-first")
 
@@ -153,6 +158,11 @@ class ClusterClient:
     def needs_token(self) -> bool:
         """Whether connections authenticate with OAUTHBEARER tokens."""
         return self._connector.tokens is not None
+
+    @property
+    def awaits_token(self) -> bool:
+        """Whether a client that is being made waits for its first token, from `oauth_cb` or AWS."""
+        return self._connector.tokens is not None and self._connector.tokens.awaited
 
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The loop on which the background work runs; None before it was begun. Any thread."""
@@ -181,8 +191,11 @@ class ClusterClient:
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time (PLAIN, SCRAM); those that are open stay open.
 
-        May be called from any thread.
+        May be called from any thread. Raises TypeError if one is no text.
         """
+        for name, text in (("username", username), ("password", password)):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be str, not {type(text).__name__}")
         names = {"sasl.username", "sasl.password"}
         given = frozenset(names.union(name for name in self.config if self.config.is_set(name)))
         values = {**self.config, "sasl.username": username, "sasl.password": password}
@@ -242,6 +255,16 @@ class ClusterClient:
                 retriable=True,
             )
         return await self._pool.get(broker, purpose)
+
+    def writable(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> BrokerConnection | None:
+        """The connection to a broker if a request can be written to it at once: open, with room, not throttled."""
+        connection = None if self._closed else self._pool.ready(node_id, purpose)
+        return connection if connection is not None and connection.writable else None
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection to one of the brokers that metadata names."""
+        return any(self._pool.ready(node_id) is not None for node_id in self.metadata.brokers)
 
     def connects_in_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float | None:
         """How long the reconnect back-off holds a new connection up; 0.0: not at all; None: there is a connection."""
@@ -342,7 +365,7 @@ class ClusterClient:
         return await self._in_time(self._finder.find(kind, key), limit_s, f"coordinator of {kind.name.lower()} {key!r}")
 
     def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
-        """It said that it is not the coordinator (any more)."""
+        """Forgets a coordinator that answered NOT_COORDINATOR."""
         self._finder.forget(kind, key)
 
     # ---- errors
@@ -353,7 +376,7 @@ class ClusterClient:
         return self._failures.first
 
     def throttled_s(self) -> dict[int, float]:
-        """Brokers that asked this client to be silent (KIP-219), with the seconds that are left."""
+        """Brokers that throttle this client (KIP-219), with the seconds that are left."""
         return self._pool.throttled_s()
 
     def on_error(self, listener: Callable[[KafkaError], None]) -> None:
@@ -415,8 +438,13 @@ def refresh_rules(config: Config) -> RefreshRules:
     )
 
 
+def partition_counts(view: ClusterView) -> dict[str, int]:
+    """How many partitions each topic has that is known."""
+    return {name: len(topic.partitions) for name, topic in view.topics.items()}
+
+
 def _silence(connection: BrokerConnection) -> str:
-    """For the text of a time-out: that the broker has asked for silence."""
+    """The part of a time-out's text that names a broker's throttle time; empty if there is none."""
     left_s = connection.throttled_s
     return f" (which asked for {left_s:.3g} s of silence, throttle_time_ms)" if left_s else ""
 

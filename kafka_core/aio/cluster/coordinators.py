@@ -49,7 +49,7 @@ class AskedBrokers(Protocol):
         ...
 
     def note_failure(self, error: KafkaException) -> None:
-        """Why no coordinator is known yet, for error texts."""
+        """Notes why no coordinator is known yet, for error texts."""
         ...
 
 
@@ -91,7 +91,7 @@ class CoordinatorFinder:
             self._leave((kind, key))
 
     def _leave(self, wanted: tuple[CoordinatorKind, str]) -> None:
-        """One caller less; without any the key is not asked for any more."""
+        """Counts one caller less; a key without callers is no longer looked up."""
         self._waiting[wanted] -= 1
         if not self._waiting[wanted]:
             del self._waiting[wanted]
@@ -100,11 +100,11 @@ class CoordinatorFinder:
                 future.cancel()
 
     def forget(self, kind: CoordinatorKind, key: str) -> None:
-        """It is not the coordinator any more."""
+        """Forgets the coordinator of this key."""
         self._known.pop((kind, key), None)
 
     def forget_node(self, node_id: int) -> None:
-        """A broker is gone: whatever it coordinated has moved or will."""
+        """Forgets all coordinators on a broker that is gone: their groups move to other brokers."""
         self._known = {key: node for key, node in self._known.items() if node != node_id}
 
     async def close(self) -> None:
@@ -173,7 +173,7 @@ class CoordinatorFinder:
         return not self._keys(kind)
 
     async def _ask_several(self, kind: CoordinatorKind, keys: list[str]) -> list[Coordinator]:
-        """A connection may be dead without knowing it: a broker that is silent for a second gets company.
+        """Asks one broker, and another one beside it after a second of silence: its connection may be dead unnoticed.
 
         The first outcome counts, a failure too.
         """

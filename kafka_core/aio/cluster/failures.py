@@ -76,7 +76,7 @@ class Failures:
             self.tell_all_down(len(self._bootstrap))
 
     def tell_all_down(self, count: int) -> None:
-        """None of so many brokers can be reached; told once until one answers."""
+        """Reports that none of `count` brokers can be reached, once until one answers."""
         if self._all_down_told or self.muted:
             return
         self._all_down_told = True
@@ -85,12 +85,16 @@ class Failures:
         logger.warning("%s", error.str())
         self._tell(error)
 
+    def token_failed(self, text: str) -> None:
+        """A token could not be renewed: connections last as long as the old one holds."""
+        self._tell(KafkaError(KafkaError._AUTHENTICATION, text))
+
     def note_passing(self, error: KafkaException) -> None:
         """Keeps a cause for the text of a time-out, without telling anybody."""
         self._standing.setdefault(_PASSING, error)
 
     def forget_passing(self) -> None:
-        """Another call begins: causes noted for the last one are not its own."""
+        """Drops the causes noted during an earlier call, because another one begins."""
         self._standing.pop(_PASSING, None)
 
     def broker_reached(self, broker: BrokerAddress) -> None:
@@ -99,7 +103,7 @@ class Failures:
         self.cluster_reached()
 
     def cluster_reached(self) -> None:
-        """The cluster can be reached: why bootstrap servers could not does not matter any more."""
+        """Drops the failures of bootstrap servers, because the cluster has been reached."""
         self._all_down_told = False
         for address in [key for key in self._standing if isinstance(key, str)]:
             del self._standing[address]

@@ -39,7 +39,7 @@ class Purpose(enum.Enum):
 
 
 class Connects(Protocol):
-    """What the pool needs of `Connector`."""
+    """The part of `Connector` that the pool uses."""
 
     async def connect(self, host: str, port: int, node_id: int = -1) -> BrokerConnection:
         """A connection that is ready for requests."""
@@ -129,7 +129,7 @@ class ConnectionPool:
         return max(0.0, slot.not_before_s - self._clock.monotonic()) if slot is not None else 0.0
 
     def throttled_s(self) -> dict[int, float]:
-        """Brokers that want silence, with the seconds that are left."""
+        """Brokers that throttle this client, with the seconds that are left."""
         found: dict[int, float] = {}
         for (node_id, _), slot in self._slots.items():
             left_s = slot.connection.throttled_s if slot.connection is not None else 0.0
@@ -155,7 +155,7 @@ class ConnectionPool:
                 self._let_go(slot)
 
     def retire(self, connection: BrokerConnection) -> None:
-        """See a connection to its end, one made elsewhere too: its answers are waited for, then it is closed."""
+        """Closes a connection once all its answers have come, even one made outside the pool."""
         self._watch_end(connection)
         connection.retire()
         if self._closed:

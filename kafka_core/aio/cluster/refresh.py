@@ -31,7 +31,7 @@ Answer: TypeAlias = tuple[MetadataResponse, Address, int]
 """What a broker said, where it was asked (host, port), and the number of the request in the order of sending."""
 
 
-class Routes(Protocol):
+class BrokerChoice(Protocol):
     """What the refresher asks for: the ways to the cluster."""
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
@@ -93,7 +93,7 @@ class MetadataRefresher:
 
     def __init__(
         self,
-        routes: Routes,
+        brokers: BrokerChoice,
         connector: Connector,
         bootstrap: Sequence[tuple[str, int]],
         *,
@@ -102,7 +102,7 @@ class MetadataRefresher:
         first_bootstrap: int,
         on_response: Callable[[MetadataResponse, frozenset[str] | None, Address, int], object],
     ) -> None:
-        self._routes = routes
+        self._brokers = brokers
         self._connector = connector
         self._bootstrap = list(bootstrap)
         self._backoff = backoff
@@ -181,9 +181,9 @@ class MetadataRefresher:
     async def _attempts(self, shared: SharedRequest) -> list[Callable[[], Awaitable[Answer]]]:
         attempts: list[Callable[[], Awaitable[Answer]]] = [
             lambda broker=broker: self._ask_known(broker, shared)  # type: ignore[misc]  # bound early on purpose
-            for broker in self._routes.brokers_by_load()
+            for broker in self._brokers.brokers_by_load()
         ]
-        if self._routes.may_bootstrap():
+        if self._brokers.may_bootstrap():
             attempts += [
                 lambda host=host, port=port: self._ask_bootstrap(host, port, shared)  # type: ignore[misc]
                 for host, port in await self._bootstrap_addresses()
@@ -198,29 +198,29 @@ class MetadataRefresher:
                 try:
                     addresses += [(name, port) for name in await canonical_names(host, port)]
                 except NetworkError as error:
-                    self._routes.bootstrap_failed(f"{host}:{port}", error)
+                    self._brokers.bootstrap_failed(f"{host}:{port}", error)
                     addresses.append((host, port))  # fails again below, with the same words
         first = self._first_bootstrap % len(addresses) if addresses else 0
         return addresses[first:] + addresses[:first]
 
     async def _ask_known(self, broker: BrokerAddress, shared: SharedRequest) -> Answer:
-        response, asked = await self._ask(await self._routes.connection_to(broker), shared)
+        response, asked = await self._ask(await self._brokers.connection_to(broker), shared)
         return response, (broker.host, broker.port), asked
 
     async def _ask_bootstrap(self, host: str, port: int, shared: SharedRequest) -> Answer:
         try:
             connection = await self._connector.connect(host, port)
         except KafkaException as error:
-            self._routes.bootstrap_failed(f"{host}:{port}", error)
+            self._brokers.bootstrap_failed(f"{host}:{port}", error)
             raise
         try:
             response, asked = await self._ask(connection, shared)
         except BaseException as error:
             connection.abort()
             if isinstance(error, KafkaException) and error.code != KafkaError._INVALID_ARG:
-                self._routes.bootstrap_failed(f"{host}:{port}", error)
+                self._brokers.bootstrap_failed(f"{host}:{port}", error)
             raise
-        self._routes.bootstrapped(connection, response)
+        self._brokers.bootstrapped(connection, response)
         return response, (host, port), asked
 
     async def _ask(self, connection: BrokerConnection, shared: SharedRequest) -> tuple[MetadataResponse, int]:
@@ -231,7 +231,7 @@ class MetadataRefresher:
         self._asked = asked = self._asked + 1
         response = await connection.send(request, version=version)
         if response.error_code == KafkaError.REBOOTSTRAP_REQUIRED:
-            self._routes.rebootstrap()
+            self._brokers.rebootstrap()
         if response.error_code:
             raise BrokerError(response.error_code, f"{connection.name}: metadata was refused")
         if not response.brokers:
@@ -243,10 +243,11 @@ def check_name(name: object, what: str) -> None:
     """Refuse a name that no request can carry before it spoils a request shared with others.
 
     Raises:
-        ProtocolError: code _INVALID_ARG; it is no text, or over 32,767 bytes of UTF-8.
+        TypeError: it is no text.
+        ProtocolError: code _INVALID_ARG; it is over 32,767 bytes of UTF-8.
     """
     if not isinstance(name, str):
-        raise ProtocolError(f"a {what}'s name must be str, not {type(name).__name__}", KafkaError._INVALID_ARG)
+        raise TypeError(f"a {what}'s name must be str, not {type(name).__name__}")
     try:
         size = len(name.encode())
     except UnicodeEncodeError as error:

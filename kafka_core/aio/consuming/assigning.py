@@ -62,37 +62,62 @@ class Assigning:
     # ---- for the application
 
     async def assign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Replaces what is read."""
+        """Reads exactly these partitions from now on, each from its `offset` (OFFSET_INVALID: the committed one).
+
+        Partitions that are read now are given up first, with the last commit of what is stored, as in `give_up`.
+
+        Raises:
+            TypeError: not a list of TopicPartition.
+            ConfigError: a partition is named twice, or cannot be read from its offset; nothing has changed then.
+            StateError: closed.
+        """
         items = checked(partitions)
         await self._running.start()
         self.decided = True
         await self.replace(items)
 
     async def unassign(self) -> None:
-        """Reads nothing any more."""
+        """Gives up all partitions, with the last commit of what is stored."""
         await self.assign([])
 
     async def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Adds to what is read."""
+        """Reads these partitions as well; a cooperative rebalance adds its share so (KIP-429).
+
+        Raises:
+            TypeError: not a list of TopicPartition.
+            ConfigError: a partition is assigned already; nothing has changed then.
+            StateError: closed.
+        """
         items = checked(partitions)
         await self._running.start()
         self.add(items)
         self.decided = True
 
     async def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Takes away from what is read."""
+        """Gives up these partitions, with the last commit of what is stored; the others are read on (KIP-429).
+
+        Raises:
+            TypeError: not a list of TopicPartition.
+            ConfigError: a partition is not assigned; nothing has changed then.
+            StateError: closed.
+        """
         keys = [(item.topic, item.partition) for item in checked(partitions)]
         await self._running.start()
-        for key in keys:
-            if key not in self._assignment:
-                raise ConfigError(f"{key[0]}[{key[1]}] can't be unassigned: it is not assigned")
+        if keys and not len(self._assignment):
+            raise ConfigError("Can't subtract from empty assignment")
+        for topic, number in keys:
+            if (topic, number) not in self._assignment:
+                raise ConfigError(f"{topic} [{number}] can't be unassigned since it is not in the current assignment")
         self.decided = True
         await self.give_up(keys, commit=self._may_commit())
 
     # ---- for rebalances, too
 
     async def replace(self, partitions: Sequence[TopicPartition]) -> None:
-        """One after the other, in the order of the calls. A call cancelled while the last commit runs replaces too."""
+        """Gives up what is read and reads these partitions instead; `assign` without its checks of the argument.
+
+        Calls are carried out in their order. One that is cancelled while the last commit runs replaces all the same.
+        """
         Assignment().add(partitions)  # refuses what can't be assigned before anything is given up
         async with self._changing:
             try:
@@ -102,7 +127,7 @@ class Assigning:
                     self.add(partitions)
 
     def add(self, partitions: Sequence[TopicPartition]) -> None:
-        """Reads these partitions as well."""
+        """Reads these partitions as well, at once; metadata of topics that are not known yet is fetched meanwhile."""
         self._assignment.add(partitions)
         self._topics.track()
         if unknown := self._topics.unknown_assigned():
@@ -110,7 +135,11 @@ class Assigning:
         self._fetch_again.set()
 
     async def give_up(self, keys: Iterable[Key], *, commit: bool) -> None:
-        """Takes partitions away; what was handed out of them is committed first if that is automatic."""
+        """Forgets these partitions and what is queued of them; keys that are not assigned are passed over.
+
+        Args:
+            commit: commit what is stored of them, if commits are automatic. A failure is logged, not raised.
+        """
         removed = self._assignment.remove(keys)
         for state in removed:
             self._queue.drop(state)
@@ -119,7 +148,7 @@ class Assigning:
             await self.commit_stored(removed)
 
     async def commit_stored(self, states: Sequence[PartitionState]) -> None:
-        """The last commit of these partitions, if commits are automatic."""
+        """Commits what is stored of partitions that are given up; does nothing unless commits are automatic."""
         if self._commit_limit_s is not None:
             await self._committer.commit_last(states, self._commit_limit_s)
 

@@ -18,7 +18,8 @@ from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
 from kafka_core.engine.groups.membership import GroupMembership
-from kafka_core.errors import KafkaError, KafkaException
+from kafka_core.engine.groups.states import NO_GENERATION
+from kafka_core.errors import BrokerError, KafkaError, KafkaException
 from kafka_core.model import TopicPartition
 
 logger: Final = logging.getLogger("kafka_core.consumer")
@@ -27,6 +28,10 @@ logger: Final = logging.getLogger("kafka_core.consumer")
 MOVED_ON: Final = (
     "the partitions were given up before their offsets could be committed: whoever has them now may have committed more"
 )
+
+
+BETWEEN_GENERATIONS: Final = frozenset({KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS})
+"""How a coordinator refuses the commit of a member that is between the join and the sync of a rebalance."""
 
 
 class Member:
@@ -73,6 +78,7 @@ class Committer:
 
     Args:
         group_changed: set when a commit was refused for its membership.
+        progress: set when the membership has taken a step.
     """
 
     def __init__(
@@ -82,12 +88,14 @@ class Committer:
         rpc: ConsumerRpc,
         tell: Callable[[Item], None],
         group_changed: asyncio.Event,
+        progress: asyncio.Event,
     ) -> None:
         self._assignment = assignment
         self._membership = membership
         self._rpc = rpc
         self._tell = tell
         self._group_changed = group_changed
+        self._progress = progress
         self._turn = asyncio.Lock()
 
     def pick(self, partitions: Sequence[TopicPartition] | None) -> Commits:
@@ -103,6 +111,8 @@ class Committer:
     async def commit(self, commits: Commits, timeout_s: float | None = None) -> list[TopicPartition]:
         """Commits and gives back the partitions, each with its own error if it failed alone.
 
+        Refused between the join and the sync of a rebalance, it is tried again in the generation that these lead to.
+
         Raises:
             KafkaException: _NO_OFFSET, there is nothing to commit; or the commit failed as a whole: fenced, a rebalance
                 is under way, nobody answered in time.
@@ -112,13 +122,40 @@ class Committer:
         member = Member(commits, self._assignment, self._membership)
         async with self._turn:
             try:
-                errors = await self._rpc.commit(member.identity, commits, timeout_s)
+                errors = await self._commit(member, commits, timeout_s)
             except KafkaException as error:
                 self._membership.commit_rejected(error.code, member.last.member_id, member.last.generation_id)
                 self._group_changed.set()
                 raise
             offsets.committed(self._assignment, commits, errors)
         return offsets.to_partitions(with_errors(commits, errors))
+
+    async def _commit(self, member: Member, commits: Commits, timeout_s: float | None) -> dict[Key, int]:
+        until_s = asyncio.get_running_loop().time() + self._rpc.limit_s(timeout_s)
+        while True:
+            try:
+                return await self._rpc.commit(member.identity, commits, left_s(until_s))
+            except BrokerError as error:  # the coordinator's word: what `identity` refuses stays refused
+                named = member.last.generation_id
+                if error.code not in BETWEEN_GENERATIONS or not await self._rebalanced(named, left_s(until_s)):
+                    raise
+
+    async def _rebalanced(self, generation: int, timeout_s: float) -> bool:
+        """Waits for the end of a rebalance, if one is under way; whether another try may go better.
+
+        Since the commit was sent the join may have been answered, and the sync too: then there is another generation.
+        """
+        membership = self._membership
+        another = membership.in_rebalance
+        try:
+            async with asyncio.timeout(timeout_s):
+                while membership.in_rebalance:
+                    self._progress.clear()
+                    await self._progress.wait()
+        except TimeoutError:
+            return False
+        another = another or membership.generation != generation
+        return another and membership.generation != NO_GENERATION
 
     async def commit_later(self, commits: Commits, partitions: Sequence[TopicPartition] | None = None) -> None:
         """An asynchronous commit: the result goes to on_commit, also that there was nothing to commit.
@@ -172,6 +209,11 @@ class Committer:
             if state.key in commits and not errors.get(state.key):
                 state.committed = commits[state.key].offset
         self._tell(CommitDone(None, offsets.to_partitions(with_errors(commits, errors))))
+
+
+def left_s(until_s: float) -> float:
+    """Seconds until that time of the loop; 0 when it is over."""
+    return max(0.0, until_s - asyncio.get_running_loop().time())
 
 
 def with_errors(commits: Commits, errors: dict[Key, int]) -> Commits:

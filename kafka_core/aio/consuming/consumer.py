@@ -75,6 +75,31 @@ class AIOConsumer(AIOConsumerCalls):
             if message is not None:
                 yield message
 
+    async def serve(self) -> Message:
+        """Runs callbacks when they are due, until there is an event that `poll` would give: gives that one back.
+
+        For a task beside those that poll: rebalances go on though nobody polls, and polls leave the callbacks to it.
+        Takes no records, and does not count as a poll: `max.poll.interval.ms` goes on. The blocking consumer has no
+        such method.
+
+        Raises:
+            StateError: closed, maybe meanwhile, or another task serves. What a callback raises.
+        """
+        if self._served_elsewhere:
+            raise StateError("another task serves this consumer's callbacks")
+        self._served_elsewhere = True
+        try:
+            while True:
+                self._check()
+                self._signal.clear()
+                notice = await self._serve()
+                if notice is not None:
+                    return notice
+                self._check()
+                await self._signal.wait()
+        finally:
+            self._served_elsewhere = False
+
     async def close(self) -> None:
         """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
 
@@ -132,7 +157,7 @@ class AIOConsumer(AIOConsumerCalls):
             await asyncio.shield(core.running.spawn(core.rebalancing.finish(event)))
 
     def _finish_later(self, event: Event) -> None:
-        """Nothing to do: the task of its own goes on."""
+        """Does nothing: `Rebalancing.finish` runs in a task of its own, which goes on."""
 
     async def _settled(self, result: object) -> None:
         if inspect.isawaitable(result):

@@ -56,7 +56,7 @@ CLOSE_LIMIT_S: Final = 10.0
 
 
 class ConsumerCore:
-    """A consumer without a face: its parts, and its end. Coroutines belong on its loop.
+    """The consumer below its blocking or asyncio face: makes its parts and closes them. Coroutines run on its loop.
 
     Parts know the parts made before them, never those made after; what goes the other way goes through a signal
     (`fetch_again`, `group_changed`, `progress`), a listener or the inbox, which are made first.
@@ -140,6 +140,7 @@ class ConsumerCore:
             backoff,
             identity=membership.identity,
             report=inbox.tell_partition_error,
+            report_truncation=inbox.tell_truncation,
             found=fetch_again,
         )
         fetcher = Fetcher(settings, assignment, queue, open_batches, error_message, fetch_backoff)
@@ -159,7 +160,7 @@ class ConsumerCore:
         # The group, and what is read.
         self._topics = topics = NeededTopics(client, assignment, membership, inbox)
         self._commits: set[asyncio.Task[Any]] = set()  # asynchronous ones that are under way
-        self.committer = committer = Committer(assignment, membership, rpc, inbox.tell, group_changed)
+        self.committer = committer = Committer(assignment, membership, rpc, inbox.tell, group_changed, progress)
         last_commit_limit_s = min(timeout_s, CLOSE_LIMIT_S / 2) if self._auto_commit else None
         self.assigning = assigning = Assigning(
             assignment, queue, client, running, topics, committer, fetch_again, last_commit_limit_s
@@ -227,6 +228,7 @@ class ConsumerCore:
         not commit.
         """
         self.running.closing = True
+        self.positions.look_again()
         await self._fetches.stop()
         await self._finder.stop()
         if self._commits:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from kafka_core.engine.groups.states import Event
 from kafka_core.errors import KafkaError
 from kafka_core.kernels import Message
-from kafka_core.model import ThrottleEvent, TopicPartition
+from kafka_core.model import LogTruncation, ThrottleEvent, TopicPartition
 
 TOLD_AT_ONCE: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._FATAL})
 """Client errors that come as a Message where there is no error_cb: waiting does not mend them, the application would
@@ -64,7 +64,14 @@ class Throttled:
     event: ThrottleEvent
 
 
-Item = Rebalance | ClientError | Notice | CommitDone | Statistics | Throttled
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """A partition's log lost records that were read, for on_truncation."""
+
+    truncation: LogTruncation
+
+
+Item = Rebalance | ClientError | Notice | CommitDone | Statistics | Throttled | Truncated
 Call = tuple[Callable[..., Any], Sequence[Any]]
 
 
@@ -76,6 +83,7 @@ class Callbacks:
     stats_cb: Callable[..., Any] | None = None
     throttle_cb: Callable[..., Any] | None = None
     on_commit: Callable[..., Any] | None = None
+    on_truncation: Callable[..., Any] | None = None
 
     def call_for(self, item: Item) -> Call | None:
         """The call that an item is for; None for a Rebalance or Notice, and where there is no callback."""
@@ -87,6 +95,8 @@ class Callbacks:
             return self.stats_cb, (item.text,)
         if isinstance(item, Throttled) and self.throttle_cb is not None:
             return self.throttle_cb, (item.event,)
+        if isinstance(item, Truncated) and self.on_truncation is not None:
+            return self.on_truncation, (item.truncation,)
         return None
 
 

@@ -55,7 +55,7 @@ class FetchLoop:
         self._clock = clock
         self._hooks = hooks
         self._timeout_s = request_timeout_s
-        self._in_flight: dict[int, asyncio.Task[None]] = {}
+        self._in_flight: dict[int, asyncio.Task[None] | None] = {}  # None: asked without a task
         self._planned: dict[int, PlannedFetch] = {}
         self._beside: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -74,17 +74,15 @@ class FetchLoop:
     def _plan(self) -> None:
         view, now_s = self._client.metadata, self._clock.monotonic()
         # While a request beside the session is out, none of the session's is planned: it would ask for the same.
-        planned, leaderless, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
+        planned, unknown, again_s = self._fetcher.plan(view, now_s, self._in_flight.keys() | self._beside.keys())
         for item in planned:
-            task = background(self._fetch(item), f"kafka-core-fetch-{item.node_id}")
-            task.add_done_callback(partial(self._fetched, item.node_id))
-            self._planned[item.node_id], self._in_flight[item.node_id] = item, task
+            self._begin(item)
         overtakable = {node: item for node, item in self._planned.items() if node not in self._beside}
         for item in self._fetcher.plan_beside(view, now_s, overtakable):
             task = background(self._fetch_beside(item), f"kafka-core-fetch-beside-{item.node_id}")
             task.add_done_callback(partial(self._fetched_beside, item.node_id))
             self._beside[item.node_id] = task
-        for topic in leaderless:
+        for topic in unknown:
             self._client.invalidate(topic)
         self._positions.find_due()
         self._set_timer(None if again_s is None else max(0.001, again_s - self._clock.monotonic()))
@@ -96,15 +94,51 @@ class FetchLoop:
         if delay_s is not None:
             self._timer = asyncio.get_running_loop().call_later(delay_s, self._pump)
 
-    async def _fetch(self, planned: PlannedFetch) -> None:
+    def _begin(self, planned: PlannedFetch) -> None:
+        """Sends the request: at once where that can be done; a task waits until it can."""
+        node_id = planned.node_id
+        self._planned[node_id], self._in_flight[node_id] = planned, None
+        connection = self._client.writable(node_id, Purpose.FETCH)
+        if connection is None:
+            task = background(self._fetch(planned), f"kafka-core-fetch-{node_id}")
+            task.add_done_callback(lambda _task: self._fetched(node_id))
+            self._in_flight[node_id] = task
+            return
         try:
-            response = await self._send(planned, Purpose.FETCH)
-            outcome = self._fetcher.received(planned, response, self._clock.monotonic())
+            version, timeout_s = self._form(planned, connection)
+            answered = partial(self._answered, planned)
+            connection.ask(planned.request, answered, timeout_s=timeout_s, version=version)
         except Exception as error:
-            log_failure(planned, error)
-            lost = isinstance(error, NetworkError) and error.code == KafkaError._TRANSPORT
+            asyncio.get_running_loop().call_soon(self._answered, planned, None, error)
+
+    def _answered(self, planned: PlannedFetch, response: FetchResponse | None, error: Exception | None) -> None:
+        """Plans the next fetch in the loop's next turn, after those who wait for these records have got them."""
+        if self._stopped:
+            return
+        try:
+            self._take(planned, response, error)
+        finally:  # as with a task, whatever happens: a broker that counts as being asked is not asked again
+            asyncio.get_running_loop().call_soon(self._fetched, planned.node_id)
+
+    def _take(self, planned: PlannedFetch, response: FetchResponse | None, error: Exception | None) -> None:
+        try:
+            if response is None:
+                raise error or NetworkError("no answer")
+            outcome = self._fetcher.received(planned, response, self._clock.monotonic())
+        except Exception as failure:
+            log_failure(planned, failure)
+            lost = isinstance(failure, NetworkError) and failure.code == KafkaError._TRANSPORT
             outcome = self._fetcher.failed(planned, self._clock.monotonic(), lost=lost)
         self._follow(planned.node_id, outcome)
+
+    async def _fetch(self, planned: PlannedFetch) -> None:
+        response: FetchResponse | None = None
+        failure: Exception | None = None
+        try:
+            response = await self._send(planned, Purpose.FETCH)
+        except Exception as error:
+            failure = error
+        self._take(planned, response, failure)
 
     async def _fetch_beside(self, planned: PlannedFetch) -> None:
         try:
@@ -115,9 +149,9 @@ class FetchLoop:
             outcome = self._fetcher.received_beside(planned, None, self._clock.monotonic())
         self._follow(planned.node_id, outcome)
 
-    # Called by the loop, however the tasks ended; not where the loop is torn down and they are thrown away half-way.
+    # Called by the loop, however the fetches ended; not where it is torn down and tasks are thrown away half-way.
 
-    def _fetched(self, node_id: int, _task: asyncio.Task[None]) -> None:
+    def _fetched(self, node_id: int) -> None:
         self._in_flight.pop(node_id, None)
         self._planned.pop(node_id, None)
         self._pump()
@@ -129,11 +163,15 @@ class FetchLoop:
     async def _send(self, planned: PlannedFetch, purpose: Purpose) -> FetchResponse:
         connection = await self._connection(planned, purpose)
         await connection.drain()
+        version, timeout_s = self._form(planned, connection)
+        return await connection.send(planned.request, timeout_s=timeout_s, version=version)
+
+    def _form(self, planned: PlannedFetch, connection: BrokerConnection) -> tuple[int, float]:
+        """The version to send it in, and how long it may take."""
         version = connection.version_of(FetchRequest)
         if not planned.by_topic_id:
             version = min(version, LAST_VERSION_WITH_NAMES)
-        timeout_s = self._timeout_s + planned.request.max_wait_ms / 1000
-        return await connection.send(planned.request, timeout_s=timeout_s, version=version)
+        return version, self._timeout_s + planned.request.max_wait_ms / 1000
 
     async def _connection(self, planned: PlannedFetch, purpose: Purpose) -> BrokerConnection:
         """The connection to the leader; while it can't be had the metadata is asked: it may have found another one.
@@ -159,6 +197,8 @@ class FetchLoop:
     def _ask_for_leaders(self, planned: PlannedFetch) -> None:
         for topic in planned.topics():
             self._client.invalidate(topic)
+        if self._fetcher.leave_follower(planned):
+            asyncio.get_running_loop().call_soon(self._pump)
 
     def _follow(self, node_id: int, outcome: Outcome) -> None:
         if outcome.leaders:
@@ -174,7 +214,7 @@ class FetchLoop:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
-        tasks = [*self._in_flight.values(), *self._beside.values()]
+        tasks = [task for task in (*self._in_flight.values(), *self._beside.values()) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -41,11 +41,11 @@ class GroupListener(Protocol):
     """What the driver tells the consumer."""
 
     def on_event(self, event: Event) -> None:
-        """Partitions change hands: carry it out, then `membership.done`."""
+        """Partitions change hands: carry it out, then call `membership.done`; until then the group waits."""
         ...
 
     def on_group_error(self, error: KafkaError) -> None:
-        """Something the application should know."""
+        """The membership failed, or was ended, for a reason that the application should know."""
         ...
 
 
@@ -149,8 +149,7 @@ class GroupDriver:
         except KafkaException as error:
             self._membership.failed(None, error, self._clock.monotonic())
             return
-        counts = {topic: view.partition_count(topic) or 0 for topic in step.topics}
-        self._membership.plan(counts, self._clock.monotonic())
+        self._membership.plan(view, self._clock.monotonic())
 
     async def _send(self, step: Send) -> None:
         node_id = self._membership.coordinator

@@ -18,12 +18,13 @@ from kafka_core.aio.consuming.events import (
     Item,
     Notice,
     Throttled,
+    Truncated,
 )
 from kafka_core.engine.consuming.subscription import PartitionState
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import KafkaError
 from kafka_core.kernels import Message
-from kafka_core.model import OFFSET_INVALID, ThrottleEvent
+from kafka_core.model import OFFSET_INVALID, LogTruncation, ThrottleEvent
 
 
 class Inbox(deque[Item]):
@@ -59,8 +60,17 @@ class Inbox(deque[Item]):
             self.tell(Notice(Message(error=error)))
 
     def tell_partition_error(self, state: PartitionState, error: KafkaError) -> None:
-        """A Message about a partition that cannot be read."""
+        """Puts in a Message with this error, the partition and no offset: what stands there can't be read."""
         self.tell(Notice(error_message(state, error, OFFSET_INVALID)))
+
+    def tell_truncation(self, state: PartitionState, truncation: LogTruncation, text: str) -> None:
+        """A partition's log lost what was read: for on_truncation, or a Message with the offset where it was cut."""
+        if self.callbacks.on_truncation is not None:
+            self.tell(Truncated(truncation))
+            return
+        known = truncation.divergent_offset
+        error = KafkaError(KafkaError._LOG_TRUNCATION, text)
+        self.tell(Notice(error_message(state, error, OFFSET_INVALID if known is None else known)))
 
 
 class ThrottleListener:
@@ -71,16 +81,16 @@ class ThrottleListener:
         self._brokers: Mapping[int, BrokerAddress] = {}
 
     def on_metadata(self, view: ClusterView) -> None:
-        """The addresses of brokers are news."""
+        """Keeps the addresses of brokers, which throttle_cb is told."""
         self._brokers = view.brokers
 
     def on_throttle(self, node_id: int, api: str, throttle_s: float) -> None:
-        """A hook event: a broker wants to be left alone."""
+        """Puts a ThrottleEvent in; a broker without metadata is called `bootstrap`."""
         broker = self._brokers.get(node_id)
         name = f"{broker.host}:{broker.port}" if broker is not None else "bootstrap"
         self._inbox.tell(Throttled(ThrottleEvent(name, node_id, throttle_s)))
 
 
 def error_message(state: PartitionState, error: KafkaError, offset: int) -> Message:
-    """A message that tells about a partition."""
+    """A Message with an error and a place but no content; `offset` is OFFSET_INVALID where none is meant."""
     return Message(topic=state.topic, partition=state.partition, offset=offset, error=error)

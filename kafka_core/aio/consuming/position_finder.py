@@ -1,7 +1,7 @@
 """Finds out where reading begins: committed offsets, offsets by time, and whether old positions still hold.
 
 Must not know the group or the application: it serves whatever is assigned.
-Spec: DESIGN §4; engine/consuming/offsets.py has the requests, KIP-320 for truncated logs.
+Spec: DESIGN §4; engine/consuming/offsets.py has the requests, truncation.py those for logs that were cut (KIP-320).
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background
 from kafka_core.aio.tasks.signals import Signal
 from kafka_core.clock import Clock
-from kafka_core.engine.consuming import offsets
+from kafka_core.engine.consuming import truncation
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetcher import FetchSettings
 from kafka_core.engine.consuming.offsets import Commits, ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Assignment, PartitionState, Phase
 from kafka_core.engine.retry import Action, Backoff, classify
-from kafka_core.errors import BrokerError, KafkaError, KafkaException
+from kafka_core.errors import BrokerError, KafkaError, KafkaException, UnsupportedVersionError
+from kafka_core.model import LogTruncation
 from kafka_core.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 Report = Callable[[PartitionState, KafkaError], None]
+TruncationReport = Callable[[PartitionState, LogTruncation, str], None]
 RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
 """Finds positions for some partitions: one round of requests."""
 
 
 class PositionFinder:
-    """Finds out where to begin: committed offsets, offsets by time, and whether old positions still hold.
+    """Finds where to begin reading: committed offsets, offsets by time; and checks positions after a change of leader.
 
     Args:
         identity: the group membership, for OffsetFetch.
         report: tells the application that a partition can't begin.
+        report_truncation: tells it that a log has lost what was read, with a sentence.
         found: set when a partition can be fetched.
     """
 
@@ -52,6 +55,7 @@ class PositionFinder:
         backoff: Backoff,
         identity: Callable[[], ConsumerGroupMetadata],
         report: Report,
+        report_truncation: TruncationReport,
         found: Signal,
     ) -> None:
         self._assignment = assignment
@@ -63,6 +67,7 @@ class PositionFinder:
         self._backoff = backoff
         self._identity = identity
         self._report = report
+        self._report_truncation = report_truncation
         self._found = found
         self._tasks: dict[Phase, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -94,6 +99,8 @@ class PositionFinder:
         return due
 
     async def _round(self, phase: Phase, work: RoundWork, states: Sequence[PartitionState]) -> None:
+        # A seek may have come between the look and this round, which begins with the loop's next turn.
+        states = [state for state in states if state.active and state.phase is phase]
         versions = {state.key: state.version for state in states}
         try:
             await work(states)  # called here: a round that is cancelled before it began leaves nothing unawaited
@@ -131,7 +138,7 @@ class PositionFinder:
                 self._failed(state, KafkaError.from_code(found.error_code))
             elif found.offset >= 0:
                 state.committed = found.offset
-                state.found(found.offset, found.leader_epoch)
+                state.found(found.offset, found.leader_epoch, validate=True)
             elif self._settings.reset is not None:
                 state.look_up(self._settings.reset)
             else:
@@ -162,40 +169,60 @@ class PositionFinder:
         return await self._rpc.list_offsets(wanted, read_committed=self._settings.read_committed)
 
     async def _validate(self, states: Sequence[PartitionState]) -> None:
-        """Asks each new leader where the epoch ends that we read last (KIP-320)."""
+        """Asks each leader where the epoch ends that was read last (KIP-320)."""
         versions = {state.key: state.version for state in states}
+        await self._rpc.know({state.topic for state in states})
         by_leader: dict[int, list[PartitionState]] = {}
-        for state in states:
+        for state in self._unchanged(states, versions):
             known = self._client.metadata.partition(state.topic, state.partition)
             if known is None or known.leader is None:
                 self._failed(state, KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+            elif known.leader_epoch < 0:  # brokers before 2.1 have no epochs for us
+                self._stands(state)
             else:
                 state.leader_epoch = known.leader_epoch  # it may have moved again since the fetch that noticed
                 by_leader.setdefault(known.leader, []).append(state)
-        for leader, group in by_leader.items():
-            request = offsets.epoch_request(group)
-            answer = await self._rpc.call(leader, OffsetForLeaderEpochRequest, lambda _, request=request: request)  # type: ignore[misc]
-            ends = offsets.epoch_ends(answer)
-            for state in self._unchanged(group, versions):
-                self._judge(state, *ends.get(state.key, (KafkaError.UNKNOWN_TOPIC_OR_PART, -1, -1)))
 
-    def _judge(self, state: PartitionState, code: int, epoch: int, end_offset: int) -> None:
-        if code:
-            self._failed(state, BrokerError(code).error)
+        async def ask(leader: int, group: Sequence[PartitionState]) -> None:
+            await self._validate_at(leader, group, versions)
+            self._found.set()  # another leader may take long to answer
+
+        await asyncio.gather(*(ask(leader, group) for leader, group in by_leader.items()))
+
+    async def _validate_at(
+        self, leader: int, states: Sequence[PartitionState], versions: dict[tuple[str, int], int]
+    ) -> None:
+        request = truncation.epoch_request(states)
+        try:
+            answer = await self._rpc.call(leader, OffsetForLeaderEpochRequest, lambda _: request)
+        except UnsupportedVersionError:
+            for state in self._unchanged(states, versions):
+                self._stands(state)
             return
-        offset = state.next_fetch_offset
-        state.attempt = 0
+        except KafkaException as failure:
+            for state in self._unchanged(states, versions):
+                self._failed(state, failure.error)
+            return
+        ends = truncation.epoch_ends(answer)
+        for state in self._unchanged(states, versions):
+            code, end = ends.get(state.key, (KafkaError.UNKNOWN_TOPIC_OR_PART, None))
+            if code or end is None:
+                self._failed(state, BrokerError(code).error)
+            elif end.holds(state.next_fetch_offset):
+                self._stands(state)
+            else:
+                self._cut(state, end)
+
+    def _stands(self, state: PartitionState) -> None:
+        state.attempt = state.reported = 0
         state.move(Phase.FETCH)
-        if epoch < 0 or end_offset < 0 or end_offset >= offset:
-            return
-        text = (
-            f"{state.topic}[{state.partition}]: the log was truncated to offset {end_offset} (an unclean leader "
-            f"election), reading goes on from there instead of {offset}"
-        )
-        logger.warning("%s", text)
-        at_hand = state.position
-        self._queue.go_back(state, end_offset if at_hand < 0 else min(at_hand, end_offset))
-        self._report(state, KafkaError(KafkaError._LOG_TRUNCATION, text))
+
+    def _cut(self, state: PartitionState, end: truncation.EpochEnd) -> None:
+        lost = self._queue.cut(state, end, self._settings.reset)
+        if lost is not None:
+            text = truncation.describe(lost, halted=self._settings.reset is None)
+            logger.warning("%s", text)
+            self._report_truncation(state, lost, text)
 
     def _unchanged(
         self, states: Sequence[PartitionState], versions: dict[tuple[str, int], int]

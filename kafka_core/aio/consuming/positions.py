@@ -6,18 +6,20 @@ Spec: confluent_kafka.Consumer.seek, pause, resume, position, store_offsets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio.consuming.events import Notice
 from kafka_core.aio.consuming.inbox import Inbox
 from kafka_core.aio.consuming.running import Running
-from kafka_core.aio.consuming.settings import checked, chosen
+from kafka_core.aio.consuming.settings import check_partition, checked, chosen
 from kafka_core.aio.tasks.signals import Signal
+from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState, Phase, check_offset
-from kafka_core.errors import ConfigError, KafkaError
+from kafka_core.errors import CONSUMER_CLOSED, ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 
@@ -57,14 +59,22 @@ class Positions:
         self._fetch_again = fetch_again
         self._read_committed = read_committed
         self._auto_store = auto_store
+        self._found: asyncio.Future[None] | None = None
+        fetch_again.watch(self.look_again)
 
     async def seek(self, partition: TopicPartition) -> None:
-        """Goes on reading a partition from another offset."""
+        """Goes on reading a partition from `offset`, or a logical one; what is queued of it is dropped.
+
+        Raises:
+            ConfigError: no offset one can read from.
+            StateError: the partition is not assigned, or the consumer is closed.
+        """
+        check_partition(partition)
         await self._running.start()
         check_offset(partition.offset)
         key = (partition.topic, partition.partition)
-        state = self._assignment.require(key, f"seek to offset {partition.offset} in")
-        self._queue.restart(state, partition.offset)
+        state = self._assignment.require(key, f"Failed to seek to offset {partition.offset}")
+        self._queue.restart(state, partition.offset, partition.leader_epoch)
         self._fetch_again.set()
 
     async def pause(self, partitions: Sequence[TopicPartition]) -> None:
@@ -72,7 +82,7 @@ class Positions:
         self._each(partitions, self._queue.pause)
 
     async def resume(self, partitions: Sequence[TopicPartition]) -> None:
-        """Ends `pause`."""
+        """Ends `pause`: records that were kept are handed out; `.error` is set as `pause` does."""
         self._each(partitions, self._queue.resume)
         await self._running.start()
         self._fetch_again.set()
@@ -92,16 +102,59 @@ class Positions:
             item.error = None
         return list(partitions)
 
+    async def next_offset(self, partition: TopicPartition, timeout_s: float | None) -> int:
+        """The offset of the record that comes next; waits until the position has been found.
+
+        Raises:
+            StateError: the partition is not assigned, or the consumer is closed.
+            KafkaException: there is no offset to begin at, and `auto.offset.reset` is `error`.
+            NetworkError: it was not found within `timeout_s`.
+        """
+        await self._running.start()
+        key = (partition.topic, partition.partition)
+        try:
+            async with asyncio.timeout(limit_s(timeout_s)):
+                while (state := self._assignment.require(key, "Failed to find the position")).position < 0:
+                    if state.phase is Phase.HALTED:
+                        text = f"{key[0]}[{key[1]}]: there is no offset to begin at, and auto.offset.reset is `error`"
+                        raise KafkaException(KafkaError(KafkaError._AUTO_OFFSET_RESET, text))
+                    if self._running.closing:
+                        raise StateError(CONSUMER_CLOSED)
+                    if self._found is None:
+                        self._found = asyncio.get_running_loop().create_future()
+                    await asyncio.shield(self._found)
+        except TimeoutError:
+            text = f"finding the position in {key[0]}[{key[1]}] timed out"
+            raise NetworkError(text, KafkaError._TIMED_OUT) from None
+        return state.position
+
+    def look_again(self) -> None:
+        """Wakes the callers of `next_offset`: a position was found, or the consumer is being closed."""
+        found, self._found = self._found, None
+        if found is not None and not found.done():
+            found.set_result(None)
+
     def store_offsets(self, message: Any = None, partitions: Sequence[TopicPartition] | None = None) -> None:
-        """Stores offsets for the next commit. Any thread."""
+        """Stores a message's offset + 1, or the given offsets, for the next commit. Any thread.
+
+        Raises:
+            ValueError: neither is given, or both are.
+            ConfigError: `enable.auto.offset.store` is on.
+            StateError: a partition is not assigned.
+        """
+        if message is None and partitions is None:
+            raise ValueError("expected either message or offsets")
         if self._auto_store:
-            raise ConfigError("StoreOffsets failed: enable.auto.offset.store must be set to False when using this API")
+            raise ConfigError(
+                "StoreOffsets failed: Local: Invalid argument or configuration: enable.auto.offset.store must be set "
+                "to False when using this API"
+            )
         if partitions is None and isinstance(message, Message) and self.store_behind(message):
             return
         offsets.store(self._assignment, chosen(message, partitions, "store") or [])
 
     def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch, *, unstore: bool = False) -> None:
-        """A call that had taken these ends without giving them: records come again, events are told again.
+        """Takes back the records and events that an interrupted call did not return: the next call gives them.
 
         On the loop.
 
@@ -125,7 +178,7 @@ class Positions:
                 self._inbox.appendleft(Notice(message))
 
     def hand_back_from(self, first: Mapping[Key, int], *, unstore: bool = False) -> None:
-        """The same for records of which only the first offset per partition is known."""
+        """As `hand_back`, for records of which only the lowest offset of each partition is known. On the loop."""
         for key, offset in first.items():
             state = self._assignment.get(key)
             if state is not None:
@@ -133,10 +186,16 @@ class Positions:
         if not self._running.closing:
             self._fetch_again.set()
 
-    def more_expected(self) -> bool:
-        """Whether brokers are known to have records that were not handed out yet. Any thread."""
+    def more_expected(self, only: Collection[Key] | None = None) -> bool:
+        """Whether brokers are known to have records that were not handed out yet. Any thread.
+
+        Args:
+            only: of these partitions; None: of all.
+        """
         committed = self._read_committed
         for state in self._assignment:
+            if only is not None and state.key not in only:
+                continue
             end = state.last_stable_offset if committed else state.high_watermark
             if not state.paused and state.phase is Phase.FETCH and 0 <= state.position < end:
                 return True

@@ -64,12 +64,15 @@ class Rebalancing:
     # ---- from the group driver
 
     def on_group_error(self, error: KafkaError) -> None:
-        """Errors of the group come as messages, as in librdkafka."""
+        """Hands an error of the membership to the application as a message, as librdkafka does."""
         self._polls.expelled = self._membership.state is State.EXPELLED
         self._inbox.tell(Notice(Message(error=error)))
 
     def on_event(self, event: Event) -> None:
-        """Partitions change hands: the face runs the callback for it; without one it is carried out at once."""
+        """Partitions change hands: puts the event into the inbox, for the face to run the application's callback.
+
+        Where there is no callback for it, the event is carried out at once, in the background.
+        """
         if self.callbacks.for_event(event) is not None:
             self._inbox.tell(Rebalance(event))
         else:
@@ -92,7 +95,10 @@ class Rebalancing:
         return True
 
     async def finish(self, event: Event) -> None:
-        """The callback is through: does what it did not do itself, and lets the group go on. May be called again."""
+        """The callback has returned: assigns or gives up the event's partitions, unless it did so itself.
+
+        Then the membership goes on. Harmless when called again for the same event.
+        """
         if self._assigning.event is not event:
             return  # that was done already
         try:
@@ -118,7 +124,7 @@ class Rebalancing:
             await self._assigning.replace(partitions)
 
     def polled(self) -> None:
-        """The application polls again after it was thrown out of the group."""
+        """The application polls again after `max.poll.interval.ms` ended its membership: it may join anew."""
         self._membership.polled()
         self._polls.expelled = self._membership.state is State.EXPELLED
         self._group_changed.set()

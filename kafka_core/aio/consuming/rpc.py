@@ -76,13 +76,17 @@ class ConsumerRpc:
         version = negotiate(request, connection.versions, max_version=max_version)
         return await connection.send(build(version), timeout_s=timeout_s, version=version)
 
+    def limit_s(self, timeout_s: float | None) -> float:
+        """What a call may take: `socket.timeout.ms` if it does not say."""
+        return self._timeout_s if timeout_s is None or timeout_s < 0 else timeout_s
+
     async def _persist(self, attempt: Callable[[], Awaitable[tuple[T, int]]], timeout_s: float | None, what: str) -> T:
         """Tries until there is no error that a retry helps against, or time is up.
 
         Args:
             attempt: gives a result and an error code: 0 if the result stands.
         """
-        limit_s = self._timeout_s if timeout_s is None or timeout_s < 0 else timeout_s
+        limit_s = self.limit_s(timeout_s)
         deadline_s = self._clock.monotonic() + limit_s
         cause: KafkaException | None = None
         for tries in range(2**31):
@@ -117,7 +121,7 @@ class ConsumerRpc:
         return action.tries_again or (self._member_epochs and error.code == KafkaError.STALE_MEMBER_EPOCH)
 
     async def coordinator(self, timeout_s: float | None = None) -> int:
-        """The node that coordinates the group."""
+        """The id of the node that coordinates the group; found first if it is not known (FindCoordinator)."""
         return await self._client.coordinator(CoordinatorKind.GROUP, self._group_id, timeout_s=timeout_s)
 
     # ---- commits
@@ -151,7 +155,9 @@ class ConsumerRpc:
                 max_version=None if by_id else offsets.NAMES_ONLY_VERSION,
             )
             names = {topic_id: topic for topic, topic_id in ids.items()}
-            errors |= offsets.commit_errors(response, names)
+            answers = offsets.commit_errors(response, names)
+            none_left_out(node_id, "the commit", wanted, answers)
+            errors |= answers
             return errors, next((code for code in errors.values() if concerns_all(code)), 0)
 
         return await self._persist(attempt, timeout_s, f"committing offsets of group {self._group_id!r}")
@@ -180,6 +186,8 @@ class ConsumerRpc:
                 max_version=None if by_id else offsets.NAMES_ONLY_VERSION,
             )
             code, found = offsets.fetched_commits(response, {view.topic_id(topic): topic for topic in topics})
+            if not code:
+                none_left_out(node_id, "committed offsets", keys, found)
             codes = (code, *(item.error_code for item in found.values()))
             return found, next((item for item in codes if item and classify(item).tries_again), code)
 
@@ -264,13 +272,11 @@ class ConsumerRpc:
             ),
         )
         answers = offsets.listed_offsets(response)
-        for topic, partition in wanted:
-            if (topic, partition) not in answers:
-                raise ProtocolError(f"broker {node}: the answer about offsets lacks {topic}[{partition}]")
+        none_left_out(node, "offsets", wanted, answers)
         return {key: answers[key] for key in wanted}
 
     async def know(self, topics: Iterable[str]) -> None:
-        """Makes sure that metadata has these topics, or has been asked for them."""
+        """Fetches metadata of those topics that have none yet, in one request; a topic may still be missing then."""
         view = self._client.metadata
         unknown = [name for name in topics if name not in view.topics or not view.topics[name].partitions]
         if unknown:
@@ -289,6 +295,17 @@ class ConsumerRpc:
         purpose = Purpose.MAIN if apart else Purpose.GROUP
         answer: ApiMessage = await self.call(node_id, type(request), build, purpose=purpose, timeout_s=timeout_s)
         return answer
+
+
+def none_left_out(node_id: int, what: str, asked: Iterable[Key], answers: Collection[Key]) -> None:
+    """Checks that the answer names every partition asked for; one that is left out is asked for again.
+
+    Raises:
+        ProtocolError: one was left out; retriable.
+    """
+    for topic, partition in asked:
+        if (topic, partition) not in answers:
+            raise ProtocolError(f"broker {node_id}: the answer about {what} lacks {topic}[{partition}]")
 
 
 def concerns_all(code: int) -> bool:

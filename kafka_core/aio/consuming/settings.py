@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import random
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,7 +27,8 @@ MAX_CONSUME: Final = 1_000_000
 
 
 def check_count(num_messages: int) -> None:
-    """ValueError unless so many messages can be asked for at once."""
+    """TypeError or ValueError unless so many messages can be asked for at once."""
+    index(num_messages)
     if not 0 <= num_messages <= MAX_CONSUME:
         raise ValueError("num_messages must be between 0 and 1000000 (1M)")
 
@@ -40,6 +42,12 @@ def checked(partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
     if not all(isinstance(item, TopicPartition) for item in items):
         raise TypeError("expected list of TopicPartition")
     return items
+
+
+def check_partition(partition: object) -> None:
+    """TypeError if it is no TopicPartition."""
+    if not isinstance(partition, TopicPartition):
+        raise TypeError(f"expected TopicPartition, not {type(partition).__name__}")
 
 
 def chosen(message: Any, partitions: Sequence[TopicPartition] | None, doing: str) -> list[TopicPartition] | None:
@@ -71,17 +79,18 @@ def chosen(message: Any, partitions: Sequence[TopicPartition] | None, doing: str
 
 
 def callbacks_of(config: Config) -> Callbacks:
-    """The callbacks in the configuration."""
+    """The consumer's callbacks in the configuration but for those of a subscription; None where there is none."""
     return Callbacks(
         config.callback("error_cb"),
         config.callback("stats_cb"),
         config.callback("throttle_cb"),
         config.callback("on_commit"),
+        config.callback("on_truncation"),
     )
 
 
 def marks(config: Config) -> Marks:
-    """How many records are kept ready."""
+    """How much the fetch queue holds ready: `queued.min.messages`, and `queued.max.messages.kbytes` in bytes."""
     return Marks(config.integer("queued.min.messages"), config.integer("queued.max.messages.kbytes") * KIB)
 
 

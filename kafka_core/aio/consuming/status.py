@@ -61,6 +61,26 @@ class ConsumerHealth:
         return not self.problems
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionStatus:
+    """What is known of an assigned partition, without asking anybody.
+
+    Attributes:
+        position: offset of the record that comes next; None before it is found out.
+        high_watermark, last_stable_offset, log_start_offset: as the last fetch told; None before the first.
+            `last_stable_offset` is -1 unless the consumer reads committed records only.
+        told_at_ms: when it told them, ms since 1970; None before the first.
+        paused: whether `pause` holds it.
+    """
+
+    position: int | None
+    high_watermark: int | None
+    last_stable_offset: int | None
+    log_start_offset: int | None
+    told_at_ms: int | None
+    paused: bool
+
+
 class Observed(Protocol):
     """The parts of a consumer that health and statistics read."""
 
@@ -84,8 +104,28 @@ class Observed(Protocol):
     def running(self) -> Running: ...
 
 
+def partition_status(core: Observed, key: Key) -> PartitionStatus | None:
+    """Position, ends of the log and the time they were told of an assigned partition; None for another one.
+
+    Nobody is asked: numbers are those of the last fetch, None before the first. Any thread.
+    """
+    state = core.assignment.get(key)
+    if state is None:
+        return None
+    told = state.told_at_s > 0
+    age_ms = (core.clock.monotonic() - state.told_at_s) * 1000
+    return PartitionStatus(
+        state.position if state.position >= 0 else None,
+        state.high_watermark if told else None,
+        state.last_stable_offset if told else None,
+        state.log_start_offset if told else None,
+        round(core.clock.time_ms() - age_ms) if told else None,
+        state.paused,
+    )
+
+
 def lag_of(state: PartitionState) -> int | None:
-    """Records that the application has not seen yet, as far as the last fetch told."""
+    """Records between the position and the high watermark of the last fetch; None while either is unknown."""
     if state.high_watermark < 0 or state.position < 0:
         return None
     return max(0, state.high_watermark - state.position)

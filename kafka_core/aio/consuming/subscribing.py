@@ -72,7 +72,13 @@ class Subscribing:
         client.on_metadata(self._on_metadata)
 
     async def subscribe(self, topics: Sequence[str], callbacks: RebalanceCallbacks) -> None:
-        """Replaces the subscription; the group rebalances in the background."""
+        """Replaces the subscription and its callbacks; the group is joined, or rebalances, in the background.
+
+        Raises:
+            TypeError: not a list of strings.
+            ConfigError: no topic, an empty name, or a pattern that is not a regular expression.
+            StateError: closed.
+        """
         subscription = Subscription(topics, self._blacklist, by_server=self._membership.server_patterns)
         await self._running.start()
         self._rebalancing.callbacks = callbacks
@@ -86,7 +92,7 @@ class Subscribing:
         self._running.spawn(self._watch_topics(subscription))
 
     async def unsubscribe(self) -> None:
-        """Ends the subscription and leaves the group in the background."""
+        """Ends the subscription; the group is left in the background, after the callback for its partitions."""
         await self._running.start()
         self.end()
         self._topics.track()

@@ -10,12 +10,14 @@ import random
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from kafka_core.aio.net.answers import Answer, DirectAnswer
 from kafka_core.aio.net.tls import tls_error
 from kafka_core.aio.net.tokens import TokenSource
 from kafka_core.aio.net.transport import OpenTransport, TransportSettings, open_transport, write_buffers
 from kafka_core.aio.tasks.background import background
+from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.clock import Clock
 from kafka_core.config import Config, Role
 from kafka_core.errors import AuthError, KafkaError, KafkaException, NetworkError, ProtocolError
@@ -31,6 +33,10 @@ from kafka_core.wire.correlation import (
 )
 from kafka_core.wire.framing import FrameReader
 from kafka_core.wire.handshake import HandshakeResult, Negotiation, handshake, reauthenticate
+from kafka_core.wire.sasl import Proof
+
+if TYPE_CHECKING:
+    from kafka_core.kerberos.login import Login
 
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
@@ -84,7 +90,7 @@ class _Held:
     request: ApiRequest[Any]
     version: int
     timeout_s: float
-    future: "asyncio.Future[Any]"
+    answer: Answer
 
 
 class BrokerConnection(asyncio.BufferedProtocol):
@@ -114,7 +120,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._clock = parts.clock
         self._hooks = parts.hooks
         self._loop = asyncio.get_running_loop()
-        self._state: ConnectionState[asyncio.Future[Any]] = ConnectionState(settings.client_id, settings.max_throttle_s)
+        self._state: ConnectionState[Answer] = ConnectionState(settings.client_id, settings.max_throttle_s)
         self._reader = FrameReader(settings.max_frame_bytes)
         self._target: OpenTransport | None = None
         self._resume: asyncio.Future[None] | None = None
@@ -142,7 +148,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
     @property
     def usable(self) -> bool:
         """Whether new requests may be given to it."""
-        return self._error is None and not self._retiring and self._state.phase in _OPEN
+        if self._error is not None or self._retiring:
+            return False
+        phase = self._state.phase  # compared one by one: an enum's hash, which a set would ask for, is Python code
+        return phase is ConnectionPhase.READY or phase is ConnectionPhase.REAUTHENTICATING
 
     @property
     def answered(self) -> bool:
@@ -167,7 +176,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
 
     @property
     def throttled_s(self) -> float:
-        """Seconds for which the broker still wants silence (at most `max_throttle_s`); 0.0 when it does not."""
+        """Seconds of throttling that are left (at most `max_throttle_s`); 0.0 when the broker does not throttle."""
         return max(0.0, self._state.throttled_until_s - self._clock.monotonic())
 
     def version_of(self, request: type[ApiRequest[Any]]) -> int:
@@ -195,16 +204,38 @@ class BrokerConnection(asyncio.BufferedProtocol):
             NetworkError: the connection is gone; nothing was sent. Afterwards the same through the future.
             UnsupportedVersionError, ProtocolError: it cannot be encoded in that version; nothing was sent.
         """
+        future: asyncio.Future[ResponseT] = self._loop.create_future()
+        self._send(request, future, timeout_s, version)
+        return future
+
+    def ask(
+        self,
+        request: ApiRequest[ResponseT],
+        on_answer: Callable[[ResponseT | None, KafkaException | None], object],
+        *,
+        timeout_s: float | None = None,
+        version: int | None = None,
+    ) -> None:
+        """The same as `send`, but the answer goes to a function, in the turn of the loop in which it comes in.
+
+        Args:
+            on_answer: called once, with the response and None, or with None and the error that a future of `send` would
+                have; never before `ask` has returned. It must be quick: behind it other answers wait.
+
+        Raises:
+            As `send`.
+        """
+        self._send(request, DirectAnswer(self._loop, on_answer, at_once=expects_response(request)), timeout_s, version)
+
+    def _send(self, request: ApiRequest[Any], answer: Answer, timeout_s: float | None, version: int | None) -> None:
         if self._error is not None:
             raise self._gone_error(self._error)
         chosen = self.version_of(type(request)) if version is None else version
         seconds = self._settings.request_timeout_s if timeout_s is None else timeout_s
-        future: asyncio.Future[ResponseT] = self._loop.create_future()
         if self._state.phase is ConnectionPhase.REAUTHENTICATING:
-            self._held.append(_Held(request, chosen, seconds, future))
+            self._held.append(_Held(request, chosen, seconds, answer))
         else:
-            self._write(request, chosen, future, seconds)
-        return future
+            self._write(request, chosen, answer, seconds)
 
     async def drain(self) -> None:
         """Wait until the socket takes more and the broker's throttle time is over; NetworkError when it is gone."""
@@ -258,20 +289,32 @@ class BrokerConnection(asyncio.BufferedProtocol):
     async def establish(self) -> None:
         """Connect and do the handshake, within socket.connection.setup.timeout.ms. Called once, by `Connector`."""
         config = self._settings.config
-        self.stage = "waiting for oauth_cb"
-        token = await self._parts.tokens.get() if self._parts.tokens is not None else None
+        proof = await self._proof()
         self.stage = "connecting"
         self._target = await open_transport(self._settings.transport, self.host, self.port, lambda: self)
         self._check_alive()  # it may have been lost between connecting and here
         self._state.move(ConnectionPhase.HANDSHAKING)
         self.stage = "waiting for the broker in the handshake (does a Kafka broker listen there?)"
-        result = await self._drive(handshake(config, self._parts.rng, token=token))
+        result = await self._drive(handshake(config, self._parts.rng, proof=proof))
         self._check_alive()  # the answer was there, and behind it the end
         self.versions = result.versions
         self._state.move(ConnectionPhase.READY)
         self.connected_at_s = self.last_used_s = self.heard_s = self._clock.monotonic()
         self._plan_reauthentication(result.session_lifetime_s)
         self._arm_timer(self.connected_at_s + self._settings.idle_s if self._settings.idle_s else None)
+
+    async def _proof(self) -> Proof | None:
+        """What the mechanism needs that has to be fetched first; None for most of them."""
+        if self._parts.tokens is not None:
+            self.stage = f"waiting for a token from {self._parts.tokens.name}"
+            return await self._parts.tokens.get()
+        if self._parts.login is not None:
+            self.stage = "waiting for a ticket from Kerberos"
+            try:
+                return await in_daemon_thread("kafka-core-kerberos", self._parts.login.context, self.host)
+            except AuthError as error:
+                raise _renamed(error, self.name) from error
+        return None
 
     def _check_alive(self) -> None:
         """Raise why the connection has ended, if it has."""
@@ -307,12 +350,12 @@ class BrokerConnection(asyncio.BufferedProtocol):
     async def _reauthenticate(self) -> None:
         """Authenticate again (KIP-368) behind what is in flight; new requests wait until it is done."""
         try:
-            token = await self._parts.tokens.get() if self._parts.tokens is not None else None
+            proof = await self._proof()
             if self._state.phase is not ConnectionPhase.READY:
                 return
             self._state.move(ConnectionPhase.REAUTHENTICATING)
             negotiation = reauthenticate(
-                self._parts.settings.config, self._parts.rng, token=token, versions=self.versions
+                self._parts.settings.config, self._parts.rng, proof=proof, versions=self.versions
             )
             result = await self._drive(negotiation)
             self._check_alive()
@@ -325,10 +368,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
         held, self._held = self._held, []
         for item in held:
             try:
-                if not item.future.done():
-                    self._write(item.request, item.version, item.future, item.timeout_s)
+                if not item.answer.done():
+                    self._write(item.request, item.version, item.answer, item.timeout_s)
             except KafkaException as error:
-                item.future.set_exception(error)
+                item.answer.set_exception(error)
 
     # ---- sending and receiving
 
@@ -336,14 +379,14 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self,
         request: ApiRequest[Any],
         version: int,
-        future: "asyncio.Future[Any]",
+        answer: Answer,
         timeout_s: float,
         *,
         handshake_step: bool = False,
     ) -> None:
         now_s = self._clock.monotonic()
         buffers = self._state.encode(
-            request, version, future, now_s=now_s, timeout_s=timeout_s, handshake=handshake_step
+            request, version, answer, now_s=now_s, timeout_s=timeout_s, handshake=handshake_step
         )
         assert self._target is not None
         write_buffers(self._target, buffers)
@@ -351,11 +394,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if expects_response(request):
             self._arm_timer(now_s + timeout_s)
         else:
-            future.set_result(request.RESPONSE())
+            answer.set_result(request.RESPONSE())
             name = type(request).__name__.removesuffix("Request")
             self._hooks.on_request_done(self.node_id, name, sum(map(len, buffers)), 0, 0.0, None)
 
-    def _settle(self, reply: Reply["asyncio.Future[Any]"], now_s: float) -> None:
+    def _settle(self, reply: Reply[Answer], now_s: float) -> None:
         request = reply.request
         self._answered = self._answered or self._state.phase is ConnectionPhase.READY
         if not request.token.done():
@@ -364,9 +407,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if reply.throttle_s > 0:
             self._hooks.on_throttle(self.node_id, request.name, reply.throttle_s)
 
-    def _report(
-        self, request: InFlight["asyncio.Future[Any]"], received_bytes: int, now_s: float, error: Exception | None
-    ) -> None:
+    def _report(self, request: InFlight[Answer], received_bytes: int, now_s: float, error: Exception | None) -> None:
         if self._hooks.wants("on_request_done"):
             duration_s = now_s - request.sent_at_s
             self._hooks.on_request_done(
@@ -481,7 +522,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             self._report(request, 0, now_s, reason)
             _refuse(request.token, reason)
         for item in self._held:
-            _refuse(item.future, self._gone_error(self._error))
+            _refuse(item.answer, self._gone_error(self._error))
         self._held.clear()
         if self._reauthentication is not None and self._reauthentication is not asyncio.current_task():
             self._reauthentication.cancel()
@@ -526,13 +567,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
         return NetworkError(f"{self.name}: {' '.join(filter(None, (what, where)))}{lost}{hint}")
 
 
-_OPEN: Final = frozenset({ConnectionPhase.READY, ConnectionPhase.REAUTHENTICATING})
-
-
-def _refuse(future: "asyncio.Future[Any]", error: Exception) -> None:
-    if not future.done():
-        future.set_exception(error)
-        future.exception()  # looked at: who dropped the future does not care, and asyncio should not warn
+def _refuse(answer: Answer, error: KafkaException) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+        answer.exception()  # looked at: who dropped the future does not care, and asyncio should not warn
 
 
 ErrorT = TypeVar("ErrorT", bound=KafkaException)
@@ -551,8 +589,17 @@ def _renamed(error: ErrorT, broker: str) -> ErrorT:
     return twin
 
 
+def _login(config: Config) -> "Login | None":
+    """For GSSAPI only: few clients need Kerberos's library."""
+    if not config.text("security.protocol").startswith("sasl_") or config.text("sasl.mechanism") != "GSSAPI":
+        return None
+    from kafka_core.kerberos.login import Login
+
+    return Login.from_config(config)
+
+
 class Connector:
-    """Makes connections: holds what all connections of one client share (TLS context, tokens, clock, hooks).
+    """Makes connections: holds what all connections of one client share (TLS context, tokens, login, clock, hooks).
 
     Args:
         rng: For nonces of SCRAM and the moment of re-authentication.
@@ -562,6 +609,7 @@ class Connector:
         self.clock, self.rng, self.hooks = clock, rng, hooks
         self.settings = ConnectionSettings.from_config(config)
         self.tokens = TokenSource.from_config(config, clock)
+        self.login = _login(config)
 
     async def connect(self, host: str, port: int, node_id: int = -1) -> BrokerConnection:
         """A connection that is ready for requests, handshake done.

@@ -12,6 +12,7 @@ from typing import Final
 
 from kafka_core.config import Config
 from kafka_core.errors import ConfigError, KafkaError, NetworkError
+from kserdes_config.key_store import client_pem
 
 _NOT_TRUSTED: Final = {2, 18, 19, 20, 21}
 """OpenSSL verify codes: issuer certificate missing, self-signed (alone or in the chain), no local issuer, no issuer."""
@@ -45,6 +46,8 @@ _ALERTS: Final = {
 def make_context(config: Config) -> ssl.SSLContext | None:
     """The TLS context for `security.protocol` SSL and SASL_SSL; None for the plaintext ones.
 
+    It is `ssl.context` if that is given; else it is made of the other properties:
+
     Without ssl.ca.location and ssl.ca.pem the system's trusted CAs count. The host name is checked unless
     ssl.endpoint.identification.algorithm is `none`; nothing is checked when enable.ssl.certificate.verification is off.
 
@@ -53,6 +56,9 @@ def make_context(config: Config) -> ssl.SSLContext | None:
     """
     if not config.text("security.protocol").upper().endswith("SSL"):
         return None
+    given = config["ssl.context"]
+    if isinstance(given, ssl.SSLContext):
+        return given
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _set_trust(context, config)
     _load_ca(context, config)
@@ -109,7 +115,12 @@ def _load_ca(context: ssl.SSLContext, config: Config) -> None:
 
 def _load_client_certificate(context: ssl.SSLContext, config: Config) -> None:
     password = _text(config, "ssl.key.password")
+    store = _text(config, "ssl.keystore.location")
     with contextlib.ExitStack() as stack:
+        if store is not None:
+            pem, passphrase = client_pem(store, _text(config, "ssl.keystore.password"), _key_store_error)
+            _apply("ssl.keystore.location", context.load_cert_chain, _file_of(stack, pem), password=passphrase)
+            return
         certificate = _as_file(stack, config, "ssl.certificate")
         key = _as_file(stack, config, "ssl.key")
         if certificate is None:
@@ -121,6 +132,10 @@ def _load_client_certificate(context: ssl.SSLContext, config: Config) -> None:
         _apply(name, context.load_cert_chain, certificate, key, password=password or "")
 
 
+def _key_store_error(text: str) -> ConfigError:
+    return ConfigError(f"ssl.keystore.location: {text}", property="ssl.keystore.location")
+
+
 def _as_file(stack: contextlib.ExitStack, config: Config, prefix: str) -> str | None:
     """The path of `<prefix>.location`, or a private temporary file with `<prefix>.pem` (OpenSSL reads only files)."""
     location, pem = _text(config, f"{prefix}.location"), _text(config, f"{prefix}.pem")
@@ -128,8 +143,10 @@ def _as_file(stack: contextlib.ExitStack, config: Config, prefix: str) -> str | 
         if not Path(location).is_file():
             raise ConfigError(f"{prefix}.location: no such file: {location}")
         return location
-    if pem is None:
-        return None
+    return None if pem is None else _file_of(stack, pem)
+
+
+def _file_of(stack: contextlib.ExitStack, pem: str) -> str:
     folder = stack.enter_context(tempfile.TemporaryDirectory())  # made with mode 0700
     path = Path(folder) / "part.pem"
     path.write_text(pem)

@@ -1,6 +1,6 @@
 """The OAUTHBEARER token of one client: fetched off the loop, shared by all its connections, renewed early.
 
-Must not know connections; what a token looks like is in wire/sasl/oauthbearer.py.
+Must not know connections; what a token looks like is in wire/sasl/oauthbearer.py, how providers are asked in `oidc`.
 Spec: KIP-255; renewal at 80 % of the token's life as the Java client's `ExpiringCredentialRefreshingLogin` does.
 """
 
@@ -40,22 +40,32 @@ class TokenSource:
 
     Args:
         fetch: Blocking; returns a valid token or raises.
+        name: what gives the tokens, for texts.
+        awaited: whether a client that is being made waits for its first token.
+
+    Attributes:
+        on_failure: told when a token cannot be renewed; what fails without any token fails a connection.
     """
 
-    def __init__(self, fetch: Callable[[], Token], clock: Clock) -> None:
+    def __init__(
+        self, fetch: Callable[[], Token], clock: Clock, *, name: str = "oauth_cb", awaited: bool = True
+    ) -> None:
+        self.name = name
+        self.awaited = awaited
         self._fetch = fetch
         self._clock = clock
         self._token: Token | None = None
         self._fetching: asyncio.Task[Token] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self.on_failure: Callable[[str], None] | None = None
 
     @classmethod
     def from_config(cls, config: Config, clock: Clock) -> "TokenSource | None":
-        """The source for `oauth_cb` (or unsecured tokens, where enabled); None when the client needs no token.
+        """The source for `oauth_cb`, a provider, or unsecured tokens; None when the client needs no token.
 
         Raises:
-            ConfigError: `oauth_cb` is a coroutine function.
+            ConfigError: `oauth_cb` is a coroutine function; what is said of the provider cannot be used.
         """
         if not config.text("security.protocol").startswith("sasl_") or config.text("sasl.mechanism") != "OAUTHBEARER":
             return None
@@ -69,15 +79,29 @@ class TokenSource:
                     property="oauth_cb",
                 )
             return cls(lambda: _call(callback, text, clock), clock)
+        if config.text("sasl.oauthbearer.method") == "oidc":
+            return cls._of_provider(config, clock)
         if config.flag("enable.sasl.oauthbearer.unsecure.jwt"):
             return cls(lambda: unsecured_token(text or "", clock.time_ms() / 1000), clock)
         return None
+
+    @classmethod
+    def _of_provider(cls, config: Config, clock: Clock) -> "TokenSource":
+        # Few clients need httpx, which takes longer to import than this package.
+        from kafka_core.oidc.aws import aws_tokens
+        from kafka_core.oidc.provider import TokenEndpoint, extensions_of
+
+        if config.text("sasl.oauthbearer.metadata.authentication.type") == "aws_iam":
+            return cls(aws_tokens(config, extensions_of(config)), clock, name="AWS STS")
+        endpoint = TokenEndpoint.from_config(config, lambda: clock.time_ms() / 1000)
+        return cls(endpoint, clock, name="the token endpoint", awaited=False)
 
     async def get(self) -> Token:
         """A token that has not expired; concurrent callers share one fetch.
 
         Raises:
-            AuthError: the callback failed or returned something else than a valid token.
+            AuthError: the callback failed or returned something else than a valid token; the provider refused.
+            NetworkError: the provider cannot be asked now.
         """
         token = self._valid()
         if token is not None:
@@ -112,6 +136,8 @@ class TokenSource:
             return token
         except Exception as error:
             logger.warning("no new OAUTHBEARER token: %s", error)
+            if self._token is not None and self.on_failure is not None:
+                self.on_failure(f"Failed to acquire SASL OAUTHBEARER token: {error}")
             raise
         finally:
             self._fetching = None

@@ -5,6 +5,7 @@ Spec: librdkafka's socket.*, client.dns.lookup and broker.address.family propert
 """
 
 import asyncio
+import contextlib
 import errno
 import socket
 import ssl
@@ -100,16 +101,18 @@ async def open_transport(
 
 
 async def resolve(host: str, port: int, family: int = socket.AF_UNSPEC) -> list[SocketAddress]:
-    """The addresses of a host, in the system's order, without doubles; looked up in a daemon thread.
+    """The addresses of a host, in the system's order, without doubles; a name is looked up in a daemon thread.
 
     Raises:
         NetworkError: code _RESOLVE; names the host and the resolver's reason.
     """
 
-    def look_up() -> list[SocketAddress]:
-        found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)
+    def look_up(flags: int = 0) -> list[SocketAddress]:
+        found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, flags=flags)
         return list(dict.fromkeys((int(item[0]), item[4]) for item in found))
 
+    with contextlib.suppress(OSError, UnicodeError):  # it is a name
+        return look_up(socket.AI_NUMERICHOST)  # an address: nobody is asked, and it takes no time
     try:
         addresses = await in_daemon_thread("kafka-core-dns", look_up)
     except (OSError, UnicodeError) as error:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.producing.requests import ProduceRequests
 from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
@@ -31,10 +32,12 @@ from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PROD
 from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.errors import (
+    PRODUCER_CLOSED,
     BrokerError,
     KafkaError,
     KafkaException,
     NetworkError,
+    StateError,
     UnsupportedVersionError,
 )
 from kafka_core.kernels import Accumulator
@@ -148,6 +151,11 @@ class ProducerCore:
 
     # ---- life
 
+    @property
+    def running(self) -> bool:
+        """Whether it was started; also true once it is closed."""
+        return self._running
+
     async def start(self) -> None:
         """Begin: background metadata, statistics. May be called again."""
         if self._running or self._closed:
@@ -202,13 +210,15 @@ class ProducerCore:
 
     async def list_topics(self, topic: str | None, timeout_s: float | None) -> ClusterMetadata:
         """Metadata of one topic, or all; raises as `ClusterClient.refresh_metadata`."""
-        view = await self.client.refresh_metadata(None if topic is None else [topic], timeout_s=timeout_s)
+        with answering(METADATA, KafkaError._TRANSPORT):
+            view = await self.client.refresh_metadata(None if topic is None else [topic], timeout_s=timeout_s)
         return cluster_metadata(view, topic)
 
     async def cluster_id(self, timeout_s: float | None) -> str | None:
         """The cluster's id, asked for if it is not known yet."""
         if self.client.metadata.cluster_id is None:
-            await self.client.refresh_metadata((), timeout_s=timeout_s)
+            with answering(CLUSTER_ID):
+                await self.client.refresh_metadata((), timeout_s=timeout_s)
         return self.client.metadata.cluster_id
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
@@ -239,8 +249,11 @@ class ProducerCore:
 
         Raises:
             KafkaException: _NOT_CONFIGURED: transactional.id is not set.
+            StateError: closed.
         """
         if self._transactor is None:
+            if self.accumulator.closed_reason == PRODUCER_CLOSED:
+                raise StateError(PRODUCER_CLOSED)
             raise KafkaException(KafkaError(KafkaError._NOT_CONFIGURED, NOT_CONFIGURED))
         return self._transactor
 
@@ -277,7 +290,7 @@ class ProducerCore:
         self._fail(error)
 
     def _note_failures(self, verdicts: Iterable[Settled]) -> bool:
-        """Records that are lost decide what becomes of their transaction: whether it can only be aborted now."""
+        """Tells the transaction of records that failed: from then on it may only be aborted."""
         transactions = self.batcher.transactions
         if transactions is None or self._closed or transactions.abandons_records:
             return False
@@ -299,13 +312,17 @@ class ProducerCore:
             return
         for topic in self.accumulator.new_topics():
             self._watch.look_up(topic)
-        batches = self._take_ready(force=self._flushes > 0)
+        batches = self._take_ready(force=self._flushes > 0 or self._sends_all())
         if batches:
             self.batcher.add(self._with_partition(batches))
             if self.batcher.ids.error is not None:
                 self._react(self.batcher.fail_all(self.batcher.ids.error))
             self._mind_leaderless()
         self._send_all()
+
+    def _sends_all(self) -> bool:
+        """Whether a commit waits for the records."""
+        return self.batcher.transactions is not None and self.batcher.transactions.sends_all
 
     def _with_partition(self, batches: list[Any]) -> list[Any]:
         """Those whose partition exists; records that named another one before the topic was known fail here."""
@@ -338,7 +355,7 @@ class ProducerCore:
         self.drain()
 
     def _empty_accumulator(self, error: KafkaError) -> None:
-        """All of it to the batcher; what waits for its topic gets the error at once."""
+        """Moves all records to the batcher; those that wait for their topic fail with the error at once."""
         batches = self.accumulator.purge()
         self.batcher.add(batch for batch in batches if batch.partition >= 0)
         self._react(Reaction(settled=[Settled(batch, error) for batch in batches if batch.partition < 0]))
@@ -379,7 +396,7 @@ class ProducerCore:
         self.drain()
 
     def _mind_leaderless(self) -> None:
-        """See to it that leaders become known. A topic that was deleted gets its time to come back, then it fails."""
+        """Requests metadata for partitions without a leader. Records of a deleted topic fail after a grace period."""
         for topic in self.batcher.leaderless_topics():
             if self.client.metadata.partition_count(topic) is None:
                 self._watch.look_up(topic)
@@ -397,7 +414,7 @@ class ProducerCore:
         self._arm_timer()
 
     def _send_to(self, node_id: int) -> None:
-        """Send what may go to that broker; when its connection is not ready, see to that first."""
+        """Sends what may go to that broker now; if its connection is not ready, makes it ready first."""
         if not self._closed:
             self._ship(node_id)
             self._look_again()
@@ -406,11 +423,16 @@ class ProducerCore:
 
     def _ship(self, node_id: int) -> None:
         connection = self._connections.get(node_id)
-        while connection is not None and connection.usable and connection.writable:
+        while self.batcher.has_queued(node_id):
+            if connection is None or not (connection.usable and connection.writable):
+                self._make_ready(node_id)
+                return
             shipment = self.batcher.take(node_id, self._clock.monotonic())
             if shipment is None:
                 return
             self._send(connection, shipment)
+
+    def _make_ready(self, node_id: int) -> None:
         if node_id not in self._connecting:
             self._connecting.add(node_id)
             self._run(self._connect(node_id))
@@ -440,14 +462,14 @@ class ProducerCore:
         try:
             newest = self._newest_produce(connection)
             request, version, size_bytes = self._requests.build(shipment, newest, self.client.metadata)
-            answer = connection.send(request, version=version)
+            answered = functools.partial(self._answered, shipment, sent_at_s)
+            connection.ask(request, answered, version=version)
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
         counted = self.counters.broker(shipment.node_id)
         counted.requests += 1
         counted.request_bytes += size_bytes
-        answer.add_done_callback(functools.partial(self._answered, shipment, sent_at_s))
 
     def _newest_produce(self, connection: BrokerConnection) -> int:
         newest = connection.version_of(ProduceRequest)
@@ -456,16 +478,16 @@ class ProducerCore:
             return min(newest, FIRST_PROTOCOL_PRODUCE)
         return newest
 
-    def _answered(self, shipment: Shipment, sent_at_s: float, answer: "asyncio.Future[ProduceResponse]") -> None:
+    def _answered(
+        self, shipment: Shipment, sent_at_s: float, response: ProduceResponse | None, error: KafkaException | None
+    ) -> None:
         now_s = self._clock.monotonic()
         counted = self.counters.broker(shipment.node_id)
-        error = _failure(answer)
-        if error is not None:
+        if response is None:
             counted.request_errors += 1
-            reaction = self.batcher.failed(shipment, error, now_s)
+            reaction = self.batcher.failed(shipment, error or NetworkError("no answer"), now_s)
         else:
             counted.answered(now_s - sent_at_s)
-            response = answer.result()
             reaction = self.batcher.answered(shipment, response, now_s)
             self._tell_hooks(shipment, reaction)
             if response.throttle_time_ms > 0:
@@ -495,7 +517,7 @@ class ProducerCore:
             self._fail(reaction.fatal)
 
     def _fail(self, error: KafkaError) -> None:
-        """The producer is done for: no further record is taken, all others get this error."""
+        """Ends the producer after a fatal error: it takes no further record, and all others get this error."""
         fatal = KafkaError(error.code(), error.str(), fatal=True)
         logger.error("this producer cannot go on: %s", error.str())
         self.accumulator.closed_reason = f"the producer has failed for good: {error.str()}"
@@ -561,9 +583,10 @@ class ProducerCore:
     # ---- time
 
     def _arm_timer(self) -> None:
-        due = [at_s for at_s in (self._linger_at_s, self.batcher.next_deadline_s()) if at_s is not None]
-        at_s = min(due, default=NEVER_S)
-        if at_s >= self._timer_at_s or self._closed:
+        at_s, linger_at_s = self.batcher.next_deadline_s(), self._linger_at_s
+        if at_s is None or (linger_at_s is not None and linger_at_s < at_s):
+            at_s = linger_at_s
+        if at_s is None or at_s >= self._timer_at_s or self._closed:
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -586,14 +609,6 @@ class ProducerCore:
         task = background(work, "kafka-core-producer")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _failure(answer: "asyncio.Future[Any]") -> KafkaException | None:
-    """Why there is no answer, as one of ours."""
-    if answer.cancelled():
-        return NetworkError("the request was cancelled", KafkaError._DESTROY)
-    error = answer.exception()
-    return None if error is None else _as_ours(error)
 
 
 def _as_ours(error: BaseException) -> KafkaException:

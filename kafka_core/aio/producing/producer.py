@@ -31,8 +31,6 @@ from kafka_core.model import ClusterMetadata, ThrottleEvent
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AIOProducer"]
-
 logger: Final = logging.getLogger("kafka_core.producer")
 
 T = TypeVar("T")
@@ -147,10 +145,12 @@ class _Deliveries:
             latency_s = time.monotonic() - batch.opened_at_s
             reports = batch.reports(error, verdict.base_offset, verdict.log_append_time_ms, latency_s=latency_s)
             for pending, message in reports:
-                assert isinstance(pending, _Pending)
-                pending(error, message)
+                told = pending
+                if isinstance(pending, _Pending):
+                    pending(error, message)
+                    told = pending.on_delivery
                 if error is not None or not self._only_errors:
-                    self._call(pending.on_delivery, error, message)
+                    self._call(told, error, message)
             self._core.accumulator.settle(batch.count, batch.size_bytes)
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)
@@ -174,7 +174,7 @@ class _Deliveries:
         except Exception:
             logger.exception("a callback of the producer failed")
             return
-        if inspect.isawaitable(result):
+        if result is not None and inspect.isawaitable(result):
             task = asyncio.ensure_future(_finished(result))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -288,6 +288,40 @@ class AIOProducer(AIOTransactionCalls):
             )
         return future
 
+    def produce_nowait(
+        self,
+        topic: str,
+        value: Payload | None = None,
+        key: Payload | None = None,
+        partition: int = -1,
+        on_delivery: DeliveryCallback | None = None,
+        timestamp: int = 0,
+        headers: Headers | None = None,
+    ) -> None:
+        """Queue one record without waiting and without a future: `on_delivery` is told how it went.
+
+        The producer must have been started, by `async with` or any call that is awaited. confluent_kafka has no such
+        method.
+
+        Args:
+            on_delivery: As for `produce`; without it, and without one in the configuration, nobody is told.
+
+        Raises:
+            BufferError: The queue is full; `wait_for_room()` waits.
+            KafkaException: MSG_SIZE_TOO_LARGE; _UNKNOWN_PARTITION.
+            StateError: Not started, closed, or failed for good.
+        """
+        if self._loop is None:
+            raise StateError("the producer has not been started: use `async with`, or await one of its calls first")
+        told = self._on_delivery if on_delivery is None else on_delivery
+        self._accumulator.produce(topic, value, key, partition, told, None, timestamp, headers)
+
+    async def wait_for_room(self) -> None:
+        """Wait until records have got their verdicts, after `produce_nowait` found the queue full."""
+        await self._start()
+        if self._accumulator.queued_records:
+            await self._deliveries.change()
+
     async def produce_batch(
         self, topic: str, messages: Sequence[Mapping[str, Any]], partition: int = -1
     ) -> "list[asyncio.Future[Message]]":
@@ -390,6 +424,13 @@ class AIOProducer(AIOTransactionCalls):
         await self._start()
         return await work()
 
+    async def _step(self, call: Callable[[], None], timeout_s: float) -> None:
+        del timeout_s
+        if self._closed:
+            raise StateError("the producer is closed")
+        await self._start()
+        call()
+
     async def _settle_records(self, deadline_s: float) -> int:
         return await self.flush(max(0.0, deadline_s - time.monotonic()))
 
@@ -484,7 +525,7 @@ def _tell_lost_if_ended(accumulator: Accumulator, loop_of: LoopOf, pid: int) -> 
 
 
 async def _finished(work: Awaitable[object]) -> None:
-    """See what a callback wants to have awaited to its end."""
+    """Awaits what a callback returned; logs what it raises."""
     try:
         await work
     except Exception:

@@ -11,8 +11,6 @@ from typing import Any, Final
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels.abc import ByteColumn, HeaderColumn, NumberColumn, RecordColumns
 
-__all__ = ["ColumnFeed", "record_columns"]
-
 COLUMNS: Final = ("key", "value", "partition", "timestamp", "headers")
 AT_ONCE: Final = 8192
 """Rows of one call of the kernel, which holds the GIL: about 2 ms."""

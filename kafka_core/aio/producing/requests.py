@@ -13,7 +13,7 @@ from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Shipment
 from kafka_core.engine.producing.lane import Delivery
 from kafka_core.engine.producing.sequences import ProducerIdentity
-from kafka_core.protocol import ZERO_UUID, Buffer
+from kafka_core.protocol import ZERO_UUID, Buffer, usual_answers
 from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_core.records.compression import Codec, compress
 
@@ -34,6 +34,7 @@ class ProduceRequests:
         self._acks = config.integer("acks")
         self._timeout_ms = config.integer("request.timeout.ms")
         self._transactional_id = config.optional_text("transactional.id")
+        usual_answers.use()
         self._codec = Codec[config.text("compression.type").upper()]
         self._compress: Callable[[memoryview], Buffer] | None = None
         if self._codec is not Codec.NONE:
@@ -54,14 +55,16 @@ class ProduceRequests:
             answer is there.
         """
         version = self._name_topics(shipment, newest, view)
-        ids = {name: topic_id for topic_id, name in shipment.topic_ids.items()}
         topics: dict[str, TopicProduceData] = {}
         size_bytes = 0
         for lane, delivery in shipment.items:
             data = topics.get(lane.topic)
             if data is None:
-                name = "" if ids else lane.topic
-                data = topics[lane.topic] = TopicProduceData(name, ids.get(lane.topic, ZERO_UUID))
+                if version >= TOPIC_IDS_SINCE:
+                    data = TopicProduceData("", view.topic_id(lane.topic))
+                else:
+                    data = TopicProduceData(lane.topic)
+                topics[lane.topic] = data
             records = self._encode(delivery)
             size_bytes += len(records)
             data.partition_data.append(PartitionProduceData(lane.partition, records))

@@ -20,7 +20,7 @@ logger: Final = logging.getLogger("kafka_core.aio")
 
 
 class MetadataSource(Protocol):
-    """What is needed of `ClusterClient`."""
+    """The part of `ClusterClient` that the watch uses."""
 
     @property
     def metadata(self) -> ClusterView:
@@ -134,5 +134,5 @@ class TopicWatch:
 
     def _too_late(self, topic: str) -> KafkaError:
         cause = self._source.last_error
-        text = f"topic {topic!r}: no metadata within {self._limit_s:g} s (message.timeout.ms)"
+        text = f"Message timed out: topic {topic!r}: no metadata within {self._limit_s:g} s (message.timeout.ms)"
         return KafkaError(KafkaError._MSG_TIMED_OUT, f"{text}; first cause: {cause}" if cause is not None else text)

@@ -1,7 +1,8 @@
 """The calls of a transactional producer, and a transaction as a block.
 
-Must not know how is waited: the shell does that. `tools/generate_twins.py` writes the calls that wait from those that
-await. Spec: confluent_kafka.Producer for names, arguments, time-outs and errors; KIP-98, KIP-447.
+Knows nothing of threads or of how a call waits: the shell supplies that. `tools/generate_twins.py` writes the calls
+that wait from those that await. Spec: confluent_kafka.Producer for names, arguments, time-outs and errors; KIP-98,
+KIP-447.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ logger: Final = logging.getLogger("kafka_core.producer")
 
 
 class AIOTransactionCalls:
-    """The methods for transactions that both kinds of producer have; the shell says how it waits."""
+    """The transaction methods that both producers share; the shell of each supplies the waiting."""
 
     _core: ProducerCore
 
@@ -33,6 +34,10 @@ class AIOTransactionCalls:
     @abstractmethod
     async def _transact(self, work: Callable[[], Coroutine[Any, Any, T]], timeout_s: float) -> T:
         """Runs a coroutine of the core on its loop, started."""
+
+    @abstractmethod
+    async def _step(self, call: Callable[[], None], timeout_s: float) -> None:
+        """Runs a function of the core on its loop, started."""
 
     @abstractmethod
     async def _settle_records(self, deadline_s: float) -> int:
@@ -66,7 +71,7 @@ class AIOTransactionCalls:
                 `txn_requires_abort`.
         """
         transactor = self._core.transactor
-        await self._transact(transactor.begin, transactor.limit_s(None))
+        await self._step(transactor.begin, transactor.limit_s(None))
 
     async def send_offsets_to_transaction(
         self, positions: Iterable[TopicPartition], group_metadata: ConsumerGroupMetadata, timeout: float | None = None
@@ -109,7 +114,7 @@ class AIOTransactionCalls:
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s
-        await self._transact(transactor.begin_commit, limit_s)
+        await self._step(transactor.begin_commit, limit_s)
         if left := await self._settle_records(deadline_s):
             raise transactor.still_waiting(left)
         left_s = max(0.0, deadline_s - time.monotonic())
@@ -131,7 +136,7 @@ class AIOTransactionCalls:
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s
-        await self._transact(transactor.begin_abort, limit_s)
+        await self._step(transactor.begin_abort, limit_s)
         if left := await self._settle_records(deadline_s):
             raise transactor.still_waiting(left)
         left_s = max(0.0, deadline_s - time.monotonic())
@@ -157,7 +162,7 @@ class AIOTransactionCalls:
 
 
 class Source(Protocol):
-    """What a transaction needs of a consumer."""
+    """The part of a consumer that a transaction uses."""
 
     async def assignment(self) -> list[TopicPartition]:
         """The assigned partitions."""
@@ -231,7 +236,7 @@ class AIOTransaction:
             reason.add_note(f"the transaction could not be aborted: {failure}")
 
     def _check_partitions(self, consumer: Source) -> None:
-        """Records of a partition that was given up may have been read in the block: another member reads them again."""
+        """Fails if a partition was revoked during the block: another member reads its records again."""
         if consumer.partitions_given_up() != self._given_up:
             text = (
                 "partitions were taken from the consumer while the transaction was open: it is aborted, begin another "

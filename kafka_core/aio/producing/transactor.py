@@ -27,6 +27,7 @@ from kafka_core.engine.producing.transactions import (
     Transactions,
     TransactionState,
     Verdict,
+    marker_delay_s,
     verdict_on,
 )
 from kafka_core.engine.retry import Backoff
@@ -41,9 +42,6 @@ T = TypeVar("T")
 ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
 RESUME: Final = "Timed out waiting for operation to finish, retry call to resume"
-CONCURRENT_FIRST_S: Final = 0.002
-CONCURRENT_MOST_S: Final = 0.020
-"""The markers of the transaction before are being written: that takes no longer than a few milliseconds."""
 LAST_WORD_S: Final = 0.05
 """So much before the time of a call is over, the last reason why it does not succeed is judged."""
 INIT, COMMIT, ABORT, SEND_OFFSETS = (
@@ -63,7 +61,7 @@ _LEFT_OPEN: Final = _ENDING | {
 
 
 class RecordSender(Protocol):
-    """What is needed of the producer's core."""
+    """The part of the producer's core that the transactor uses."""
 
     def send_waiting(self) -> None:
         """Something changed: batches that waited may go out now."""
@@ -141,7 +139,7 @@ class Transactor:
             raise
         calls.leave(resumable=False)
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Open a transaction."""
         calls = self.transactions.calls
         calls.enter("begin_transaction")
@@ -151,11 +149,12 @@ class Transactor:
             calls.leave(resumable=False)
         self._sender.gate()
 
-    async def begin_commit(self) -> None:
-        """Take no more records; the caller then waits for those there are."""
+    def begin_commit(self) -> None:
+        """Take no more records, and send those there are without lingering; the caller then waits for them."""
         self._begin(COMMIT, self.transactions.begin_commit)
+        self._sender.send_waiting()
 
-    async def begin_abort(self) -> None:
+    def begin_abort(self) -> None:
         """Take no more records and give up those not in flight; the caller then waits for the others."""
         self.transactions.calls.give_way(COMMIT, to=ABORT, if_=self.transactions.state is TransactionState.BEGIN_COMMIT)
         self._begin(ABORT, self.transactions.begin_abort)
@@ -207,19 +206,23 @@ class Transactor:
     async def send_offsets(
         self, positions: Iterable[TopicPartition], group: ConsumerGroupMetadata, timeout_s: float
     ) -> None:
-        """Commit offsets of a group with the transaction. After a time-out it may be called again, with others, too."""
+        """Commit offsets of a group with the transaction. After a time-out it may be called again, with others, too.
+
+        Without an offset there is nothing to do, in any state.
+        """
+        offsets = [item for item in positions if can_be_committed(item)]
+        if not offsets:
+            return
         calls = self.transactions.calls
         calls.enter(SEND_OFFSETS)
         try:
             self.transactions.require(TransactionState.IN_TRANSACTION)
-            offsets = [item for item in positions if can_be_committed(item)]
-            if offsets:
-                self._last_error = None
-                self.transactions.offsets_open = True
-                until_s = self._clock.monotonic() + timeout_s - min(LAST_WORD_S, timeout_s / 10)
-                work = self._send_offsets(self._offsets, offsets, group, until_s)
-                task = self._offsets = background(work, "kafka-core-transaction-offsets")
-                await self._wait(task, timeout_s)
+            self._last_error = None
+            self.transactions.offsets_open = True
+            until_s = self._clock.monotonic() + timeout_s - min(LAST_WORD_S, timeout_s / 10)
+            work = self._send_offsets(self._offsets, offsets, group, until_s)
+            task = self._offsets = background(work, "kafka-core-transaction-offsets")
+            await self._wait(task, timeout_s)
         finally:
             calls.leave(resumable=False)
 
@@ -370,7 +373,7 @@ class Transactor:
                     request,
                     max_version=requests.CLIENTS_ADD_PARTITIONS,
                 )
-                error = requests.add_partitions_error(response)
+                error = requests.add_partitions_error(wanted, response)
                 if error is None:
                     transactions.added(wanted)
                 return error
@@ -413,7 +416,7 @@ class Transactor:
                 kind_of=requests.OFFSETS,
                 max_version=limit,
             )
-            return requests.offsets_error(response)
+            return requests.offsets_error(offsets, response)
 
         what = "Failed to commit offsets to transaction"
         error = await self._persist(what, commit, group_id=group.group_id, until_s=until_s)
@@ -480,7 +483,7 @@ class Transactor:
                     self._client.forget_coordinator(CoordinatorKind.GROUP, group_id)
             delay_s = self._backoff.delay_s(tries)
             if error.code() == KafkaError.CONCURRENT_TRANSACTIONS:
-                delay_s = min(CONCURRENT_FIRST_S * 2 ** min(tries, 8), CONCURRENT_MOST_S)
+                delay_s = marker_delay_s(tries)
             await asyncio.sleep(max(0.0, min(delay_s, until_s - self._clock.monotonic())))
             tries += 1
 

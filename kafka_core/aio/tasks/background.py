@@ -46,7 +46,7 @@ async def every(interval_s: float, work: Callable[[], Awaitable[object]], clock:
 
 
 def retrieve_error(future: "asyncio.Future[Any]") -> None:
-    """A done callback: asyncio does not report the future's error as lost if nobody waits for it any more."""
+    """A done callback that marks the future's exception as retrieved, so that asyncio does not report it."""
     if not future.cancelled():
         future.exception()
 

@@ -15,7 +15,7 @@ from kafka_core.config import Config
 from kafka_core.errors import ConfigError
 from kafka_core.hooks import Hooks
 
-CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_delivery", "oauth_cb")
+CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_truncation", "on_delivery", "oauth_cb")
 
 
 class Held:

@@ -1,4 +1,4 @@
-"""Changing properties of topics and brokers: what AlterConfigs and IncrementalAlterConfigs have in common.
+"""Changing properties of topics, brokers and groups: what AlterConfigs and IncrementalAlterConfigs have in common.
 
 Must not know: requests. Spec: KIP-133 (replace all), KIP-226 (brokers at run time), KIP-339 (single operations).
 """
@@ -10,8 +10,16 @@ from enum import IntEnum
 
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
-from kafka_core.broker.configs import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigKey, ConfigType, topic_config_problem
-from kafka_core.broker.handlers.p32_describe_configs import RESOURCE_BROKER, RESOURCE_TOPIC
+from kafka_core.broker.configs import (
+    BROKER_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+    ConfigKey,
+    ConfigType,
+    GroupConfig,
+    topic_config_problem,
+)
+from kafka_core.broker.handlers.p32_describe_configs import RESOURCE_BROKER, RESOURCE_GROUP, RESOURCE_TOPIC
 
 
 class Operation(IntEnum):
@@ -37,6 +45,8 @@ def alter(cluster: ClusterState, node_id: int, kind: int, name: str, change: Cha
         _alter_topic(cluster, name, change, validate_only=validate_only)
     elif kind == RESOURCE_BROKER:
         _alter_broker(cluster, name, change, node_id, validate_only=validate_only)
+    elif kind == RESOURCE_GROUP:
+        _alter_group(cluster, name, change, validate_only=validate_only)
     else:
         raise Refused(Code.INVALID_REQUEST, f"Unexpected resource type {kind}.")
 
@@ -76,6 +86,19 @@ def _alter_broker(cluster: ClusterState, name: str, change: Change, node_id: int
         config.dynamic = values
     else:
         config.cluster_default = values
+
+
+def _alter_group(cluster: ClusterState, name: str, change: Change, *, validate_only: bool) -> None:
+    """Change a group, whether there is one of that name or not: its members find the properties when they come."""
+    if not name:
+        raise Refused(Code.INVALID_REQUEST, "Default group resources are not allowed.")
+    config = GroupConfig(cluster.config, change(dict(cluster.group_config(name).own), GROUP_CONFIGS))
+    problems = (config.problem(key, value) for key, value in config.own.items())
+    problem = next((text for text in problems if text is not None), None) or config.whole_problem()
+    if problem is not None:
+        raise Refused(Code.INVALID_CONFIG, problem)
+    if not validate_only:
+        cluster.set_group_config(name, config)
 
 
 def replace_all(values: Mapping[str, str | None]) -> Change:

@@ -45,6 +45,13 @@ def serving_problem(context: Context, partition: Partition, current_leader_epoch
     return Code.NONE if partition.leader == context.broker_id else Code.NOT_LEADER_OR_FOLLOWER
 
 
+def reading_problem(context: Context, partition: Partition, current_leader_epoch: int) -> Code:
+    """Why this broker can't give out the partition's records as its leader or as a follower (KIP-392)."""
+    code = serving_problem(context, partition, current_leader_epoch)
+    follows = context.broker_id in partition.replicas and partition.leader != NO_LEADER
+    return Code.NONE if code is Code.NOT_LEADER_OR_FOLLOWER and follows else code
+
+
 def add_endpoint(cluster: ClusterState, partition: Partition, endpoints: dict[int, Any], make: Any) -> None:
     """Put the address of the partition's leader into `endpoints` (KIP-951), made by the response's own class."""
     if partition.leader != NO_LEADER:

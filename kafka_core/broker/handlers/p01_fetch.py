@@ -1,6 +1,6 @@
 """Fetch v4-18: read record batches; waits for `min_bytes` up to `max_wait_ms`.
 
-Must not know: sockets. Versions: v7 sessions (KIP-227), v9 leader epochs, v11 rack (KIP-392, no follower reads here),
+Must not know: sockets. Versions: v7 sessions (KIP-227), v9 leader epochs, v11 rack and follower reads (KIP-392),
 v12 divergence and flexible, v13 topic ids, v16 hints to the new leader (KIP-951). Spec: KIP-74, KIP-227.
 """
 
@@ -15,7 +15,7 @@ from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome
-from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, serving_problem
+from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, reading_problem, serving_problem
 from kafka_core.broker.parking import Pending, Timer
 from kafka_core.broker.sessions import NO_SESSION, FetchPlan, FetchTarget, PartitionKey
 from kafka_core.broker.topics import Partition
@@ -31,6 +31,9 @@ from kafka_core.protocol.messages.fetch import (
 )
 
 _READ_COMMITTED = 1
+_NO_REPLICA = -1
+_FIRST_VERSION_WITH_FOLLOWERS = 11
+_BY_RACK = "RackAwareReplicaSelector"
 _FIRST_VERSION_WITH_EPOCH_HINTS = 12
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_ENDPOINTS = 16
@@ -45,11 +48,13 @@ class Located:
     partition: Partition | None
     #: (epoch, end offset) where the reader's log and this one part (KIP-595), if they do.
     diverging: tuple[int, int] | None = None
+    #: The replica that the reader should ask instead of this one.
+    preferred: int = _NO_REPLICA
 
     @property
     def urgent(self) -> bool:
         """Whether the answer must not wait."""
-        return self.code is not Code.NONE or self.diverging is not None
+        return self.code is not Code.NONE or self.diverging is not None or self.preferred != _NO_REPLICA
 
 
 class _Fetching:
@@ -62,6 +67,7 @@ class _Fetching:
         self.plan = plan
         self.max_bytes = min(request.max_bytes, cluster.config.integer("fetch.max.bytes"))
         self.answer: Pending[Outcome] = Pending()
+        self._selects_by_rack = cluster.config.text("replica.selector.class").endswith(_BY_RACK)
         self._watched: list[Partition] = []
         self._timer: Timer | None = None
 
@@ -73,7 +79,7 @@ class _Fetching:
         self._timer = self.cluster.timers.after(self.request.max_wait_ms / 1000, self._finish)
         self._watched = [item.partition for item in self._located() if item.partition is not None]
         for partition in self._watched:
-            partition.watchers.add(self._wake)
+            partition.watchers[self._wake] = None
         return self.answer
 
     def _wake(self) -> None:
@@ -84,7 +90,7 @@ class _Fetching:
         if self._timer is not None:
             self._timer.cancel()
         for partition in self._watched:
-            partition.watchers.discard(self._wake)
+            partition.watchers.pop(self._wake, None)
         self.answer.resolve(self._response())
 
     def _located(self) -> Iterator[Located]:
@@ -98,7 +104,9 @@ class _Fetching:
             return Located(target, code, None)
         if not may(self.cluster, self.context, Operation.READ, Resource.TOPIC, partition.topic.name):
             return Located(target, Code.TOPIC_AUTHORIZATION_FAILED, None)
-        code = serving_problem(self.context, partition, target.current_leader_epoch)
+        with_followers = self.context.api_version >= _FIRST_VERSION_WITH_FOLLOWERS
+        problem = reading_problem if with_followers else serving_problem
+        code = problem(self.context, partition, target.current_leader_epoch)
         if code is not Code.NONE:
             return Located(target, code, partition)
         if target.last_fetched_epoch >= 0:
@@ -107,8 +115,17 @@ class _Fetching:
                 return Located(target, Code.OFFSET_OUT_OF_RANGE, partition)
             if epoch < target.last_fetched_epoch or end_offset < target.fetch_offset:
                 return Located(target, Code.NONE, partition, (epoch, end_offset))
-        in_range = partition.log.holds(target.fetch_offset)
-        return Located(target, Code.NONE if in_range else Code.OFFSET_OUT_OF_RANGE, partition)
+        if not partition.log.holds(target.fetch_offset):
+            return Located(target, Code.OFFSET_OUT_OF_RANGE, partition)
+        return Located(target, Code.NONE, partition, preferred=self._preferred(partition))
+
+    def _preferred(self, partition: Partition) -> int:
+        """A replica in sync in the reader's rack, if this broker leads from another one and selects by racks."""
+        rack, nodes = self.request.rack_id, self.cluster.nodes
+        if not rack or partition.leader != self.context.broker_id or not self._selects_by_rack:
+            return _NO_REPLICA
+        near = [node_id for node_id in partition.isr if nodes[node_id].rack == rack and nodes[node_id].alive]
+        return near[0] if near and partition.leader not in near else _NO_REPLICA
 
     def _enough(self) -> bool:
         total = 0
@@ -137,9 +154,9 @@ class _Fetching:
             left -= min(left, size_bytes)
             at_least_one = at_least_one and not size_bytes
             self._add_hints(item, data, endpoints)
-            diverging = item.diverging is not None
+            elsewhere = item.diverging is not None or item.preferred != _NO_REPLICA
             fresh = item.target.news(
-                data.error_code, data.high_watermark, data.log_start_offset, size_bytes, diverging=diverging
+                data.error_code, data.high_watermark, data.log_start_offset, size_bytes, elsewhere=elsewhere
             )
             if fresh or not self.plan.incremental:
                 name, topic_id, _ = item.target.key
@@ -171,6 +188,9 @@ class _Fetching:
         )
         if item.diverging is not None:
             data.diverging_epoch = EpochEndOffset(*item.diverging)
+            return data, 0
+        if item.preferred != _NO_REPLICA:
+            data.preferred_read_replica = item.preferred
             return data, 0
         max_bytes = min(item.target.max_bytes, left)
         end_offset = self._end(item.partition)

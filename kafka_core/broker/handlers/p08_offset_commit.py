@@ -28,6 +28,8 @@ def handle(cluster: ClusterState, context: Context, request: OffsetCommitRequest
     """Store every position whose partition exists, if the member may commit."""
     if not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
+    if cluster.share_groups.get(request.group_id) is not None:
+        return fail(request, Code.GROUP_ID_NOT_FOUND)
     epochs = context.api_version >= _FIRST_VERSION_WITH_EPOCHS
     consumers = cluster.consumer_groups.get(request.group_id)
     if consumers is not None:

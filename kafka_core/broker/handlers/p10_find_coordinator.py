@@ -1,10 +1,12 @@
-"""FindCoordinator v0-6: which broker coordinates a group or a transactional id.
+"""FindCoordinator v0-6: which broker coordinates a group, a transactional id or a partition of a share group.
 
 Must not know: these themselves. Versions: v1 key types, v3 flexible, v4 several keys at once (KIP-699),
-v6 share groups (KIP-932, not served). Spec: KIP-699.
+v6 partitions of share groups (KIP-932). Spec: KIP-699.
 """
 
 from __future__ import annotations
+
+import re
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import MALFORMED, Code
@@ -18,11 +20,17 @@ from kafka_core.protocol.messages.find_coordinator import (
 
 _GROUP = 0
 _TRANSACTION = 1
+_SHARE = 2
 _FIRST_BATCHED_VERSION = 4
+_FIRST_VERSION_WITH_SHARES = 6
+_SHARE_KEY = re.compile(r".+:[A-Za-z0-9_-]{22}:[0-9]+")
+"""Group, topic id and partition."""
 
 
-def _find(cluster: ClusterState, key: str, key_type: int) -> Coordinator:
-    if key_type not in (_GROUP, _TRANSACTION):
+def _find(cluster: ClusterState, key: str, key_type: int, version: int) -> Coordinator:
+    if key_type == _SHARE and (version < _FIRST_VERSION_WITH_SHARES or not _SHARE_KEY.fullmatch(key)):
+        return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, "")
+    if key_type not in (_GROUP, _TRANSACTION, _SHARE):
         return Coordinator(key, -1, "", -1, Code.INVALID_REQUEST, MALFORMED)
     node = cluster.coordinator_of(key)
     if node is None:
@@ -34,7 +42,7 @@ def handle(cluster: ClusterState, context: Context, request: FindCoordinatorRequ
     """One coordinator per key."""
     batched = context.api_version >= _FIRST_BATCHED_VERSION
     keys = request.coordinator_keys if batched else [request.key]
-    return _response([_find(cluster, key, request.key_type) for key in keys], batched=batched)
+    return _response([_find(cluster, key, request.key_type, context.api_version) for key in keys], batched=batched)
 
 
 def _response(found: list[Coordinator], *, batched: bool) -> FindCoordinatorResponse:

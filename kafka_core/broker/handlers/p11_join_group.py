@@ -38,6 +38,8 @@ def handle(cluster: ClusterState, context: Context, request: JoinGroupRequest) -
         requires_known_id=version >= _FIRST_VERSION_WITH_KNOWN_IDS,
         supports_skipping_assignment=version >= _FIRST_VERSION_WITH_SKIPPING,
     )
+    if cluster.share_groups.get(request.group_id) is not None:
+        return _response(JoinResult(Code.INCONSISTENT_GROUP_PROTOCOL, request.member_id), version)
     consumers = cluster.consumer_groups.get(request.group_id)
     if consumers is not None and cluster.consumer_groups.give_way(request.group_id) is not Code.NONE:
         return _response(cluster.migration.join(consumers, call), version)

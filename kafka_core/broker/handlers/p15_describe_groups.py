@@ -43,7 +43,7 @@ def _described(cluster: ClusterState, context: Context, group_id: str, operation
     if not cluster.coordinates(context.broker_id, group_id):
         return DescribedGroup(Code.NOT_COORDINATOR, group_id=group_id)
     group = cluster.groups.groups.get(group_id)
-    known = group is not None
+    known = group is not None or cluster.share_groups.get(group_id) is not None
     if group is None or cluster.consumer_groups.get(group_id) is not None:
         dead = GroupState.DEAD.value
         if context.api_version < _FIRST_VERSION_WITH_NOT_FOUND:

@@ -13,7 +13,7 @@ from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
-_CLASSIC, _CONSUMER = "classic", "consumer"
+_CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"
 
 
 def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) -> ListGroupsResponse:
@@ -30,6 +30,10 @@ def handle(cluster: ClusterState, context: Context, request: ListGroupsRequest) 
         *(
             ListedGroup(group.group_id, _CONSUMER, group.state.value, _CONSUMER)
             for group in consumer_groups.list(request.states_filter)
+        ),
+        *(
+            ListedGroup(group.group_id, _SHARE, group.state.value, _SHARE)
+            for group in cluster.share_groups.list(request.states_filter)
         ),
     ]
     return ListGroupsResponse(

@@ -1,4 +1,4 @@
-"""DescribeConfigs v1-4: effective properties of topics and brokers, with their sources.
+"""DescribeConfigs v1-4: effective properties of topics, brokers and groups, with their sources.
 
 Must not know: how they are changed. Versions: v1 sources and synonyms, v3 types and documentation (none here),
 v4 flexible. Spec: KIP-133, KIP-226, KIP-569.
@@ -25,6 +25,7 @@ from kafka_core.protocol.messages.describe_configs import (
 
 RESOURCE_TOPIC = 2
 RESOURCE_BROKER = 4
+RESOURCE_GROUP = 32
 
 
 def handle(cluster: ClusterState, context: Context, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -54,6 +55,10 @@ def _resource(
         entries = cluster.config.entries()
         if not item.resource_name:  # the cluster-wide default holds what was changed at run time
             entries = [entry for entry in entries if entry.source is ConfigSource.DYNAMIC_DEFAULT_BROKER]
+    elif item.resource_type == RESOURCE_GROUP:
+        if not item.resource_name:
+            return _refusal(item, Code.INVALID_REQUEST, "Group name must not be empty")
+        entries = cluster.group_config(item.resource_name).entries()
     else:
         return _refusal(item, Code.INVALID_REQUEST, MALFORMED)
     wanted = item.configuration_keys

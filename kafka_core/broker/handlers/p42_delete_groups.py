@@ -22,6 +22,8 @@ def handle(cluster: ClusterState, context: Context, request: DeleteGroupsRequest
 def _delete(cluster: ClusterState, context: Context, group_id: str) -> Code:
     if not cluster.coordinates(context.broker_id, group_id):
         return Code.NOT_COORDINATOR
+    if cluster.share_groups.get(group_id) is not None:
+        return cluster.delete_share_group(group_id)
     code = cluster.consumer_groups.give_way(group_id)
     return cluster.groups.delete(group_id) if code is Code.NONE else code
 

@@ -31,6 +31,9 @@ def handle(
     """Pass the call on."""
     if request.group_id and not cluster.coordinates(context.broker_id, request.group_id):
         return fail(request, Code.NOT_COORDINATOR)
+    if cluster.share_groups.get(request.group_id) is not None:
+        text = f"Group {request.group_id} is not a consumer group."
+        return ConsumerGroupHeartbeatResponse(error_code=Code.GROUP_ID_NOT_FOUND, error_message=text)
     member_id = request.member_id
     if not member_id and request.member_epoch == 0 and context.api_version < _FIRST_VERSION_WITH_OWN_IDS:
         member_id = str(UUID(int=cluster.rng.getrandbits(128), version=4))

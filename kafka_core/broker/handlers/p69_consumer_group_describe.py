@@ -44,7 +44,7 @@ def _described(cluster: ClusterState, context: Context, group_id: str) -> Descri
         return DescribedGroup(Code.NOT_COORDINATOR, group_id=group_id)
     group = cluster.consumer_groups.get(group_id)
     if group is None:
-        known = group_id in cluster.groups.groups
+        known = group_id in cluster.groups.groups or cluster.share_groups.get(group_id) is not None
         text = f"Group {group_id} is not a consumer group." if known else f"Group {group_id} not found."
         return DescribedGroup(Code.GROUP_ID_NOT_FOUND, text, group_id)
     return DescribedGroup(

@@ -17,7 +17,7 @@ from kafka_core.admin import (
     ResourceType,
     ScramMechanism,
 )
-from kafka_core.model import ConsumerGroupState, ConsumerGroupType, ElectionType, IsolationLevel
+from kafka_core.model import AcknowledgeType, ConsumerGroupState, ConsumerGroupType, ElectionType, IsolationLevel
 
 ENUMS: Final[dict[str, type[Enum]]] = {
     "ACL_OPERATION": AclOperation,
@@ -31,6 +31,7 @@ ENUMS: Final[dict[str, type[Enum]]] = {
     "RESOURCE": ResourceType,
     "RESOURCE_PATTERN": ResourcePatternType,
     "SCRAM_MECHANISM": ScramMechanism,
+    "SHARE_ACKNOWLEDGE_TYPE": AcknowledgeType,
 }
 """Beginning of a constant's name -> the enum whose members follow."""
 

@@ -16,8 +16,9 @@ ROOT: Final = "confluent_kafka"
 _ADMIN: Final = ("kafka_core.admin", "kafka_core")
 _RULES: Final = ("serdes.rules", "serdes.rules.model", "serdes.rules.engine")
 _REGISTRY: Final = ("registry", "registry.errors", "registry.models", "serdes", "serdes.compat", *_RULES)
-_ENCRYPTION: Final = ("serdes.encryption", "serdes.compat", "registry.dek")
-_SERDES: Final = ("serdes", "serdes.compat", "serdes.errors", *_RULES, "registry")
+_ENCRYPTION: Final = ("serdes.encryption", "serdes.encryption.executor", "serdes.compat", "registry.dek")
+_SERDES: Final = ("serdes", "serdes.compat", "serdes.errors", *_RULES, "serdes.rules.dlq", "registry")
+_FORMATS: Final = (*_SERDES, "serdes.builders")
 _LEGACY: Final = ("serdes.legacy",)
 
 HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -30,7 +31,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "admin._cluster": _ADMIN,
     "admin._config": _ADMIN,
     "admin._group": _ADMIN,
-    "admin._listoffsets": _ADMIN,
+    "admin._listoffsets": (*_ADMIN, "kafka_core.admin_offsets"),
     "admin._metadata": (*_ADMIN, "kafka_core.model"),
     "admin._records": _ADMIN,
     "admin._resource": _ADMIN,
@@ -47,38 +48,68 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "avro.error": _LEGACY,
     "avro.load": _LEGACY,
     "avro.serializer": _LEGACY,
-    "avro.serializer.message_serializer": _LEGACY,
+    "avro.serializer.message_serializer": (*_LEGACY, "serdes.compat"),
     "deserializing_consumer": ("serdes", "serdes.errors", "kafka_core"),
+    "deserializing_share_consumer": ("serdes", "serdes.errors", "kafka_core", "kafka_core.model"),
     "serializing_producer": ("serdes", "serdes.errors", "kafka_core"),
-    "serialization": ("serdes", "serdes.errors"),
-    "schema_registry": (*_REGISTRY, "serdes.subject"),
+    "serialization": ("serdes", "serdes.errors", "serdes.builders"),
+    "schema_registry": (*_REGISTRY, "serdes.subject", "serdes.rules.dlq"),
     "schema_registry._async": (),
-    "schema_registry._async.avro": ("serdes.avro", *_SERDES),
-    "schema_registry._async.json_schema": ("serdes.json_schema", *_SERDES),
-    "schema_registry._async.protobuf": ("serdes.protobuf", *_SERDES),
+    "schema_registry._async.avro": ("serdes.avro", *_FORMATS),
+    "schema_registry._async.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry._async.mock_schema_registry_client": ("serdes.compat",),
+    "schema_registry._async.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
     "schema_registry._async.schema_registry_client": _REGISTRY,
     "schema_registry._async.serde": _SERDES,
     "schema_registry._sync": (),
-    "schema_registry._sync.avro": ("serdes.avro", *_SERDES),
-    "schema_registry._sync.json_schema": ("serdes.json_schema", *_SERDES),
-    "schema_registry._sync.protobuf": ("serdes.protobuf", *_SERDES),
+    "schema_registry._sync.avro": ("serdes.avro", *_FORMATS),
+    "schema_registry._sync.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry._sync.mock_schema_registry_client": ("serdes.compat",),
+    "schema_registry._sync.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
     "schema_registry._sync.schema_registry_client": _REGISTRY,
     "schema_registry._sync.serde": _SERDES,
-    "schema_registry.avro": ("serdes.avro", *_SERDES),
+    "schema_registry.avro": ("serdes.avro", *_FORMATS),
     "schema_registry.common": (),
     "schema_registry.common._oauthbearer": ("serdes.compat",),
+    "schema_registry.common.avro": ("serdes.compat",),
+    "schema_registry.common.json_schema": ("serdes.compat",),
     "schema_registry.common.schema_registry_client": _REGISTRY,
     "schema_registry.common.serde": _SERDES,
+    "schema_registry.confluent": (),
+    "schema_registry.confluent.type": (),
+    "schema_registry.confluent.type.decimal_pb2": ("serdes.decimals",),
+    "schema_registry.confluent.type.decimal_utils": ("serdes.decimals",),
+    "schema_registry.confluent.types": (),
+    "schema_registry.confluent.types.decimal_pb2": ("serdes.decimals",),
     "schema_registry.error": ("registry.errors", "serdes.compat"),
-    "schema_registry.json_schema": ("serdes.json_schema", *_SERDES),
-    "schema_registry.protobuf": ("serdes.protobuf", *_SERDES),
+    "schema_registry.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
     "schema_registry.rule_registry": ("serdes.rules",),
     "schema_registry.rules": (),
+    "schema_registry.rules.cel": (),
+    "schema_registry.rules.cel.cel_executor": ("serdes.rules.cel",),
+    "schema_registry.rules.cel.cel_field_executor": ("serdes.rules.cel",),
+    "schema_registry.rules.dlq": (),
+    "schema_registry.rules.dlq.dlq_action": ("serdes.rules.dlq",),
     "schema_registry.rules.encryption": (),
+    **{
+        f"schema_registry.rules.encryption.{folder}{module}": (f"serdes.encryption.{home}",)
+        for folder, home, modules in (
+            ("awskms", "aws", ("", ".aws_driver")),
+            ("azurekms", "azure", ("", ".azure_driver", ".azure_client")),
+            ("gcpkms", "gcp", ("", ".gcp_driver", ".gcp_client")),
+            ("hcvault", "vault", ("", ".hcvault_driver", ".hcvault_client")),
+            ("localkms", "local", ("", ".local_driver", ".local_client")),
+        )
+        for module in modules
+    },
     "schema_registry.rules.encryption.dek_registry": (),
+    "schema_registry.rules.encryption.dek_registry.mock_dek_registry_client": ("serdes.compat",),
     "schema_registry.rules.encryption.dek_registry.dek_registry_client": ("registry.dek", "registry.dek_models"),
     "schema_registry.rules.encryption.encrypt_executor": _ENCRYPTION,
     "schema_registry.rules.encryption.kms_driver_registry": _ENCRYPTION,
+    "schema_registry.rules.jsonata": (),
+    "schema_registry.rules.jsonata.jsonata_executor": ("serdes.rules.jsonata",),
     "schema_registry.schema_registry_client": _REGISTRY,
     "schema_registry.serde": _SERDES,
     "schema_registry.wildcard_matcher": ("serdes.compat",),
@@ -86,7 +117,11 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
 """Module of confluent_kafka, without its root, to ours, in the order in which they are asked for a name."""
 
 RENAMED: Final[Mapping[str, tuple[str, str]]] = {
+    "AsyncBaseDeserializer": ("serdes.engine.aio", "AsyncDeserializer"),
+    "AsyncBaseSerializer": ("serdes.engine.aio", "AsyncSerializer"),
     "AsyncDeserializingConsumer": ("serdes", "AIODeserializingConsumer"),
     "AsyncSerializingProducer": ("serdes", "AIOSerializingProducer"),
+    "BaseDeserializer": ("serdes.engine.blocking", "BlockingDeserializer"),
+    "BaseSerializer": ("serdes.engine.blocking", "BlockingSerializer"),
 }
 """Names that are others here: (module, name)."""

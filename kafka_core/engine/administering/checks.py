@@ -4,9 +4,18 @@ Must not know connections or the wire. TypeError and ValueError as confluent_kaf
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from kafka_core.admin_model import NewPartitions, NewTopic, OffsetSpec, checked_list, unique
+from kafka_core.admin_cluster import FeatureUpdate, MemberToRemove
+from kafka_core.admin_model import (
+    ElementError,
+    NewPartitions,
+    NewTopic,
+    check_text,
+    checked_list,
+    unique,
+)
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.admin_security import (
     AclBinding,
     AclBindingFilter,
@@ -17,8 +26,10 @@ from kafka_core.admin_security import (
     UserScramCredentialUpsertion,
 )
 from kafka_core.engine.administering import topics as admin_topics
+from kafka_core.errors import ConfigError
 from kafka_core.model import (
     OFFSET_END,
+    OFFSET_INVALID,
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
@@ -53,6 +64,7 @@ def check_new_partitions(items: object) -> list[NewPartitions]:
         check_count(item.new_total_count, f"{item.topic}: new_total_count")
         if item.new_total_count < 1:
             raise ValueError(f"{item.topic}: new_total_count must be at least 1")
+        admin_topics.check_assignment(item.topic, item.replica_assignment)
     return found
 
 
@@ -88,11 +100,13 @@ def check_names(names: object, what: str) -> list[str]:
     return unique(checked_list(names, str, what), what.removesuffix("s"))
 
 
-def check_filters(states: object, types: object) -> None:
-    """TypeError when the filters are not sets of the enums."""
+def check_filters(states: object, types: Any) -> None:
+    """TypeError when the filters are not sets of the enums, ValueError for the unknown type."""
     for values, kind, name in ((states, ConsumerGroupState, "states"), (types, ConsumerGroupType, "types")):
         if not isinstance(values, set | frozenset | tuple | list) or not all(isinstance(item, kind) for item in values):
-            raise TypeError(f"{name} must be a set of {kind.__name__}")
+            raise TypeError(f"'{name}' must be a set of {kind.__name__}")
+    if ConsumerGroupType.UNKNOWN in types:
+        raise ValueError("UNKNOWN is no type to ask for")
 
 
 def check_group_offsets(request: object, *, offsets_needed: bool) -> dict[str, ConsumerGroupTopicPartitions]:
@@ -100,13 +114,20 @@ def check_group_offsets(request: object, *, offsets_needed: bool) -> dict[str, C
     found = checked_list(request, ConsumerGroupTopicPartitions, "ConsumerGroupTopicPartitions objects")
     unique([group.group_id for group in found], "group")
     for group in found:
+        check_text(group.group_id, "a group id")
         if not group.group_id:
             raise ValueError("a group id is empty")
-        if group.topic_partitions is not None or offsets_needed:
+        if group.topic_partitions is None and offsets_needed:
+            raise ElementError("topic_partitions must be a list of TopicPartition objects, not None")
+        if group.topic_partitions is not None:
             items = unique(checked_list(group.topic_partitions, TopicPartition, "TopicPartition objects"), "partition")
             for item in items:
+                if not item.topic:
+                    raise ValueError(f"{item}: the topic is empty")
                 if item.partition < 0 or (offsets_needed and item.offset < 0):
                     raise ValueError(f"{item}: partition and offset must not be negative")
+                if not offsets_needed and item.offset != OFFSET_INVALID:
+                    raise ValueError(f"{item}: an offset is what is asked for, none can be given")
     return {group.group_id: group for group in found}
 
 
@@ -117,6 +138,8 @@ def check_offset_specs(specs: object) -> dict[TopicPartition, OffsetSpec]:
     for partition, spec in specs.items():
         if not isinstance(partition, TopicPartition) or not isinstance(spec, OffsetSpec):
             raise TypeError("expected a dict of TopicPartition and OffsetSpec")
+        if isinstance(spec.timestamp, bool) or not isinstance(spec.timestamp, int):
+            raise ElementError(f"{partition}: a timestamp is a whole number of ms, not {type(spec.timestamp).__name__}")
         if not partition.topic or partition.partition < 0:
             raise ValueError(f"{partition}: topic and partition must be given")
     return dict(specs)
@@ -146,9 +169,9 @@ def check_deletions(partitions: object) -> dict[TopicPartition, int]:
     wanted: dict[TopicPartition, int] = {}
     for item in _partitions(partitions):
         if item.offset < 0 and item.offset != OFFSET_END:
-            raise ValueError(f"{item}: the offset must be OFFSET_END or not negative")
+            raise ConfigError(f"{item}: the offset must be OFFSET_END or not negative")
         if wanted.setdefault(item, item.offset) != item.offset:
-            raise ValueError(f"{item.topic} [{item.partition}] is there twice with different offsets")
+            raise ConfigError(f"{item.topic} [{item.partition}] is there twice with different offsets")
     return wanted
 
 
@@ -163,6 +186,45 @@ def check_election(election_type: object, partitions: object) -> list[TopicParti
     return None if partitions is None else list(dict.fromkeys(_partitions(partitions)))
 
 
+def check_partitions(partitions: object) -> list[TopicPartition]:
+    """The partitions, each once; TypeError or ValueError when they make no sense."""
+    return list(dict.fromkeys(_partitions(partitions)))
+
+
+def check_reassignments(wanted: object) -> dict[TopicPartition, list[int] | None]:
+    """Partitions with their new replicas, or None; TypeError or ValueError when they make no sense."""
+    if not isinstance(wanted, Mapping):
+        raise TypeError(f"expected a dict of TopicPartition and lists of brokers, not {type(wanted).__name__}")
+    _partitions(list(wanted))
+    for place, replicas in wanted.items():
+        if replicas is not None and not (
+            isinstance(replicas, list | tuple) and all(isinstance(each, int) for each in replicas)
+        ):
+            raise TypeError(f"{place}: the replicas must be a list of the ids of brokers, or None")
+    return {place: None if replicas is None else list(replicas) for place, replicas in wanted.items()}
+
+
+def check_features(updates: object) -> dict[str, FeatureUpdate]:
+    """Features with what is to become of them; TypeError or ValueError when they make no sense."""
+    if not isinstance(updates, Mapping):
+        raise TypeError(f"expected a dict of names and FeatureUpdate objects, not {type(updates).__name__}")
+    check_names(list(updates), "features")
+    for name, update in updates.items():
+        if not isinstance(update, FeatureUpdate):
+            raise TypeError(f"{name}: expected a FeatureUpdate, not {type(update).__name__}")
+    return dict(updates)
+
+
+def check_members(members: object) -> list[MemberToRemove]:
+    """The members, each once; TypeError when they make no sense."""
+    if not isinstance(members, list):
+        raise TypeError(f"expected a list of MemberToRemove objects, not {type(members).__name__}")
+    for item in members:
+        if not isinstance(item, MemberToRemove):
+            raise TypeError(f"expected a list of MemberToRemove objects, but it holds {type(item).__name__}")
+    return list(dict.fromkeys(members))
+
+
 def _partitions(items: object) -> list[TopicPartition]:
     if not isinstance(items, list):
         raise TypeError(f"expected a list of TopicPartition objects, not {type(items).__name__}")
@@ -170,7 +232,7 @@ def _partitions(items: object) -> list[TopicPartition]:
         if not isinstance(item, TopicPartition):
             raise TypeError(f"expected a list of TopicPartition objects, but it holds {type(item).__name__}")
         if not item.topic or item.partition < 0:
-            raise ValueError(f"{item}: a topic and a partition that is not negative must be given")
+            raise ConfigError(f"{item}: a topic and a partition that is not negative must be given")
     return items
 
 

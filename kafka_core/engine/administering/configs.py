@@ -12,6 +12,7 @@ from kafka_core.admin_model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
+    ElementError,
     Outcome,
     ResourceType,
     checked_list,
@@ -34,6 +35,8 @@ def check_resources(resources: object) -> list[ConfigResource]:
     for resource in found:
         if resource.restype not in WIRE_RESOURCE_TYPES:
             raise ValueError(f"{resource}: only topics, brokers and groups have a configuration")
+        if not resource.name and resource.restype is not ResourceType.BROKER:
+            raise ValueError(f"{resource}: the name is empty")
         if resource.restype is ResourceType.BROKER and resource.name and not resource.name.isdecimal():
             raise ValueError(f"{resource}: a broker is named by its id (or '' for the default of all brokers)")
         for name, value in resource.set_config_dict.items():
@@ -62,9 +65,13 @@ def by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[Conf
     """The broker to ask: a broker itself about its own configuration, any one (None) about the rest."""
     groups: dict[int | None, list[ConfigResource]] = {}
     for resource in resources:
-        own = resource.restype is ResourceType.BROKER and resource.name
-        groups.setdefault(int(resource.name) if own else None, []).append(resource)
+        groups.setdefault(broker_of(resource), []).append(resource)
     return groups
+
+
+def broker_of(resource: ConfigResource) -> int | None:
+    """The broker whose own configuration it is; None for topics, groups and what is set for all brokers."""
+    return int(resource.name) if resource.restype is ResourceType.BROKER and resource.name else None
 
 
 def describe_request(resources: Iterable[ConfigResource]) -> DescribeConfigsRequest:
@@ -106,13 +113,15 @@ def incremental_alter_request(
 
 
 def check_increments(resources: Sequence[ConfigResource]) -> None:
-    """ValueError when a resource has no entries, or an entry does not say what to do."""
+    """TypeError or ValueError when a resource has no entries, or an entry does not say what to do."""
     for resource in resources:
         if not resource.incremental_configs:
             raise ValueError(f"{resource}: no incremental_configs to apply")
         for entry in resource.incremental_configs:
+            if not isinstance(entry, ConfigEntry):
+                raise TypeError(f"{resource}: incremental_configs holds {type(entry).__name__}, not ConfigEntry")
             if entry.incremental_operation is None:
-                raise ValueError(f"{resource}: {entry.name} has no incremental_operation")
+                raise ElementError(f"{resource}: {entry.name} has no incremental_operation")
             config_text(resource, entry.name, entry.value)
             if entry.value is None and entry.incremental_operation is not AlterConfigOpType.DELETE:
                 raise ValueError(f"{resource}: {entry.name} has no value")

@@ -4,7 +4,7 @@ Must not know connections or time. Spec: KIP-222 (groups), KIP-396 (their offset
 types), KIP-709 (OffsetFetch for groups).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from kafka_core.admin_model import (
@@ -14,10 +14,10 @@ from kafka_core.admin_model import (
     ListOffsetsResultInfo,
     MemberAssignment,
     MemberDescription,
-    OffsetSpec,
     Outcome,
 )
-from kafka_core.errors import KafkaError, ProtocolError
+from kafka_core.admin_offsets import OffsetSpec
+from kafka_core.errors import BrokerError, KafkaError, ProtocolError
 from kafka_core.model import (
     OFFSET_INVALID,
     ConsumerGroupState,
@@ -67,8 +67,13 @@ _STATES: Final = {
     "Empty": ConsumerGroupState.EMPTY,
 }
 _STATE_NAMES: Final = {state: name for name, state in _STATES.items()}
-_TYPES: Final = {"classic": ConsumerGroupType.CLASSIC, "consumer": ConsumerGroupType.CONSUMER}
+_TYPES: Final = {
+    "classic": ConsumerGroupType.CLASSIC,
+    "consumer": ConsumerGroupType.CONSUMER,
+    "share": ConsumerGroupType.SHARE,
+}
 _CONSUMER_PROTOCOL: Final = "consumer"
+_SHARE_PROTOCOL: Final = "share"
 NOT_ASSIGNED_BY_BROKER: Final = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.UNSUPPORTED_VERSION})
 """What ConsumerGroupDescribe says of groups that DescribeGroups is to be asked for."""
 
@@ -86,17 +91,25 @@ def list_groups_request(
     )
 
 
-def consumer_group_listings(groups: Iterable[ListedGroup]) -> list[ConsumerGroupListing]:
-    """The groups of consumers; those of Connect and the like are left out."""
+def state_of(name: str) -> ConsumerGroupState:
+    """A group's state by the broker's word for it."""
+    return _STATES.get(name, ConsumerGroupState.UNKNOWN)
+
+
+def consumer_group_listings(
+    groups: Iterable[ListedGroup], types: Collection[ConsumerGroupType] = ()
+) -> list[ConsumerGroupListing]:
+    """The groups of consumers, and share groups if asked for by type; those of Connect and the like are left out."""
+    protocols = {"", _CONSUMER_PROTOCOL} | ({_SHARE_PROTOCOL} if ConsumerGroupType.SHARE in types else set())
     return [
         ConsumerGroupListing(
             item.group_id,
             item.protocol_type == "",
-            _STATES.get(item.group_state, ConsumerGroupState.UNKNOWN),
+            state_of(item.group_state),
             _TYPES.get(item.group_type.lower(), ConsumerGroupType.UNKNOWN),
         )
         for item in groups
-        if item.protocol_type in ("", _CONSUMER_PROTOCOL)
+        if item.protocol_type in protocols
     ]
 
 
@@ -113,7 +126,7 @@ def describe_group(group: DescribedGroup, coordinator: Node | None) -> Outcome[C
         group.protocol_type == "",
         members,
         group.protocol_data,
-        _STATES.get(group.group_state, ConsumerGroupState.UNKNOWN),
+        state_of(group.group_state),
         coordinator,
         AclOperation.from_bits(group.authorized_operations),
         ConsumerGroupType.CLASSIC,
@@ -132,7 +145,7 @@ def describe_consumer_group(
         False,
         [_assigned_member(item) for item in group.members],
         group.assignor_name,
-        _STATES.get(group.group_state, ConsumerGroupState.UNKNOWN),
+        state_of(group.group_state),
         coordinator,
         AclOperation.from_bits(group.authorized_operations),
         ConsumerGroupType.CONSUMER,
@@ -178,8 +191,10 @@ def decode_assignment(data: bytes) -> list[TopicPartition]:
     return [TopicPartition(item.topic, number) for item in assignment.assigned_partitions for number in item.partitions]
 
 
-def group_metadata(group: DescribedGroup) -> GroupMetadata:
-    """One group as `list_groups()` returns it (its broker is set by the caller)."""
+def group_metadata(group_id: str, group: DescribedGroup | None) -> GroupMetadata:
+    """One group as `list_groups()` returns it (its broker is set by the caller); None: the response leaves it out."""
+    if group is None:
+        return GroupMetadata(id=group_id, error=left_out(f"group {group_id}"))
     error = Outcome.of(group.error_code, group.error_message).error
     return GroupMetadata(
         id=group.group_id,
@@ -224,18 +239,33 @@ def fetch_offsets_request(
     return OffsetFetchRequest(groups=[one], require_stable=require_stable)
 
 
-def fetched_offsets(group_id: str, response: OffsetFetchResponse) -> Outcome[ConsumerGroupTopicPartitions]:
-    """The committed offsets of the group; OFFSET_INVALID where none is committed, errors in the partitions."""
+def fetched_offsets(
+    asked: ConsumerGroupTopicPartitions, response: OffsetFetchResponse
+) -> Outcome[ConsumerGroupTopicPartitions]:
+    """The committed offsets of the group; OFFSET_INVALID where none is committed, errors in the partitions.
+
+    A partition that was asked for and left out has an error: nobody has said that nothing was committed.
+    """
     found: list[TopicPartition] = []
+    told = not response.groups
     for group in response.groups:
-        if group.group_id == group_id:
+        if group.group_id == asked.group_id:
+            told = True
             if group.error_code:
                 return Outcome.of(group.error_code, None)
             found += [_committed(topic.name, item) for topic in group.topics for item in topic.partitions]
     if response.error_code:
         return Outcome.of(response.error_code, None)
     found += [_committed(topic.name, item) for topic in response.topics for item in topic.partitions]
-    return Outcome(ConsumerGroupTopicPartitions(group_id, found))
+    if not told:
+        return Outcome(error=BrokerError(left_out(f"group {asked.group_id}")))
+    answered = {(item.topic, item.partition) for item in found}
+    for item in asked.topic_partitions or ():
+        if (item.topic, item.partition) not in answered:
+            missing = TopicPartition(item.topic, item.partition)
+            missing.error = left_out(item)
+            found.append(missing)
+    return Outcome(ConsumerGroupTopicPartitions(asked.group_id, found))
 
 
 def _committed(topic: str, item: OffsetFetchResponsePartition | OffsetFetchResponsePartitions) -> TopicPartition:
@@ -273,7 +303,10 @@ def commit_offsets_request(group: ConsumerGroupTopicPartitions) -> OffsetCommitR
 def committed_offsets(
     group: ConsumerGroupTopicPartitions, response: OffsetCommitResponse
 ) -> Outcome[ConsumerGroupTopicPartitions]:
-    """Committed offsets, errors in the partitions; an error that is the same for all of them is the group's."""
+    """Committed offsets, errors in the partitions; an error that is the same for all of them is the group's.
+
+    A partition that the response leaves out has an error: nobody has said that it was committed.
+    """
     codes = {
         (topic.name, item.partition_index): item.error_code for topic in response.topics for item in topic.partitions
     }
@@ -283,10 +316,16 @@ def committed_offsets(
     done = []
     for item in group.topic_partitions or ():
         copy = TopicPartition(item.topic, item.partition, item.offset, item.metadata, item.leader_epoch)
-        error = Outcome.of(codes.get((item.topic, item.partition), 0), None).error
-        copy.error = None if error is None else error.error
+        code = codes.get((item.topic, item.partition))
+        error = None if not code else Outcome.of(code, None).error
+        copy.error = left_out(item) if code is None else None if error is None else error.error
         done.append(copy)
     return Outcome(ConsumerGroupTopicPartitions(group.group_id, done))
+
+
+def left_out(what: object) -> KafkaError:
+    """The error of something that a response should tell of, and does not."""
+    return KafkaError(KafkaError._FAIL, f"the broker's response leaves out {what}")
 
 
 # ---- offsets of partitions

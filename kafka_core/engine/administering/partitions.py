@@ -6,6 +6,7 @@ Must not know connections or time. Spec: KIP-107 (DeleteRecords), KIP-460 (Elect
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_core.admin_model import DeletedRecords, Outcome
+from kafka_core.engine.administering.groups import left_out
 from kafka_core.errors import BrokerError, KafkaException
 from kafka_core.model import ElectionType, TopicPartition
 from kafka_core.protocol.messages.delete_records import (
@@ -59,18 +60,20 @@ def elect_leaders_request(
     return ElectLeadersRequest(election_type.value, topics, timeout_ms)
 
 
-def elected(response: ElectLeadersResponse) -> Elected:
-    """How it went for each partition that the broker speaks of; None where a leader was elected.
+def elected(wanted: Iterable[TopicPartition] | None, response: ElectLeadersResponse) -> Elected:
+    """How it went for each partition asked for (None: those that the broker speaks of); None where a leader was
+    elected.
 
     Raises:
         BrokerError: the request as a whole was refused.
     """
     if response.error_code:
         raise BrokerError(response.error_code, None)
-    return {
+    found: Elected = {
         TopicPartition(topic.topic, item.partition_id): (
             BrokerError(item.error_code, item.error_message or None) if item.error_code else None
         )
         for topic in response.replica_election_results
         for item in topic.partition_result
     }
+    return found | {item: BrokerError(left_out(item)) for item in wanted or () if item not in found}

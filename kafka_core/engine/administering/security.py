@@ -59,9 +59,14 @@ def create_acls_request(acls: Sequence[AclBinding]) -> CreateAclsRequest:
 
 
 def created_acls(acls: Sequence[AclBinding], response: CreateAclsResponse) -> dict[AclBinding, Outcome[None]]:
-    """How it went for each binding; those the broker says nothing of are left out."""
+    """How it went for each binding.
+
+    Results have no names: where their number is wrong, nobody knows which is whose, and all are left out.
+    """
+    if len(response.results) != len(acls):
+        return {}
     return {
-        acl: Outcome.of(item.error_code, item.error_message) for acl, item in zip(acls, response.results, strict=False)
+        acl: Outcome.of(item.error_code, item.error_message) for acl, item in zip(acls, response.results, strict=True)
     }
 
 
@@ -93,9 +98,14 @@ def delete_acls_request(filters: Sequence[AclBindingFilter]) -> DeleteAclsReques
 def deleted_acls(
     filters: Sequence[AclBindingFilter], response: DeleteAclsResponse
 ) -> dict[AclBindingFilter, Outcome[list[AclBinding]]]:
-    """The bindings that each filter removed. One that could not be removed fails its filter."""
+    """The bindings that each filter removed. One that could not be removed fails its filter.
+
+    Where the number of results is wrong, all are left out, as with `created_acls`.
+    """
     found: dict[AclBindingFilter, Outcome[list[AclBinding]]] = {}
-    for acl, item in zip(filters, response.filter_results, strict=False):
+    if len(response.filter_results) != len(filters):
+        return found
+    for acl, item in zip(filters, response.filter_results, strict=True):
         problem = next((match for match in item.matching_acls if match.error_code), item)
         gone = [
             AclBinding.from_wire(match.resource_type, match.resource_name, match.pattern_type, match)

@@ -40,6 +40,7 @@ from kafka_core.protocol.messages.create_topics import (
 )
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterResponse
+from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 _NAMES_IN_STRUCTS_SINCE = 6  # DeleteTopics
 
@@ -63,12 +64,22 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
 def check_new_topic(topic: NewTopic) -> None:
     """ValueError when the arguments of a new topic contradict each other."""
     assignment = topic.replica_assignment
+    check_assignment(topic.topic, assignment)
+    if not -1 <= topic.replication_factor <= 10_000:
+        raise ValueError(f"{topic.topic}: replication_factor must be from 1 to 10000, or -1 for the broker's default")
     if assignment and topic.num_partitions not in (-1, len(assignment)):
         raise ValueError(f"{topic.topic}: num_partitions={topic.num_partitions}, but {len(assignment)} are assigned")
     if assignment and topic.replication_factor != -1:
         raise ValueError(f"{topic.topic}: give replication_factor or replica_assignment, not both")
     if topic.num_partitions < 1 and topic.num_partitions != -1:
         raise ValueError(f"{topic.topic}: num_partitions must be at least 1, or -1 for the broker's default")
+
+
+def check_assignment(name: str, assignment: object) -> None:
+    """ValueError unless it holds a list of broker ids for each partition."""
+    rows = assignment if isinstance(assignment, list | tuple) else [assignment] if assignment else []
+    if not all(isinstance(row, list | tuple) and all(isinstance(item, int) for item in row) for row in rows):
+        raise ValueError(f"{name}: replica_assignment must be a list with a list of broker ids for each partition")
 
 
 def create_partitions_request(
@@ -161,6 +172,20 @@ def describe_topic(view: ClusterView, name: str) -> Outcome[TopicDescription]:
         for number, item in sorted(topic.partitions.items())
     ]
     return Outcome(TopicDescription(name, Uuid.from_uuid(topic.topic_id), topic.is_internal, partitions))
+
+
+def operations_request(names: Iterable[str]) -> MetadataRequest:
+    """Asks what the caller may do with topics (the cluster's view of them does not hold it)."""
+    topics = [MetadataRequestTopic(name=name) for name in names]
+    return MetadataRequest(topics, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
+
+
+def add_operations(described: Mapping[str, Outcome[TopicDescription]], answer: MetadataResponse) -> None:
+    """Puts the operations that the answer names into the descriptions."""
+    for topic in answer.topics:
+        found = None if topic.name is None else described.get(topic.name)
+        if found is not None and found.value is not None:
+            found.value.authorized_operations = AclOperation.from_bits(topic.topic_authorized_operations)
 
 
 def node(brokers: Mapping[int, BrokerAddress], node_id: int) -> Node:

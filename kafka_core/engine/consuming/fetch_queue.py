@@ -10,7 +10,7 @@ with a long queue can't keep the others waiting.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,8 +18,9 @@ from uuid import UUID
 
 from kafka_core.engine.consuming.chunks import Chunk, Cursor
 from kafka_core.engine.consuming.subscription import Key, PartitionState, Phase
+from kafka_core.engine.consuming.truncation import EpochEnd
 from kafka_core.errors import KafkaError, KafkaException
-from kafka_core.model import OFFSET_INVALID
+from kafka_core.model import OFFSET_INVALID, LogTruncation
 
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
@@ -46,7 +47,7 @@ class FetchQueue:
     Args:
         marks: when to hold partitions back.
         lock: a re-entrant lock; a null context where loop and taker are one thread.
-        wake: called by `push` if `waiting` is set.
+        wake: called by `push` if somebody waits (`waiting`, a count).
         room: called by the taker when partitions that were held back may be fetched again.
         auto_store: the offset after each record handed out is stored for the next commit: by `next` at once, by the
             others when `given` is called.
@@ -75,7 +76,7 @@ class FetchQueue:
         self._held: set[PartitionState] = set()
         self._not_given: dict[PartitionState, tuple[int, int]] = {}  # offset and epoch to store
         self._draining = False
-        self.waiting = False
+        self.waiting = 0
         self.queued_bytes = 0
 
     def __len__(self) -> int:
@@ -124,17 +125,23 @@ class FetchQueue:
             self._held.discard(state)
             self._not_given.pop(state, None)
 
-    def restart(self, state: PartitionState, offset: int) -> None:
+    def restart(self, state: PartitionState, offset: int, leader_epoch: int | None = None) -> None:
         """`PartitionState.restart` with the queue emptied, as one step for the taker."""
         with self._lock:
             self.drop(state)
-            state.restart(offset)
+            state.restart(offset, leader_epoch)
 
     def go_back(self, state: PartitionState, offset: int) -> None:
         """`PartitionState.go_back` with the queue emptied, as one step for the taker."""
         with self._lock:
             self.drop(state)
             state.go_back(offset)
+
+    def cut(self, state: PartitionState, end: EpochEnd, reset: int | None) -> LogTruncation | None:
+        """`PartitionState.cut` with the queue emptied, as one step for the taker."""
+        with self._lock:
+            self.drop(state)
+            return state.cut(end, reset)
 
     def change_topic(self, state: PartitionState, topic_id: UUID, offset: int, start: int = OFFSET_INVALID) -> None:
         """`PartitionState.change_topic` and `restart` with the queue emptied, as one step for the taker.
@@ -173,7 +180,7 @@ class FetchQueue:
                 return  # something else has moved the partition meanwhile, a seek for example
             self.go_back(state, offset)
             if (self._auto_store or unstore) and state.stored > offset:
-                state.stored, state.stored_epoch = offset, -1
+                state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def pause(self, state: PartitionState) -> None:
         """Keeps what is queued but hands nothing out."""
@@ -257,9 +264,33 @@ class FetchQueue:
                     state.stored, state.stored_epoch = offset, epoch
                 self._not_given.clear()
 
-    def take(self, out: list[Any], limit: int) -> int:
-        """Appends up to `limit` messages and events to `out`; how many there were. `given` must follow."""
-        return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
+    def take(self, out: list[Any], limit: int, only: Collection[Key] | None = None) -> int:
+        """Appends up to `limit` messages and events to `out`; how many there were. `given` must follow.
+
+        Args:
+            only: the partitions to take from; None: all.
+        """
+        if only is None:
+            return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
+        with self._lock, self._set_aside(only):
+            return self._drain(limit, lambda cursor, count: cursor.take(out, count), out.__len__, out.append)
+
+    @contextmanager
+    def _set_aside(self, only: Collection[Key]) -> Iterator[None]:
+        """Leaves only these partitions in the ring for a while; the others keep their turns."""
+        aside = [state for state in self._ring if state.key not in only]
+        if not aside:
+            yield
+            return
+        first, turn = self._ring[0], self._turn
+        self._turn = 0
+        for state in aside:
+            self._ring.remove(state)
+        try:
+            yield
+        finally:
+            self._ring.extendleft(reversed(aside))
+            self._turn = turn if self._ring[0] is first else 0
 
     def take_columns(self, sink: Any, limit: int, first: dict[Key, int]) -> int:
         """The same into columns, but it stops before an event, which `next` hands out.
@@ -344,7 +375,7 @@ class FetchQueue:
         with self._lock:
             self.go_back(state, offset)
             if self._auto_store and state.stored > offset:
-                state.stored, state.stored_epoch = offset, -1
+                state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def _spoil(self, state: PartitionState, cursor: Cursor, epoch: int, error: KafkaException) -> None:
         """A batch broke while it was read: what came before is handed out, an event follows, the rest is dropped."""

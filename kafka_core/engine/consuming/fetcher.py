@@ -196,22 +196,25 @@ class Fetcher:
             busy: brokers whose last request has no response yet.
 
         Returns:
-            Requests for brokers that are not busy; topics without a known leader; when to plan again if nothing else
-            happens (monotonic seconds, None: no need).
+            Requests for brokers that are not busy; topics without a known leader, or to be read from a replica that is
+            not known; when to plan again if nothing else happens (monotonic seconds, None: no need).
         """
         for state, error in self._topic_changes.follow(view):
             self._push_event(state, state.version, error, OFFSET_INVALID)
         wanted: dict[int, dict[Key, Wanted]] = {}
         held: set[int] = set()
-        leaderless: set[str] = set()
+        unknown: set[str] = set()
         again: list[float] = []
         leaders: set[int] = set()
         for state in self._assignment:
             if state.phase is not Phase.FETCH or state.paused:
                 continue
+            if state.preferred_replica is not None and state.preferred_replica not in view.brokers:
+                unknown.add(state.topic)  # it has come back: until it is found, the leader has nothing for this rack
+                state.retry_at_s = max(state.retry_at_s, now_s + self._backoff.delay_s(0))
             node = self._node_for(state, view, now_s)
             if node is None:
-                leaderless.add(state.topic)
+                unknown.add(state.topic)
                 continue
             leaders.add(node)
             retry_s = max(state.retry_at_s, self._broker(node).retry_at_s)
@@ -227,7 +230,7 @@ class Fetcher:
         requests = [self._request(node, items, node in held) for node, items in wanted.items()]
         for gone in self._brokers.keys() - view.brokers.keys() - leaders.union(busy):
             del self._brokers[gone]
-        return requests, leaderless, min(again, default=None)
+        return requests, unknown, min(again, default=None)
 
     def plan_beside(self, view: ClusterView, now_s: float, in_flight: Mapping[int, PlannedFetch]) -> list[PlannedFetch]:
         """Requests to send beside those in flight, for partitions that came, moved or were resumed since (`hurried`).
@@ -362,12 +365,26 @@ class Fetcher:
                 spaced anyway (`reconnect.backoff.ms`).
         """
         self._session(planned.node_id).reset(keep_id=True)
+        self.leave_follower(planned)
         broker = self._broker(planned.node_id)
         if lost and not broker.attempt:
             broker.attempt = 1
         else:
             self._delay(planned.node_id, now_s)
         return Outcome(stale_topics=planned.topics())
+
+    def leave_follower(self, planned: PlannedFetch) -> bool:
+        """Its partitions are left to their leaders again, where it is a follower that was asked (KIP-392).
+
+        Returns:
+            Whether there are such partitions: they can be asked for elsewhere at once.
+        """
+        left = False
+        for key in planned.session.wanted:
+            state = self._assignment.get(key)
+            if state is not None and state.preferred_replica == planned.node_id:
+                state.preferred_replica, left = None, True
+        return left
 
     def _delay(self, node: int, now_s: float) -> None:
         broker = self._broker(node)
@@ -383,6 +400,7 @@ class Fetcher:
             session.reset(keep_id=response.error_code == KafkaError.INVALID_FETCH_SESSION_EPOCH)
             action = classify(response.error_code)
             if action is not Action.RESET_SESSION:
+                self.leave_follower(planned)
                 self._delay(planned.node_id, now_s)
                 outcome.stale_topics |= planned.topics()
             if not action.tries_again:
@@ -446,6 +464,7 @@ class Fetcher:
         state.high_watermark = data.high_watermark
         state.last_stable_offset = data.last_stable_offset
         state.log_start_offset = data.log_start_offset
+        state.told_at_s = now_s
         state.attempt, state.reported = 0, 0
         if data.preferred_read_replica >= 0 and self._settings.rack:
             state.preferred_replica = data.preferred_read_replica

@@ -1,7 +1,7 @@
 """Offsets: what to commit, what the group has committed, where a log begins, ends or was at a time.
 
 Must not know connections or loops: it builds the requests of a version and reads their responses.
-Spec: KIP-211 (retention), KIP-320 (leader epochs), KIP-447 (stable offsets), KIP-709 (batched OffsetFetch),
+Spec: KIP-211 (retention), KIP-320 (leader epochs in commits), KIP-447 (stable offsets), KIP-709 (batched OffsetFetch),
 KIP-848 (topic ids in OffsetCommit and OffsetFetch v10).
 """
 
@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from kafka_core.engine.consuming.subscription import LOGICAL_OFFSETS, Assignment, Key, PartitionState
+from kafka_core.engine.consuming.truncation import CONSUMER_REPLICA
 from kafka_core.errors import ConfigError, KafkaError
 from kafka_core.model import OFFSET_INVALID, TopicPartition
 from kafka_core.model import ConsumerGroupMetadata as ConsumerGroupMetadata
@@ -36,14 +37,7 @@ from kafka_core.protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from kafka_core.protocol.messages.offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderEpochResponse,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
 
-CONSUMER_REPLICA: Final = -1
 BATCHED_OFFSET_FETCH: Final = 8
 STABLE_OFFSET_FETCH: Final = 7
 NAMES_ONLY_VERSION: Final = 9
@@ -59,6 +53,7 @@ class Committed:
 
     Attributes:
         life: `PartitionState.life` of the assigned partition that it was taken from; 0: of none.
+        timestamp: in ms, of the record that was looked up by time; -1 if it was not.
         topic_id: the topic that it belongs to, which may be deleted and created again before the commit is sent; the
             zero UUID if that is not known.
     """
@@ -67,6 +62,7 @@ class Committed:
     leader_epoch: int = -1
     metadata: str | None = None
     error_code: int = 0
+    timestamp: int = -1
     life: int = field(default=0, compare=False)
     topic_id: UUID = field(default=ZERO_UUID, compare=False)
 
@@ -123,7 +119,7 @@ def store(assignment: Assignment, partitions: Iterable[TopicPartition]) -> None:
         StateError: a partition is not assigned.
     """
     items = list(partitions)
-    states = [assignment.require((item.topic, item.partition), "store an offset for") for item in items]
+    states = [assignment.require((item.topic, item.partition), "StoreOffsets failed") for item in items]
     known = [can_be_committed(item) for item in items]
     for item, state, good in zip(items, states, known, strict=True):
         if not good:
@@ -287,7 +283,8 @@ def fetched_commits(response: OffsetFetchResponse, names: Mapping[UUID, str]) ->
 
 
 def _committed(offset: int, leader_epoch: int, metadata: str | None, error_code: int) -> Committed:
-    return Committed(offset if offset >= 0 else OFFSET_INVALID, leader_epoch, metadata, _broker_code(error_code))
+    known = offset if offset >= 0 else OFFSET_INVALID
+    return Committed(known, leader_epoch, metadata or None, _broker_code(error_code))
 
 
 def _broker_code(code: int) -> int:
@@ -324,35 +321,8 @@ def listed_offsets(response: ListOffsetsResponse) -> Commits:
     """Offset, epoch and error per partition; offset -1 means: no record that late."""
     return {
         (topic.name, item.partition_index): Committed(
-            item.offset, item.leader_epoch, None, _broker_code(item.error_code)
+            item.offset, item.leader_epoch, None, _broker_code(item.error_code), item.timestamp
         )
-        for topic in response.topics
-        for item in topic.partitions
-    }
-
-
-# ---- whether what was read is still there
-
-
-def epoch_request(states: Iterable[PartitionState]) -> OffsetForLeaderEpochRequest:
-    """Asks where the epoch of the last record read ends in the new leader's log."""
-    topics: dict[str, OffsetForLeaderTopic] = {}
-    for state in states:
-        topic = topics.setdefault(state.topic, OffsetForLeaderTopic(topic=state.topic))
-        topic.partitions.append(
-            OffsetForLeaderPartition(
-                partition=state.partition,
-                current_leader_epoch=state.leader_epoch,
-                leader_epoch=state.fetch_epoch,
-            )
-        )
-    return OffsetForLeaderEpochRequest(replica_id=CONSUMER_REPLICA, topics=list(topics.values()))
-
-
-def epoch_ends(response: OffsetForLeaderEpochResponse) -> dict[Key, tuple[int, int, int]]:
-    """(error code, epoch, end offset) per partition; epoch -1: the leader knows no such epoch."""
-    return {
-        (topic.topic, item.partition): (item.error_code, item.leader_epoch, item.end_offset)
         for topic in response.topics
         for item in topic.partitions
     }

@@ -13,16 +13,23 @@ import enum
 import itertools
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, TypeAlias
 from uuid import UUID
 
 from kafka_core.engine.consuming.chunks import Chunk
+from kafka_core.engine.consuming.truncation import EpochEnd
 from kafka_core.errors import ConfigError, KafkaError, StateError
-from kafka_core.kernels import Message, store_behind
-from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, OFFSET_STORED, TopicPartition
+from kafka_core.kernels import OffsetStore
+from kafka_core.model import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    OFFSET_INVALID,
+    OFFSET_STORED,
+    LogTruncation,
+    TopicPartition,
+)
 from kafka_core.protocol import ZERO_UUID
 
 Key: TypeAlias = tuple[str, int]
@@ -40,6 +47,10 @@ assignment, or an answer to the old one's request would pass as the new one's.""
 
 NO_REQUEST: Final = 0
 FORMER_TOPICS_KEPT: Final = 4
+
+
+REFUSED: Final = "Failed to set subscription: Local: Invalid argument or configuration"
+"""librdkafka's words, before our own."""
 
 
 class Subscription:
@@ -63,7 +74,7 @@ class Subscription:
         self.topics = tuple(dict.fromkeys(topics))
         if not self.topics or "" in self.topics:
             raise ConfigError(
-                "subscribe() needs at least one topic, and no empty name; unsubscribe() ends a subscription"
+                f"{REFUSED}: subscribe() needs at least one topic, and no empty name; unsubscribe() ends a subscription"
             )
         self.names = frozenset(topic for topic in self.topics if not topic.startswith("^"))
         patterns = [topic for topic in self.topics if topic.startswith("^")]
@@ -94,7 +105,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise ConfigError(f"the topic pattern {pattern!r} is not a regular expression: {error}") from error
+        raise ConfigError(f"{REFUSED}: the pattern {pattern!r} is not a regular expression: {error}") from error
 
 
 class Phase(enum.Enum):
@@ -105,7 +116,7 @@ class Phase(enum.Enum):
     LOOKUP = "lookup"
     """The offset at `lookup_timestamp` (ListOffsets)."""
     VALIDATE = "validate"
-    """To know whether the new leader's log still holds what we read (OffsetForLeaderEpoch)."""
+    """To know whether the leader's log still holds what we, or the group, have read (OffsetForLeaderEpoch)."""
     FETCH = "fetch"
     """Records."""
     HALTED = "halted"
@@ -113,7 +124,7 @@ class Phase(enum.Enum):
 
 
 PHASE_MOVES: Final[dict[Phase, frozenset[Phase]]] = {
-    Phase.COMMITTED: frozenset({Phase.FETCH, Phase.LOOKUP, Phase.HALTED}),
+    Phase.COMMITTED: frozenset({Phase.FETCH, Phase.VALIDATE, Phase.LOOKUP, Phase.HALTED}),
     Phase.LOOKUP: frozenset({Phase.FETCH, Phase.HALTED}),
     Phase.VALIDATE: frozenset({Phase.FETCH, Phase.LOOKUP, Phase.HALTED}),
     Phase.FETCH: frozenset({Phase.LOOKUP, Phase.VALIDATE, Phase.HALTED}),
@@ -137,10 +148,12 @@ class PartitionState:
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
         start: where an assignment, a seek, a new topic or the log's new beginning put it last: records that were taken
             before are not to come again. -1001 before it is known.
+        given: the offset it was assigned with, for `assignment()`.
         consumed: whether anything was handed out, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
         leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
-        high_watermark, last_stable_offset, log_start_offset: as the last fetch told; -1001 if unknown.
+        high_watermark, last_stable_offset, log_start_offset: as the last fetch told, at `told_at_s`; -1001 if
+            unknown.
         hurried: it was assigned, seeked or resumed since the last request of its session, and should not wait for that.
         held_back: the queue has enough of it. `queued_records`, `queued_bytes`: what the queue has.
         retry_at_s: no request for it before this time. `attempt`: failures in a row.
@@ -161,6 +174,7 @@ class PartitionState:
     next_fetch_offset: int = OFFSET_INVALID
     position: int = OFFSET_INVALID
     start: int = OFFSET_INVALID
+    given: int = OFFSET_INVALID
     consumed: bool = False
     stored: int = OFFSET_INVALID
     committed: int = OFFSET_INVALID
@@ -171,6 +185,7 @@ class PartitionState:
     high_watermark: int = OFFSET_INVALID
     last_stable_offset: int = OFFSET_INVALID
     log_start_offset: int = OFFSET_INVALID
+    told_at_s: float = 0.0
     paused: bool = False
     active: bool = True
     hurried: bool = False
@@ -208,8 +223,12 @@ class PartitionState:
         """Answers to requests that are under way are for another position: they are not taken."""
         self.version, self.request = new_version(), NO_REQUEST
 
-    def restart(self, offset: int) -> None:
-        """Begins anew at an offset or one of the `OFFSET_*` constants; what is under way for it becomes void."""
+    def restart(self, offset: int, leader_epoch: int | None = None) -> None:
+        """Begins anew at an offset or one of the `OFFSET_*` constants; what is under way for it becomes void.
+
+        Args:
+            leader_epoch: of the record before the offset: the leader is asked first whether it still has that.
+        """
         self.void()
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
@@ -218,7 +237,8 @@ class PartitionState:
         self.consumed, self.hurried = False, True
         self.suspect = OFFSET_INVALID
         if offset >= 0:
-            self.phase = Phase.FETCH
+            self.phase = Phase.FETCH if leader_epoch is None else Phase.VALIDATE
+            self.fetch_epoch = -1 if leader_epoch is None else leader_epoch
             self.next_fetch_offset = self.position = self.start = offset
         elif offset in (OFFSET_BEGINNING, OFFSET_END):
             self.phase = Phase.LOOKUP
@@ -227,10 +247,44 @@ class PartitionState:
             self.phase = Phase.COMMITTED
 
     def go_back(self, offset: int) -> None:
-        """`restart` at an offset before, without being put there by the application: what was taken may come again."""
-        start = self.start
-        self.restart(offset)
-        self.start = min(start, offset)
+        """`restart` at an offset before, without being put there by the application: what was taken may come again.
+
+        The epoch of what was read behind it stays: a log without the end of that is found out by it as well. It is
+        asked about (again) unless it is being fetched: what was asked or found out about it was for another position.
+        """
+        start, epoch, sure = self.start, self.fetch_epoch, self.phase is Phase.FETCH
+        self.restart(offset, None if sure or epoch < 0 else epoch)
+        self.start, self.fetch_epoch = min(start, offset), epoch
+
+    def cut(self, end: EpochEnd, reset: int | None) -> LogTruncation | None:
+        """The leader's log lacks what was fetched: goes on where the log ends, if there is a policy at all.
+
+        Args:
+            reset: the timestamp to look up where the leader does not know the end; None: it halts, whatever is known.
+
+        Returns:
+            What the application was given and is gone; None: nothing of that, it goes on where it is.
+        """
+        if end.holds(self.position):  # only what was fetched ahead is gone
+            consumed = self.consumed
+            self.move(Phase.FETCH)
+            self.go_back(self.position)
+            self.consumed = consumed
+            return None
+        known = (end.offset, end.epoch) if end.known else (None, None)
+        lost = LogTruncation(self.topic, self.partition, self.position, self.fetch_epoch, *known)
+        if reset is None:
+            self.move(Phase.HALTED)
+            self.void()
+        elif end.known:
+            self.move(Phase.FETCH)
+            self.go_back(end.offset)
+            self.fetch_epoch = end.epoch
+        else:
+            self.look_up(reset)
+            self.void()
+            self.eof_reported_at = OFFSET_INVALID
+        return lost
 
     def change_topic(self, topic_id: UUID) -> None:
         """The topic is another one now: nothing that was learnt about the old one holds, what it was at is kept aside.
@@ -248,9 +302,13 @@ class PartitionState:
         self.high_watermark = self.last_stable_offset = self.log_start_offset = OFFSET_INVALID
         self.max_bytes_factor = 1
 
-    def found(self, offset: int, leader_epoch: int = -1) -> None:
-        """The start is known: fetch from here."""
-        self.move(Phase.FETCH)
+    def found(self, offset: int, leader_epoch: int = -1, *, validate: bool = False) -> None:
+        """The start is known: fetch from here.
+
+        Args:
+            validate: it was committed long ago, maybe: the leader is asked first whether it still has what is before.
+        """
+        self.move(Phase.VALIDATE if validate and leader_epoch >= 0 else Phase.FETCH)
         # Found behind the position, the log was cut off at its beginning; before it, at its end.
         self.start = min(self.start, offset) if self.start >= 0 and offset <= self.position else offset
         self.next_fetch_offset = self.position = offset
@@ -287,7 +345,7 @@ class Assignment:
 
     def __init__(self) -> None:
         self._states: dict[Key, PartitionState] = {}
-        self.store_behind: Callable[[Message], bool] = partial(store_behind, self._states)
+        self.store_behind = OffsetStore(self._states)
         self.generation = 0
         """Grows with every change of the set."""
         self.given_up = 0
@@ -310,13 +368,15 @@ class Assignment:
         """The state of a partition.
 
         Raises:
-            StateError: it is not assigned; the text says what was tried.
+            StateError: _UNKNOWN_PARTITION: it is not assigned; the text says what was tried.
         """
         state = self._states.get(key)
         if state is None:
+            code = KafkaError._UNKNOWN_PARTITION
             raise StateError(
-                f"Failed to {doing} {key[0]}[{key[1]}]: it is not assigned to this consumer (assign() it first, or "
-                "wait for on_assign)"
+                f"{doing}: {KafkaError.standard(code).str()}: {key[0]}[{key[1]}] is not assigned to this consumer "
+                "(assign() it first, or wait for on_assign)",
+                code,
             )
         return state
 
@@ -333,13 +393,18 @@ class Assignment:
             check_offset(item.offset)
             if item.partition < 0:
                 raise ConfigError(f"{item.topic}[{item.partition}] is no partition")
-            if key in seen or key in self._states:
-                raise ConfigError(f"{item.topic}[{item.partition}] can't be assigned twice", KafkaError._CONFLICT)
+            if key in seen:
+                raise ConfigError(f"Duplicate {item.topic} [{item.partition}] in input list")
+            if key in self._states:
+                text = f"{item.topic} [{item.partition}] is already part of the current assignment"
+                raise ConfigError(text, KafkaError._CONFLICT)
             seen.add(key)
         added = []
         for item in wanted:
-            state = PartitionState(item.topic, item.partition)
-            state.restart(item.offset)
+            state = PartitionState(item.topic, item.partition, given=item.offset)
+            if item.offset == OFFSET_INVALID:
+                state.given = OFFSET_STORED
+            state.restart(item.offset, item.leader_epoch)
             self._states[state.key] = state
             added.append(state)
         self.generation += 1
@@ -348,6 +413,7 @@ class Assignment:
     def remove(self, keys: Iterable[Key]) -> list[PartitionState]:
         """Takes partitions away; those that are not there are passed over. Their states become inactive."""
         removed = [state for key in keys if (state := self._states.pop(key, None)) is not None]
+        self.store_behind.forget()
         for state in removed:
             state.active = False
             state.void()
@@ -361,8 +427,8 @@ class Assignment:
         return self.remove(list(self._states))
 
     def partitions(self) -> list[TopicPartition]:
-        """The assigned partitions as users see them."""
-        return [state.as_topic_partition() for state in self]
+        """The assigned partitions as users see them, with the offsets they were assigned with."""
+        return [state.as_topic_partition(state.given) for state in self]
 
     def topics(self) -> frozenset[str]:
         """The topics of which something is assigned."""

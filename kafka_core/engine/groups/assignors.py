@@ -1,19 +1,21 @@
 """Who gets which partition: the assignors that a group's leader runs.
 
 Must not know requests, states or time: members with their subscriptions in, partitions per member out.
-Spec: KIP-54 (sticky), KIP-429 (cooperative), KIP-345 (order of static members); results of `range` and `roundrobin`
-equal those of org.apache.kafka.clients.consumer.{RangeAssignor,RoundRobinAssignor} without racks.
+Spec: KIP-54 (sticky), KIP-429 (cooperative), KIP-345 (order of static members), KIP-881 (racks; `roundrobin` has none).
+Results of `range` and `roundrobin` equal those of org.apache.kafka.clients.consumer.{RangeAssignor,RoundRobinAssignor}.
 
 All of them are deterministic: the same input gives the same output, in whatever order it comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import islice
+from typing import Final, Protocol
 
 from kafka_core.engine.consuming.subscription import Key
+from kafka_core.engine.groups.racks import NO_RACKS, Exchange, Nearness, Racks
 from kafka_core.errors import ConfigError
 
 
@@ -50,24 +52,96 @@ def ranked(members: Iterable[GroupMember]) -> list[GroupMember]:
     return sorted(members, key=lambda member: member.rank)
 
 
-def assign_range(members: Iterable[GroupMember], counts: Counts) -> Plan:
-    """Per topic, contiguous ranges to its subscribers in order; the first get one more if it doesn't divide."""
+def assign_range(members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan:
+    """Per topic, contiguous ranges to its subscribers in order; the first get one more if it doesn't divide.
+
+    Where racks matter, subscribers first get what is near to them. Topics with the same subscribers and as many
+    partitions keep equal numbers together: a number goes to who is near to it in all of them.
+    """
     order = ranked(members)
-    plan: Plan = {member.member_id: [] for member in order}
-    for topic in sorted({topic for member in order for topic in member.topics}):
-        count = counts.get(topic, 0)
-        takers = [member for member in order if topic in member.topics]
-        share, rest = divmod(count, len(takers))
-        start = 0
-        for index, member in enumerate(takers):
-            size = share + (index < rest)
-            plan[member.member_id] += [(topic, number) for number in range(start, start + size)]
-            start += size
-    return plan
+    nearness = nearness_of(order, racks)
+    topics = [
+        _Ranges(topic, [member.member_id for member in order if topic in member.topics], counts[topic])
+        for topic in sorted({topic for member in order for topic in member.topics})
+        if counts.get(topic)
+    ]
+    if any(nearness.among(ranges.takers).tells_apart(list(ranges.left)) for ranges in topics):
+        _assign_near(topics, nearness)
+    for ranges in topics:
+        ranges.fill(lambda member_id, key: True)
+    return {
+        member.member_id: sorted(key for ranges in topics for key in ranges.shares.get(member.member_id, ()))
+        for member in order
+    }
 
 
-def assign_roundrobin(members: Iterable[GroupMember], counts: Counts) -> Plan:
-    """All partitions of all topics, dealt to the members in turn; who is not subscribed to the topic is passed over."""
+def nearness_of(members: Iterable[GroupMember], racks: Racks) -> Nearness:
+    """Who is near to what."""
+    return Nearness({member.member_id: member.rack for member in members}, racks)
+
+
+@dataclass(slots=True)
+class _Ranges:
+    """One topic of the range assignor, on its way to being shared out."""
+
+    topic: str
+    takers: list[str]
+    count: int
+    left: dict[Key, None] = field(default_factory=dict)
+    shares: dict[str, list[Key]] = field(default_factory=dict)
+    extras: int = 0
+
+    def __post_init__(self) -> None:
+        self.left = {(self.topic, number): None for number in range(self.count)}
+        self.shares = {member_id: [] for member_id in self.takers}
+        self.extras = self.count % len(self.takers)
+
+    def room(self, member_id: str) -> int:
+        """How many more the member may get, as long as somebody may have one more than the others."""
+        return self.count // len(self.takers) + (self.extras > 0) - len(self.shares[member_id])
+
+    def give(self, member_id: str, keys: Sequence[Key]) -> None:
+        share = self.shares[member_id]
+        share += keys
+        self.extras -= len(share) > self.count // len(self.takers)
+        for key in keys:
+            del self.left[key]
+
+    def fill(self, fits: Callable[[str, Key], bool]) -> None:
+        """Gives every member, in order, as much as there is room for of what fits."""
+        for member_id in self.takers:
+            fitting = (key for key in self.left if fits(member_id, key))
+            if keys := list(islice(fitting, max(0, self.room(member_id)))):
+                self.give(member_id, keys)
+
+
+def _assign_near(topics: Iterable[_Ranges], nearness: Nearness) -> None:
+    """Gives out what is near to somebody who has room for it."""
+    alike: dict[tuple[tuple[str, ...], int], list[_Ranges]] = {}
+    for ranges in topics:
+        alike.setdefault((tuple(ranges.takers), ranges.count), []).append(ranges)
+    for (takers, count), group in alike.items():
+        if len(group) == 1:
+            (ranges,) = group
+            if nearness.among(takers).tells_apart(list(ranges.left)):
+                ranges.fill(nearness.near)
+            continue
+        waiting = list(takers)  # topics that are alike have the same room for a member
+        for number in range(count):
+            keys = [(ranges.topic, number) for ranges in group]
+            taker = next((name for name in waiting if all(nearness.near(name, key) for key in keys)), None)
+            if taker is not None:
+                for ranges, key in zip(group, keys, strict=True):
+                    ranges.give(taker, [key])
+                waiting = [name for name in waiting if group[0].room(name) > 0]
+
+
+def assign_roundrobin(members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan:
+    """All partitions of all topics, dealt to the members in turn; who is not subscribed to the topic is passed over.
+
+    Racks are not looked at, as in Java.
+    """
+    del racks
     order = ranked(members)
     plan: Plan = {member.member_id: [] for member in order}
     turn = 0
@@ -85,16 +159,17 @@ def partitions_of(members: Iterable[GroupMember], counts: Counts) -> list[Key]:
     return [(topic, number) for topic in topics for number in range(counts.get(topic, 0))]
 
 
-def assign_sticky(members: Iterable[GroupMember], counts: Counts) -> Plan:
+def assign_sticky(members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan:
     """As balanced as the subscriptions allow, moving as little as possible from what the members own.
 
-    Balanced: nobody can take a partition from a member that has at least two more than itself.
+    Balanced: nobody can take a partition from a member that has at least two more than itself. Being near comes after
+    balance and before staying where it is, as in Java.
     """
     order = ranked(members)
-    return _Sticky(order, counts, valid_claims(order, counts)).plan()
+    return _Sticky(order, counts, valid_claims(order, counts), nearness_of(order, racks)).plan()
 
 
-def assign_cooperative(members: Iterable[GroupMember], counts: Counts) -> Plan:
+def assign_cooperative(members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan:
     """The sticky assignment, without the partitions that another member still has to give up (KIP-429).
 
     Their old owner sees that they are missing, revokes them and joins again; the rebalance after this one gives them
@@ -102,7 +177,7 @@ def assign_cooperative(members: Iterable[GroupMember], counts: Counts) -> Plan:
     """
     order = ranked(members)
     claims = valid_claims(order, counts)
-    plan = _Sticky(order, counts, claims).plan()
+    plan = _Sticky(order, counts, claims, nearness_of(order, racks)).plan()
     # Anybody who still claims a partition may be reading it, also one whose claim lost against a newer one.
     claimants: dict[Key, set[str]] = {}
     for member in order:
@@ -140,6 +215,7 @@ class _Sticky:
     order: list[GroupMember]
     counts: Counts
     claims: Mapping[Key, str]
+    nearness: Nearness
     loads: dict[str, set[Key]] = field(default_factory=dict)
     takers: dict[str, list[str]] = field(default_factory=dict)
     rank: dict[str, int] = field(default_factory=dict)
@@ -158,14 +234,45 @@ class _Sticky:
             else:
                 self.loads[owner].add(key)
         # Partitions with few possible takers first: the others can still go anywhere afterwards.
-        for key in sorted(free, key=lambda key: (len(self.takers[key[0]]), key)):
+        free.sort(key=lambda key: (len(self.takers[key[0]]), key))
+        near = self.nearness.matters(partitions_of(self.order, self.counts))
+        for key in self.place_near(free) if near else free:
             self.loads[self.emptiest(key[0])].add(key)
         while self.move_one():
             pass
+        if near:
+            self.bring_near()
         return {member_id: sorted(keys) for member_id, keys in self.loads.items()}
 
+    def place_near(self, free: Iterable[Key]) -> list[Key]:
+        """Gives partitions to members that are near and have less than an equal share; the others come back."""
+        share = len(partitions_of(self.order, self.counts)) // len(self.order)
+        left = []
+        for key in free:
+            near = [
+                member_id
+                for member_id in self.takers[key[0]]
+                if len(self.loads[member_id]) < share and self.nearness.near(member_id, key)
+            ]
+            if near:
+                self.loads[min(near, key=self.fullness)].add(key)
+            else:
+                left.append(key)
+        return left
+
+    def bring_near(self) -> None:
+        """Who has which topics may allow a better balance after an exchange; every move lowers what bounds them."""
+        exchange = Exchange(self.loads, self.takers, self.claims, self.nearness)
+        exchange.run()
+        while self.move_one():
+            exchange.run()
+
     def emptiest(self, topic: str) -> str:
-        return min(self.takers[topic], key=lambda member_id: (len(self.loads[member_id]), self.rank[member_id]))
+        return min(self.takers[topic], key=self.fullness)
+
+    def fullness(self, member_id: str) -> tuple[int, int]:
+        """Order in which members are given something: the emptiest first, then as they are ranked."""
+        return (len(self.loads[member_id]), self.rank[member_id])
 
     def move_one(self) -> bool:
         """Moves one partition to a member that has at least two less; False when there is none to move.
@@ -195,6 +302,12 @@ class _Sticky:
         return (topic, -negated), kept
 
 
+class Assign(Protocol):
+    """How an assignor is called: by name of topics, what there is, and where the replicas are."""
+
+    def __call__(self, members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Assignor:
     """An assignor by its protocol name.
@@ -204,7 +317,7 @@ class Assignor:
     """
 
     name: str
-    assign: Callable[[Iterable[GroupMember], Counts], Plan]
+    assign: Assign
     cooperative: bool = False
 
 

@@ -2,7 +2,8 @@
 
 Must not know connections, loops or callbacks: responses, failures and the time are handed in, steps come out.
 Spec: the group membership protocol of Kafka; KIP-62 (poll interval), KIP-345 (static members), KIP-394 (member id
-first), KIP-429 (cooperative), KIP-559 (protocol name and type), KIP-800 (reasons), KIP-814 (leader that only syncs).
+first), KIP-429 (cooperative), KIP-559 (protocol name and type), KIP-800 (reasons), KIP-814 (leader that only syncs),
+KIP-881 (racks).
 
     IDLE ──subscribe──▶ PREPARING ─▶ JOINING ─▶ PLANNING ─▶ SYNCING ─▶ REVOKING ─▶ ASSIGNING ─▶ STABLE
                           ▲ │  ▲        │          (leader)    │     (cooperative)                │
@@ -15,7 +16,6 @@ The application's callbacks (`Event`) hold the state until `done`; heartbeats go
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -30,7 +30,8 @@ from kafka_core.engine.groups.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
-from kafka_core.engine.groups.membership import fenced_instance, poll_exceeded
+from kafka_core.engine.groups.membership import BaseMembership, fenced_instance, poll_exceeded
+from kafka_core.engine.groups.racks import NO_RACKS, RackMap, Racks
 from kafka_core.engine.groups.states import (
     BEATING,
     HURRIED_BEATS,
@@ -50,7 +51,7 @@ from kafka_core.engine.groups.states import (
 )
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
-from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import ApiMessage
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
@@ -58,55 +59,39 @@ from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, LeaveGro
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 
-class Membership:
+class Membership(BaseMembership):
     """The state machine of one member; one step at a time.
 
     The driver asks `next_step`, carries it out, reports, and asks again; it may ask again earlier when something
     changed (`subscribe`, `done`, …). Events for the application are in `event`.
     """
 
+    MOVES = MOVES
     server_patterns = False
 
     def __init__(self, settings: GroupSettings, backoff: Backoff) -> None:
-        self.settings = settings
-        self.state = State.IDLE
-        self.member_id = ""
-        self.generation = NO_GENERATION
-        self.owned: frozenset[Key] = frozenset()
-        self.coordinator: int | None = None
-        self.event: Event | None = None
-        self.errors: list[KafkaError] = []
-        self.last_heartbeat_s: float | None = None
-        self.is_leader = False
-        self.rebalances = 0
+        super().__init__(settings, backoff, member_id="")
         self.protocol_name: str | None = None
-        self._backoff = backoff
-        self._tokens = itertools.count(1)
         self._topics: frozenset[str] = frozenset()
         self._joined_topics: frozenset[str] = frozenset()
         self._planned_counts: dict[str, int] = {}
         self._counts: Mapping[str, int] = {}
+        self._rack_map = RackMap()
+        self._planned_racks: Racks = NO_RACKS
+        self._racks: Racks = NO_RACKS
         self._counts_at_s = 0.0
         self._gone_since_s: dict[str, float] = {}
         self._hurried_beats = 0
         self._rejoin_reason: str | None = None
         self._next_heartbeat_s = 0.0
         self._session_until_s = math.inf
-        self._retry_at_s = 0.0
-        self._attempt = 0
         self._assignments: dict[str, bytes] = {}
         self._members: tuple[GroupMember, ...] = ()
         self._target: frozenset[Key] = frozenset()
-        self._wanted = False
-        self._leave_sent = False
-        self._last_reported = 0
+        self._had: tuple[frozenset[Key], int] = frozenset(), NO_GENERATION
         self._join_sent = False
         self._skip_assignment = False
-        self._started = 0
         self._leaves_after_sync = False
-        self._polls_again = False
-        self.leave_by_s = math.inf
-        """Until when a member that leaves waits for the rebalance under way."""
 
     # ---- what the client asks for
 
@@ -114,16 +99,6 @@ class Membership:
     def cooperative(self) -> bool:
         """Whether partitions are kept over a rebalance."""
         return self.settings.cooperative
-
-    @property
-    def wants_membership(self) -> bool:
-        """Whether there is a subscription."""
-        return self._wanted
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing is under way: stable, or out of the group."""
-        return self.event is None and self.state in (State.IDLE, State.STABLE, State.FATAL)
 
     @property
     def heartbeat_interval_s(self) -> float:
@@ -163,11 +138,11 @@ class Membership:
             return
         self._leaves_after_sync = True
         self.leave_by_s = math.inf
-        if not (self.owned and self._in_rebalance):
+        if not (self.owned and self.in_rebalance):
             self._begin_leaving()
 
     @property
-    def _in_rebalance(self) -> bool:
+    def in_rebalance(self) -> bool:
         """Whether the coordinator may be in a generation that this member does not know or that can't commit yet."""
         joining = self.state is State.JOINING and self._join_sent
         return joining or self.state in (State.PLANNING, State.SYNCING)
@@ -176,7 +151,7 @@ class Membership:
         if not self._leaves_after_sync:
             return
         self.leave_by_s = min(self.leave_by_s, now_s + LEAVE_TIMEOUT_S)
-        if not self._in_rebalance or now_s >= self.leave_by_s:
+        if not self.in_rebalance or now_s >= self.leave_by_s:
             self._begin_leaving()
 
     def _begin_leaving(self) -> None:
@@ -191,10 +166,13 @@ class Membership:
 
     def metadata_changed(self, view: ClusterView, now_s: float) -> None:
         """Metadata is new."""
+        self._racks = self._rack_map.learn(view, self._planned_counts)
         self.partition_counts_changed({name: len(topic.partitions) for name, topic in view.topics.items()}, now_s)
 
     def partition_counts_changed(self, counts: Mapping[str, int], now_s: float) -> None:
         """Metadata is new: the leader has the group rebalanced if topics of the group grew, appeared or went.
+
+        Also if replicas moved to other racks, and a member of the group has a rack.
 
         Other members only expect that: their next heartbeats, which tell them, come sooner. A topic that is gone may
         be about to be made anew: its partitions stay where they are for topic.metadata.propagation.max.ms.
@@ -210,6 +188,8 @@ class Membership:
             now = {topic: self._count(topic, planned) for topic, planned in self._planned_counts.items()}
             if now != self._planned_counts:
                 self._rejoin_reason = "the number of partitions of subscribed topics changed"
+            elif any(self._racks.get(key, racks) != racks for key, racks in self._planned_racks.items()):
+                self._rejoin_reason = "replicas of subscribed topics moved to other racks"
 
     def _count(self, topic: str, planned: int) -> int:
         """A topic's partitions, as the leader should take them now."""
@@ -219,23 +199,6 @@ class Membership:
             return count
         gone_s = self._counts_at_s - self._gone_since_s.setdefault(topic, self._counts_at_s)
         return planned if gone_s < self.settings.topic_patience_s else 0
-
-    def polled(self) -> None:
-        """The application polls again: a member that was thrown out for not polling may come back.
-
-        It does so when it has left and the application has dealt with its loss, which may be in this very poll.
-        """
-        self._polls_again = self.state is State.EXPELLED
-        self._come_back()
-
-    def _come_back(self) -> None:
-        if self.state is State.EXPELLED and self._polls_again and self._leave_sent and self.event is None:
-            self._prepare("polling again after max.poll.interval.ms")
-
-    def started(self, event: Event) -> None:
-        """The application's callback for an event begins: from now on the event counts, even if the group moves on."""
-        if self.event is not None and event.token == self.event.token:
-            self._started = event.token
 
     def done(self, event: Event) -> None:
         """The application's callback for an event is through and the partitions are taken or given up."""
@@ -252,23 +215,6 @@ class Membership:
             self.partition_counts_changed(self._counts, self._counts_at_s)  # since the plan was made, perhaps
         elif self.state is State.LOSING:
             self._prepare("the membership was lost")
-
-    def _apply(self, event: Event) -> None:
-        self.event = None
-        if event.kind is EventKind.ASSIGN:
-            self.owned = self.owned | event.partitions if event.incremental else event.partitions
-        else:
-            self.owned -= event.partitions
-
-    def _supersede(self) -> None:
-        """Something stronger than the pending event happened.
-
-        If its callback has begun, the client will carry it out to the end: it counts as done, and what comes next
-        (the loss of what it assigns, say) builds on it. If not, the application never hears of it.
-        """
-        if self.event is not None and self.event.token == self._started:
-            self._apply(self.event)
-        self.event = None
 
     # ---- steps
 
@@ -338,7 +284,7 @@ class Membership:
             JoinGroupRequestProtocol(
                 name=assignor.name,
                 metadata=encode_subscription(
-                    self._topics, self.owned, self.generation, settings.rack, assignor=assignor.name
+                    self._topics, *self._claims(assignor.name), settings.rack, assignor=assignor.name
                 ),
             )
             for assignor in settings.assignors
@@ -355,6 +301,11 @@ class Membership:
         )
         self._join_sent = True
         return Send(request, settings.max_poll_interval_s + JOIN_MARGIN_S)
+
+    def _claims(self, assignor: str) -> tuple[frozenset[Key], int]:
+        """What this member would like to keep, and since which generation: an eager one of a sticky group has given it
+        up, and names what it got last (KIP-54)."""
+        return self._had if assignor == "sticky" else (self.owned, self.generation)
 
     def _sync(self) -> Step:
         request = SyncGroupRequest(
@@ -411,10 +362,6 @@ class Membership:
         self.coordinator = node_id
         self._succeeded()
 
-    def forget_coordinator(self) -> None:
-        """The coordinator can't be reached or is another one."""
-        self.coordinator = None
-
     def failed(self, request: ApiMessage | None, error: KafkaException, now_s: float) -> None:
         """A request, or the look-up of the coordinator (None), got no answer."""
         if isinstance(request, LeaveGroupRequest):
@@ -427,15 +374,17 @@ class Membership:
         if not classify(error).tries_again:
             self._report(error.error)
 
-    def plan(self, counts: Mapping[str, int], now_s: float) -> None:
-        """Partition counts of all topics of the group are known: makes the assignment."""
+    def plan(self, view: ClusterView, now_s: float) -> None:
+        """The partitions of all topics of the group are known: makes the assignment."""
         if self.state is not State.PLANNING:
             return
-        self._planned_counts = {topic: counts.get(topic, 0) for topic in self.group_topics()}
+        self._planned_counts = {topic: view.partition_count(topic) or 0 for topic in self.group_topics()}
         self._counts = {**self._counts, **self._planned_counts}
+        self._racks = self._rack_map.learn(view, self._planned_counts)
+        self._planned_racks = self._racks if any(member.rack for member in self._members) else NO_RACKS
         if not self._skip_assignment:
             assignor = next(item for item in self.settings.assignors if item.name == self.protocol_name)
-            plan = assignor.assign(self._members, self._planned_counts)
+            plan = assignor.assign(self._members, self._planned_counts, self._planned_racks)
             self._assignments = {member_id: encode_assignment(keys) for member_id, keys in plan.items()}
         self._move(State.SYNCING)
 
@@ -471,7 +420,7 @@ class Membership:
         self.is_leader = response.leader == response.member_id
         self._assignments = {}
         if not self.is_leader:
-            self._planned_counts = {}
+            self._planned_counts, self._planned_racks = {}, NO_RACKS
             self._move(State.SYNCING)
         else:
             self._lead(response, now_s)
@@ -512,6 +461,7 @@ class Membership:
             self._begin_leaving()
             return
         self._target = assigned
+        self._had = assigned, self.generation
         given_up = self.owned - assigned
         if given_up and self.cooperative:
             self._move(State.REVOKING)
@@ -618,25 +568,10 @@ class Membership:
             f"({round(self.settings.session_timeout_s * 1000)} ms), so the coordinator has given the partitions away"
         )
 
-    def _report(self, error: KafkaError) -> None:
-        """Keeps an error for the application; the same one again only after a success."""
-        if error.code() != self._last_reported or error.code() == KafkaError._MAX_POLL_EXCEEDED:
-            self._last_reported = error.code()
-            self.errors.append(error)
-
     # ---- small parts
 
-    def _move(self, state: State) -> None:
-        if state is not self.state and state not in MOVES[self.state]:
-            raise StateError(f"group membership can't go from {self.state.value} to {state.value}")
-        self.state = state
-
-    def _raise_event(self, kind: EventKind, partitions: frozenset[Key], *, incremental: bool | None = None) -> None:
-        """Holds the machine until the application has dealt with it; nothing to deal with: no event."""
-        self.event = None
-        if partitions:
-            whole = self.cooperative if incremental is None else incremental
-            self.event = Event(next(self._tokens), kind, partitions, whole)
+    def _join_again(self) -> None:
+        self._prepare("polling again after max.poll.interval.ms")
 
     def _prepare(self, reason: str) -> None:
         """Before joining: an eager member gives everything up, a cooperative one what it is no longer subscribed to."""
@@ -664,12 +599,3 @@ class Membership:
         self.is_leader = False
         if not keep_member_id:
             self.member_id = ""
-
-    def _succeeded(self) -> None:
-        self._attempt = 0
-        self._retry_at_s = 0.0
-        self._last_reported = 0
-
-    def _try_again(self, now_s: float) -> None:
-        self._retry_at_s = now_s + self._backoff.delay_s(self._attempt)
-        self._attempt += 1

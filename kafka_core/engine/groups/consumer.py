@@ -16,33 +16,28 @@ on meanwhile and say nothing of partitions.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Key
+from kafka_core.engine.groups.heartbeats import FENCED, JOIN_EPOCH, LEAVE_EPOCH, HeartbeatMembership
 from kafka_core.engine.groups.membership import fenced_instance, poll_exceeded
 from kafka_core.engine.groups.states import (
     CONSUMER_MOVES,
-    LEAVE_TIMEOUT_S,
     NO_GENERATION,
     Event,
     EventKind,
-    FindCoordinator,
     GroupSettings,
-    LookUpTopics,
     Send,
     State,
     Step,
-    Wait,
 )
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import Action, Backoff, classify
-from kafka_core.errors import KafkaError, KafkaException, StateError
+from kafka_core.errors import KafkaError
 from kafka_core.protocol import ZERO_UUID, ApiMessage
 from kafka_core.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -50,8 +45,6 @@ from kafka_core.protocol.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 
-JOIN_EPOCH: Final = 0
-LEAVE_EPOCH: Final = -1
 STATIC_LEAVE_EPOCH: Final = -2
 UNCERTAIN: Final = object()
 """What the coordinator knows after a heartbeat without an answer."""
@@ -60,7 +53,6 @@ WITH_HEARTBEATS: Final = frozenset({State.JOINING, State.REVOKING, State.ASSIGNI
 """States in which the coordinator has, or is to get, this member."""
 RECONCILING: Final = frozenset({State.JOINING, State.ACKNOWLEDGING, State.STABLE})
 """States in which another assignment can be taken at once; in the others it waits for the callback."""
-FENCED: Final = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH})
 REFUSED: Final = frozenset(
     {
         KafkaError.INVALID_REQUEST,
@@ -72,71 +64,30 @@ REFUSED: Final = frozenset(
     }
 )
 """Errors that the same request would only meet again: it takes another subscription or another configuration."""
-UNSUPPORTED: Final = frozenset({KafkaError.UNSUPPORTED_VERSION, KafkaError._UNSUPPORTED_FEATURE})
-
-Id = tuple[UUID, int]
-"""A partition as the coordinator names it."""
 
 
-class ConsumerMembership:
+class ConsumerMembership(HeartbeatMembership):
     """The state machine of one member; one step at a time (see `membership.GroupMembership`).
 
     Args:
         member_id: unique; it stays the same as long as the consumer lives.
     """
 
+    MOVES = CONSUMER_MOVES
+    MEMBER = WITH_HEARTBEATS
     server_patterns = True
 
     def __init__(self, settings: GroupSettings, backoff: Backoff, member_id: str) -> None:
-        self.settings = settings
-        self.state = State.IDLE
-        self.member_id = member_id
-        self.generation = NO_GENERATION
-        self.owned: frozenset[Key] = frozenset()
-        self.coordinator: int | None = None
-        self.event: Event | None = None
-        self.errors: list[KafkaError] = []
-        self.last_heartbeat_s: float | None = None
-        self.is_leader = False
-        self.rebalances = 0
-        self.heartbeat_interval_s = settings.heartbeat_interval_s
-        self.leave_by_s = math.inf
-        self._backoff = backoff
-        self._tokens = itertools.count(1)
-        self._names: frozenset[str] = frozenset()
+        super().__init__(settings, backoff, member_id)
         self._pattern: str | None = None
-        self._wanted = False
-        self._target: frozenset[Id] = frozenset()
         self._ids: dict[Key, UUID] = {}
-        self._topics: dict[UUID, str] = {}
         self._term = 0
         self._sent: dict[str, object] = {}
-        self._in_flight: ConsumerGroupHeartbeatRequest | None = None
         self._said: dict[str, object] = {}
         self._said_pattern = False
-        self._next_heartbeat_s = -math.inf
-        self._retry_at_s = 0.0
-        self._look_up_at_s = 0.0
-        self._look_ups = 0
-        self._attempt = 0
-        self._last_reported = 0
-        self._started = 0
-        self._known = False
-        self._leave_sent = False
-        self._polls_again = False
         self._refused = False
 
     # ---- what the client asks for
-
-    @property
-    def wants_membership(self) -> bool:
-        """Whether there is a subscription."""
-        return self._wanted
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing is under way: stable, or out of the group."""
-        return self.event is None and self.state in (State.IDLE, State.STABLE, State.FATAL)
 
     def identity(self) -> ConsumerGroupMetadata:
         """The membership as commits and transactions name it. Any thread."""
@@ -183,30 +134,6 @@ class ConsumerMembership:
             topic_id: name for topic_id, name in self._topics.items() if topic_id in kept or name in view.topics
         }
 
-    def group_topics(self) -> frozenset[str]:
-        """No member leads here."""
-        return frozenset()
-
-    def plan(self, counts: Mapping[str, int], now_s: float) -> None:
-        """No member plans here."""
-
-    def polled(self) -> None:
-        """The application polls again: a member that was thrown out for not polling may come back.
-
-        It does so when it has left and the application has dealt with its loss, which may be in this very poll.
-        """
-        self._polls_again = self.state is State.EXPELLED
-        self._come_back()
-
-    def _come_back(self) -> None:
-        if self.state is State.EXPELLED and self._polls_again and self._leave_sent and self.event is None:
-            self._join()
-
-    def started(self, event: Event) -> None:
-        """The application's callback for an event begins: from now on the event counts, even if the group moves on."""
-        if self.event is not None and event.token == self.event.token:
-            self._started = event.token
-
     def done(self, event: Event) -> None:
         """The application's callback for an event is through and the partitions are taken or given up."""
         if self.event is None or event.token != self.event.token:
@@ -221,26 +148,12 @@ class ConsumerMembership:
             self._join()
 
     def _apply(self, event: Event) -> None:
-        self.event = None
-        if event.kind is EventKind.ASSIGN:
-            self.owned |= event.partitions
-        else:
-            self.owned -= event.partitions
+        super()._apply(event)
+        if event.kind is not EventKind.ASSIGN:
             self._term += 1
             self._ids = {key: topic_id for key, topic_id in self._ids.items() if key in self.owned}
 
-    def _supersede(self) -> None:
-        """Something stronger than the pending event happened: it counts only if its callback has begun."""
-        if self.event is not None and self.event.token == self._started:
-            self._apply(self.event)
-        self.event = None
-
     # ---- steps
-
-    def watch(self, now_s: float, last_poll_s: float) -> None:
-        """To be called while a request is under way: deadlines that do not wait for it."""
-        if self.state in WITH_HEARTBEATS and now_s >= last_poll_s + self.settings.max_poll_interval_s:
-            self._expel(now_s - last_poll_s)
 
     def outdated(self, request: ApiMessage) -> bool:
         """Whether nobody wants the answer of a request any more.
@@ -249,45 +162,6 @@ class ConsumerMembership:
         """
         leaves = self.state is State.LEAVING and self.event is None and not self._leave_sent
         return leaves or request is not self._in_flight
-
-    def next_step(self, now_s: float, last_poll_s: float) -> Step:
-        """The next step.
-
-        Args:
-            last_poll_s: when the application last polled (now, while it is inside poll).
-        """
-        self._come_back()
-        if self.state in (State.IDLE, State.FATAL, State.LOSING):
-            return Wait(math.inf)
-        if self.state in (State.LEAVING, State.EXPELLED):
-            waits = self._leave_sent if self.state is State.EXPELLED else self.event is not None
-            return Wait(math.inf) if waits else self._leave(now_s)
-        poll_deadline_s = last_poll_s + self.settings.max_poll_interval_s
-        if now_s >= poll_deadline_s:
-            self._expel(now_s - last_poll_s)
-            return self.next_step(now_s, last_poll_s)
-        step = self._member_step(now_s)
-        return replace(step, until_s=min(step.until_s, poll_deadline_s)) if isinstance(step, Wait) else step
-
-    def _member_step(self, now_s: float) -> Step:
-        if now_s < self._retry_at_s:
-            return Wait(self._retry_at_s)
-        if self.coordinator is None:
-            return FindCoordinator()
-        if now_s >= self._next_heartbeat_s or self._news():
-            return self._heartbeat()
-        due_s = self._next_heartbeat_s
-        if self._unnamed():
-            if now_s >= self._look_up_at_s:
-                self._look_up_at_s = now_s + self._backoff.delay_s(self._look_ups)
-                self._look_ups += 1
-                return LookUpTopics()
-            due_s = min(due_s, self._look_up_at_s)
-        return Wait(due_s)
-
-    def _news(self) -> bool:
-        """Whether the coordinator waits for an acknowledgement."""
-        return self.state is State.ACKNOWLEDGING
 
     def _heartbeat(self) -> Step:
         joining = self.generation <= JOIN_EPOCH
@@ -326,59 +200,16 @@ class ConsumerMembership:
             topics.setdefault(self._ids[key], []).append(key[1])
         return [TopicPartitions(topic_id=topic_id, partitions=found) for topic_id, found in topics.items()]
 
-    def _leave(self, now_s: float) -> Step:
-        """The last heartbeat. A static member's partitions stay its own until its session ends (KIP-848)."""
-        if self._known and not self._leave_sent and self.coordinator is not None:
-            self._leave_sent = True
-            request = ConsumerGroupHeartbeatRequest(
-                group_id=self.settings.group_id,
-                member_id=self.member_id,
-                member_epoch=LEAVE_EPOCH if self.settings.instance_id is None else STATIC_LEAVE_EPOCH,
-                instance_id=self.settings.instance_id,
-            )
-            self._in_flight = request
-            return Send(request, min(LEAVE_TIMEOUT_S, self.settings.request_timeout_s))
-        self._left()
-        return Wait(math.inf) if self.state in (State.IDLE, State.EXPELLED) else self.next_step(now_s, now_s)
-
-    def _left(self) -> None:
-        self._leave_sent, self._known = True, False
-        self._forget_term()
-        if self.state is State.LEAVING:
-            self._move(State.IDLE)
-            if self._wanted:
-                self._join()
+    def _farewell(self) -> ConsumerGroupHeartbeatRequest:
+        """A static member's partitions stay its own until its session ends (KIP-848)."""
+        return ConsumerGroupHeartbeatRequest(
+            group_id=self.settings.group_id,
+            member_id=self.member_id,
+            member_epoch=LEAVE_EPOCH if self.settings.instance_id is None else STATIC_LEAVE_EPOCH,
+            instance_id=self.settings.instance_id,
+        )
 
     # ---- reports of the driver
-
-    def coordinator_found(self, node_id: int) -> None:
-        """The answer to `FindCoordinator`."""
-        self.coordinator = node_id
-        self._retry_at_s = 0.0
-
-    def forget_coordinator(self) -> None:
-        """The coordinator can't be reached or is another one."""
-        self.coordinator = None
-
-    def failed(self, request: ApiMessage | None, error: KafkaException, now_s: float) -> None:
-        """A request, or the look-up of the coordinator (None), got no answer.
-
-        What the coordinator knows of this member is uncertain now: the next heartbeat says everything again.
-        """
-        if request is not None and request is not self._in_flight:
-            return
-        self._in_flight = None
-        if self.state in (State.LEAVING, State.EXPELLED):
-            if self._leave_sent:
-                self._left()
-            return
-        if error.code in UNSUPPORTED:
-            self._unsupported()
-            return
-        self.coordinator = None
-        self._try_again(now_s)
-        if not classify(error).tries_again:
-            self._report(error.error)
 
     def received(self, request: ApiMessage, response: ApiMessage, now_s: float) -> None:
         """The answer to a `Send`; one that nobody waits for any more is passed over."""
@@ -396,9 +227,7 @@ class ConsumerMembership:
             self._beaten(response, now_s)
 
     def _beaten(self, response: ConsumerGroupHeartbeatResponse, now_s: float) -> None:
-        self._attempt = 0
-        self._retry_at_s = 0.0
-        self._last_reported = 0
+        self._succeeded()
         self._sent = self._said
         self.last_heartbeat_s = now_s
         self.heartbeat_interval_s = response.heartbeat_interval_ms / 1000 or self.heartbeat_interval_s
@@ -422,10 +251,6 @@ class ConsumerMembership:
             self._reconcile()
 
     # ---- the assignment
-
-    def _unnamed(self) -> bool:
-        """Whether something is assigned whose topic is not known by name."""
-        return self.state in WITH_HEARTBEATS and any(topic_id not in self._topics for topic_id, _ in self._target)
 
     def _reconcile(self) -> None:
         """One step from what is owned to what is assigned: first gives up, then takes, then acknowledges."""
@@ -521,12 +346,6 @@ class ConsumerMembership:
         self._leave_sent = self._polls_again = False
         self._raise_event(EventKind.LOST, self.owned)
 
-    def _report(self, error: KafkaError) -> None:
-        """Keeps an error for the application; the same one again only after a success."""
-        if error.code() != self._last_reported or error.code() == KafkaError._MAX_POLL_EXCEEDED:
-            self._last_reported = error.code()
-            self.errors.append(error)
-
     # ---- small parts
 
     def _join(self) -> None:
@@ -536,15 +355,6 @@ class ConsumerMembership:
         self._refused = False
         self._next_heartbeat_s = -math.inf
 
-    def _move(self, state: State) -> None:
-        if state is not self.state and state not in CONSUMER_MOVES[self.state]:
-            raise StateError(f"group membership can't go from {self.state.value} to {state.value}")
-        self.state = state
-
-    def _raise_event(self, kind: EventKind, partitions: frozenset[Key]) -> None:
-        """Holds the machine until the application has dealt with it; nothing to deal with: no event."""
-        self.event = Event(next(self._tokens), kind, partitions, incremental=True) if partitions else None
-
     def _forget_term(self) -> None:
         self.generation = NO_GENERATION
         self._term += 1
@@ -553,7 +363,6 @@ class ConsumerMembership:
         self._target = frozenset()
 
     def _try_again(self, now_s: float) -> None:
+        super()._try_again(now_s)
         self._sent = {}
-        self._retry_at_s = now_s + self._backoff.delay_s(self._attempt)
-        self._attempt += 1
         self._next_heartbeat_s = -math.inf

@@ -8,6 +8,7 @@ StickyAssignor writes it.
 
 from __future__ import annotations
 
+import logging
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -26,6 +27,7 @@ ASSIGNMENT_VERSION: Final = 3
 PROTOCOL_TYPE: Final = "consumer"
 VERSION: Final = struct.Struct(">h")
 COUNT: Final = struct.Struct(">i")
+logger: Final = logging.getLogger("kafka_core.consumer")
 
 
 def grouped(keys: Iterable[Key]) -> dict[str, list[int]]:
@@ -59,7 +61,7 @@ def encode_subscription(
             for topic, found in grouped(keys if cooperative else ()).items()
         ],
         generation_id=generation,
-        rack_id=rack,
+        rack_id=rack or None,
     )
     return VERSION.pack(SUBSCRIPTION_VERSION) + encode_bytes(message, SUBSCRIPTION_VERSION)
 
@@ -75,10 +77,15 @@ def decode_subscription(data: Buffer, member_id: str, instance_id: str | None, *
     owned: Sequence[Key] = [(item.topic, number) for item in message.owned_partitions for number in item.partitions]
     generation = message.generation_id
     if assignor == "sticky" and message.user_data:
-        owned, generation = decode_sticky(message.user_data)
+        try:
+            owned, generation = decode_sticky(message.user_data)
+        except ProtocolError as error:  # as Java's leader does: the member is only no longer known to own anything
+            logger.warning("member %s: %s", member_id, error)
+            owned, generation = (), -1
     elif generation < 0 and message.user_data is not None and len(message.user_data) >= COUNT.size:
         generation = COUNT.unpack_from(message.user_data)[0] if assignor == "cooperative-sticky" else -1
-    return GroupMember(member_id, frozenset(message.topics), instance_id, tuple(owned), generation, message.rack_id)
+    rack = message.rack_id or None
+    return GroupMember(member_id, frozenset(message.topics), instance_id, tuple(owned), generation, rack)
 
 
 def split_version(data: Buffer, newest: int, what: str) -> tuple[int, memoryview]:
@@ -116,8 +123,10 @@ def decode_assignment(data: Buffer) -> frozenset[Key]:
 
 
 def encode_sticky(keys: Iterable[Key], generation: int) -> bytes:
-    """User data of the `sticky` assignor, version 1."""
-    topics = grouped(keys)
+    """User data of the `sticky` assignor, version 1: what a member has, and since which generation."""
+    topics: dict[str, list[int]] = {}
+    for topic, number in keys:
+        topics.setdefault(topic, []).append(number)
     parts = [COUNT.pack(len(topics))]
     for topic, numbers in topics.items():
         name = topic.encode()
@@ -126,18 +135,29 @@ def encode_sticky(keys: Iterable[Key], generation: int) -> bytes:
 
 
 def decode_sticky(data: Buffer) -> tuple[list[Key], int]:
-    """Owned partitions and generation (-1 in version 0); what can't be read counts as nothing owned."""
-    view, position, keys = memoryview(data), COUNT.size, []
+    """Owned partitions and generation, which is -1 in version 0: that ends without one.
+
+    Raises:
+        ProtocolError: the bytes are no user data of the sticky assignor.
+    """
+    view, keys = memoryview(data), []
     try:
-        for _ in range(COUNT.unpack_from(view)[0]):
-            size = VERSION.unpack_from(view, position)[0]
-            topic = bytes(view[position + VERSION.size : position + VERSION.size + size]).decode()
-            position += VERSION.size + size
-            count = COUNT.unpack_from(view, position)[0]
-            numbers = struct.unpack_from(f">{max(count, 0)}i", view, position + COUNT.size)
-            position += COUNT.size * (1 + len(numbers))
-            keys += [(topic, number) for number in numbers]
-        generation = COUNT.unpack_from(view, position)[0] if len(view) >= position + COUNT.size else -1
-    except (struct.error, UnicodeDecodeError, MemoryError, OverflowError):
-        return [], -1
+        topics, position = _size(COUNT, view, 0)
+        for _ in range(topics):
+            size, position = _size(VERSION, view, position)
+            topic = bytes(view[position : position + size]).decode()
+            count, position = _size(COUNT, view, position + size)
+            keys += [(topic, number) for number in struct.unpack_from(f">{count}i", view, position)]
+            position += COUNT.size * count
+        generation: int = COUNT.unpack_from(view, position)[0] if position < len(view) else -1
+    except (struct.error, ValueError) as error:
+        raise ProtocolError(f"the user data of the sticky assignor can't be read: {error}") from error
     return keys, generation
+
+
+def _size(form: struct.Struct, view: memoryview, position: int) -> tuple[int, int]:
+    """A length or count and where it ends. A negative one would lead backwards, to the same bytes again and again."""
+    size: int = form.unpack_from(view, position)[0]
+    if size < 0:
+        raise ValueError(f"a length of {size} at byte {position}")
+    return size, position + form.size

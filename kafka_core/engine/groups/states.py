@@ -73,6 +73,16 @@ CONSUMER_MOVES: Final[Mapping[State, frozenset[State]]] = {
 }
 """Allowed moves of a member with `group.protocol=consumer`."""
 
+SHARE_MOVES: Final[Mapping[State, frozenset[State]]] = {
+    State.IDLE: frozenset({State.JOINING}),
+    State.JOINING: frozenset({State.STABLE, State.LEAVING, State.EXPELLED, State.FATAL}),
+    State.STABLE: frozenset({State.JOINING, State.LEAVING, State.EXPELLED, State.FATAL}),
+    State.LEAVING: frozenset({State.IDLE}),
+    State.EXPELLED: frozenset({State.JOINING, State.LEAVING}),
+    State.FATAL: frozenset({State.LEAVING, State.JOINING}),
+}
+"""Allowed moves of a member of a share group."""
+
 BEATING: Final = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
 """States with heartbeats: stable, and those in which the application's callback may take its time.
 
@@ -123,7 +133,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class PlanAssignment:
-    """This member leads: learn how many partitions these topics have and report `plan`."""
+    """This member leads: learn which partitions these topics have and report `plan`."""
 
     topics: frozenset[str]
 

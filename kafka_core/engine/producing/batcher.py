@@ -13,7 +13,7 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.producing.lane import NEVER_S, Delivery, Lane, SealedBatch
 from kafka_core.engine.producing.pacing import Window
 from kafka_core.engine.producing.sequences import IdentityPhase, ProducerIds, sequence_plus
-from kafka_core.engine.producing.transactions import Transactions
+from kafka_core.engine.producing.transactions import Transactions, marker_delay_s
 from kafka_core.engine.retry import Action, Backoff, classify
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import ZERO_UUID
@@ -132,6 +132,10 @@ class Batcher:
     def nodes(self) -> list[int]:
         """Brokers for which batches are queued, whether or not they may be sent now."""
         return [node_id for node_id, lanes in self._queued.items() if node_id is not None and lanes]
+
+    def has_queued(self, node_id: int) -> bool:
+        """Whether batches are queued for that broker."""
+        return bool(self._queued.get(node_id))
 
     def leaderless_topics(self) -> set[str]:
         """Topics with queued batches for partitions whose leader is not known: metadata must be asked for."""
@@ -384,11 +388,16 @@ class Batcher:
         else:
             lane.put_back(delivery)
             if not at_once and now_s >= lane.retry_at_s:  # batches that failed together count as one failure
-                lane.retry_at_s = now_s + self._backoff.delay_s(lane.failures)
+                lane.retry_at_s = now_s + self._delay_s(error, lane.failures)
                 lane.failures += 1
             lane.failures = max(lane.failures, 1)
             self._waiting.add(lane)
             self._requeue_lane(lane)
+
+    def _delay_s(self, error: KafkaError, failures: int) -> float:
+        if error.code() == KafkaError.CONCURRENT_TRANSACTIONS:
+            return marker_delay_s(failures)
+        return self._backoff.delay_s(failures)
 
     def _split(self, lane: Lane, delivery: Delivery) -> None:
         """Too large for the broker: two halves in its place, which share its range of sequences."""
@@ -415,8 +424,9 @@ class Batcher:
 
     def next_deadline_s(self) -> float | None:
         """When to call `expire` and `take` again although nothing happened; may be in the past, None: never."""
-        due_s = min((lane.retry_at_s for lane in self._waiting), default=NEVER_S)
-        due_s = min(due_s, self._expire_at_s)
+        due_s = self._expire_at_s
+        for lane in self._waiting:
+            due_s = min(due_s, lane.retry_at_s)
         return None if due_s == NEVER_S else due_s
 
     def expire(self, now_s: float, cause: KafkaException | None = None) -> Reaction:
@@ -452,7 +462,8 @@ class Batcher:
 
     def _timed_out(self, lane: Lane, delivery: Delivery, cause: KafkaException | None) -> KafkaError:
         batch, tries = delivery.batch, delivery.attempts
-        text = f"{batch.topic}[{batch.partition}]: not delivered within {self.rules.message_timeout_s:g} s"
+        limit_s = self.rules.message_timeout_s
+        text = f"Message timed out: {batch.topic}[{batch.partition}]: not delivered within {limit_s:g} s"
         if delivery.last_error is not None:
             text += f" and {tries} {'try' if tries == 1 else 'tries'}; last error: {delivery.last_error.str()}"
         elif cause is not None:

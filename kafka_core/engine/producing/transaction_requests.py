@@ -56,14 +56,16 @@ def add_partitions(
     )
 
 
-def add_partitions_error(response: AddPartitionsToTxnResponse) -> KafkaError | None:
+def add_partitions_error(
+    partitions: Iterable[tuple[str, int]], response: AddPartitionsToTxnResponse
+) -> KafkaError | None:
     """The first error that is to blame; None if all partitions were added."""
-    codes = [
-        (f"{topic.name}[{item.partition_index}]", item.partition_error_code)
+    codes = {
+        f"{topic.name}[{item.partition_index}]": item.partition_error_code
         for topic in response.results_by_topic_v3_and_below
         for item in topic.results_by_partition
-    ]
-    return _first(codes)
+    }
+    return _first([f"{topic}[{partition}]" for topic, partition in partitions], codes)
 
 
 def add_offsets(transactional_id: str, identity: ProducerIdentity, group_id: str) -> AddOffsetsToTxnRequest:
@@ -94,14 +96,14 @@ def offsets(
     return request
 
 
-def offsets_error(response: TxnOffsetCommitResponse) -> KafkaError | None:
+def offsets_error(positions: Iterable[TopicPartition], response: TxnOffsetCommitResponse) -> KafkaError | None:
     """The first error; None if all offsets were taken."""
-    codes = [
-        (f"{topic.name}[{item.partition_index}]", item.error_code)
+    codes = {
+        f"{topic.name}[{item.partition_index}]": item.error_code
         for topic in response.topics
         for item in topic.partitions
-    ]
-    return _first(codes)
+    }
+    return _first([f"{item.topic}[{item.partition}]" for item in positions], codes)
 
 
 def end(transactional_id: str, identity: ProducerIdentity, *, commit: bool) -> EndTxnRequest:
@@ -123,8 +125,9 @@ def end_error(code: int, *, commit: bool, protocol: int) -> KafkaError:
     return KafkaError(code, text, txn_requires_abort=True)
 
 
-def _first(codes: list[tuple[str, int]]) -> KafkaError | None:
-    failed = [(name, code) for name, code in codes if code]
+def _first(asked: list[str], codes: dict[str, int]) -> KafkaError | None:
+    """The first error. What an answer leaves out is asked again, unless another error ends that."""
+    failed = [(name, code) for name, code in codes.items() if code]
     for name, code in sorted(failed, key=lambda item: item[1] in _SECONDARY):
         known = KafkaError.from_code(code)
         return KafkaError(
@@ -133,4 +136,7 @@ def _first(codes: list[tuple[str, int]]) -> KafkaError | None:
             retriable=known.retriable(),
             txn_requires_abort=known.txn_requires_abort(),
         )
+    for name in asked:
+        if name not in codes:
+            return KafkaError(KafkaError._BAD_MSG, f"the coordinator's answer lacks {name}", retriable=True)
     return None

@@ -21,6 +21,10 @@ from kafka_core.errors import KafkaError, KafkaException, StateError
 FEATURE: Final = "transaction.version"
 """The finalized feature that says which protocol a broker has."""
 SECOND_PROTOCOL: Final = 2
+MARKERS_FIRST_S: Final = 0.002
+MARKERS_MOST_S: Final = 0.020
+"""How long CONCURRENT_TRANSACTIONS is waited out: the markers of the transaction before are being written, which takes
+no longer than a few milliseconds."""
 Partition = tuple[str, int]
 
 NOT_CONFIGURED: Final = "The Transactional API requires transactional.id to be configured"
@@ -112,6 +116,11 @@ _OF_RECORDS: Final[Mapping[int, Verdict]] = {
     _E.REQUEST_TIMED_OUT: Verdict.ABORT_AND_BUMP,
     _E._MSG_TIMED_OUT: Verdict.ABORT_AND_BUMP,
 }
+
+
+def marker_delay_s(tries: int) -> float:
+    """How long to wait after so many tries that found the markers of the transaction before not written yet."""
+    return min(MARKERS_FIRST_S * 2.0 ** min(tries, 8), MARKERS_MOST_S)
 
 
 def verdict_on(error: KafkaError) -> Verdict:
@@ -220,6 +229,11 @@ class Transactions:
     def takes_records(self) -> bool:
         """Whether the application may produce."""
         return self.state is TransactionState.IN_TRANSACTION
+
+    @property
+    def sends_all(self) -> bool:
+        """Whether records that go out need not wait for others: no more will come."""
+        return self.state is TransactionState.BEGIN_COMMIT
 
     @property
     def sends_records(self) -> bool:

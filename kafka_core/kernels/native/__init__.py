@@ -3,7 +3,7 @@
 from kafka_core.kernels.native.accumulator import Accumulator, Batch
 from kafka_core.kernels.native.columns import ColumnSink
 from kafka_core.kernels.native.hashes import crc32c, fnv1a, murmur2
-from kafka_core.kernels.native.message import Message, store_behind
+from kafka_core.kernels.native.message import Message, OffsetStore, set_delivery_count
 from kafka_core.kernels.native.record_batch import RecordCursor, scan_batches
 from kafka_core.kernels.native.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
 
@@ -12,6 +12,7 @@ __all__ = [
     "Batch",
     "ColumnSink",
     "Message",
+    "OffsetStore",
     "RecordCursor",
     "crc32c",
     "decode_uvarint",
@@ -21,5 +22,5 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
-    "store_behind",
+    "set_delivery_count",
 ]

@@ -14,7 +14,7 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_Check
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc, realloc
 from libc.string cimport memcpy
-from kafka_core.kernels.native.message cimport Memory, Message, exact_text, new_message, parse_record
+from kafka_core.kernels.native.message cimport Memory, Message, Pinned, exact_text, new_message, parse_record
 from kafka_core.kernels.native.record_columns cimport Bytes, Headers, Numbers, Rows
 from kafka_core.kernels.native.wire cimport (
     ks_crc32c,
@@ -290,7 +290,7 @@ cdef class Batch:
             codec_id: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
             compress: called with a view of the records; needed with a codec.
         """
-        cdef const unsigned char[::1] packed
+        cdef Pinned packed
         cdef bytes out
         cdef uint8_t* target
         cdef Py_ssize_t size = self.memory.size
@@ -299,12 +299,12 @@ cdef class Batch:
         found = compress(memoryview(self.memory)[HEADER_BYTES:])
         if found is None:
             raise TypeError("compress must return a buffer, not None")
-        packed = found
-        size = HEADER_BYTES + packed.shape[0]
+        packed = Pinned(found)
+        size = HEADER_BYTES + packed.size
         out = PyBytes_FromStringAndSize(NULL, size)
         target = <uint8_t*>PyBytes_AS_STRING(out)
-        if packed.shape[0]:
-            memcpy(target + HEADER_BYTES, &packed[0], packed.shape[0])
+        if packed.size:
+            memcpy(target + HEADER_BYTES, packed.data, packed.size)
         self.finish(target, size, codec_id, producer_id, producer_epoch, base_sequence, transactional)
         return out
 

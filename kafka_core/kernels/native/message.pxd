@@ -39,10 +39,27 @@ cdef class Message:
     cdef int header_count        # 0: none
     cdef int _partition
     cdef int _leader_epoch
+    cdef int _delivery_count     # 0: unknown
     cdef int timestamp_type
 
     cdef list parse_headers(self)
     cdef bint watch(self) except -1
+    cpdef error(self)
+    cpdef topic(self)
+    cpdef key(self)
+    cpdef value(self)
+    cpdef headers(self)
+    cpdef set_key(self, key)
+    cpdef set_value(self, value)
+
+
+cdef class OffsetStore:
+    cdef dict states
+    cdef object topic            # of the last record, with its partition and their state: the next is mostly of them
+    cdef object state
+    cdef int partition
+
+    cdef bint store(self, Message record) except -1
 
 
 cdef const uint8_t* parse_record(const uint8_t* p, const uint8_t* end, Message message, int64_t base_offset,

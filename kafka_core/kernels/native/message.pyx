@@ -153,9 +153,10 @@ cdef class Message:
         self._offset = -1001
         self.timestamp_ms = -1
         self._partition = self._leader_epoch = -1
+        self._delivery_count = 0
 
     def __init__(self, topic=None, partition=None, offset=None, key=None, value=None, headers=None, error=None,
-                 timestamp=None, latency=None, leader_epoch=None):
+                 timestamp=None, latency=None, leader_epoch=None, delivery_count=None):
         self._topic = topic
         self._value = value
         self._key = key
@@ -170,12 +171,13 @@ cdef class Message:
         else:
             raise TypeError("timestamp must be a tuple of (int, int)")
         self._leader_epoch = -1 if leader_epoch is None else index(leader_epoch)
+        self._delivery_count = 0 if delivery_count is None else index(delivery_count)
 
-    def error(self):
+    cpdef error(self):
         """The KafkaError of an event or a failed delivery; None for a good record."""
         return None if self._rare is None else self._rare[0]
 
-    def topic(self):
+    cpdef topic(self):
         """Topic name, None for an event of no topic."""
         return self._topic
 
@@ -191,19 +193,19 @@ cdef class Message:
         """Leader epoch of the batch, None if unknown."""
         return None if self._leader_epoch < 0 else self._leader_epoch
 
-    def key(self):
+    cpdef key(self):
         """The key as bytes (or what `set_key` left); None for a null key."""
         if self._key is None and self.key_size >= 0 and self.owner is not None:
             self._key = PyBytes_FromStringAndSize(<const char*>self.key_data, self.key_size)
         return self._key
 
-    def value(self):
+    cpdef value(self):
         """The value as bytes (or what `set_value` left); None for a tombstone."""
         if self._value is None and self.value_size >= 0 and self.owner is not None:
             self._value = PyBytes_FromStringAndSize(<const char*>self.value_data, self.value_size)
         return self._value
 
-    def headers(self):
+    cpdef headers(self):
         """List of (name, bytes or None), None if the record has none."""
         if self._rare is not None and self._rare[1] is not None:
             return self._rare[1]
@@ -244,8 +246,8 @@ cdef class Message:
         return self.value()
 
     def delivery_count(self):
-        """How often a share group was given the record; None, for there are no share groups here."""
-        return None
+        """How often the record was given to members of a share group, this time included; None elsewhere."""
+        return None if self._delivery_count <= 0 else self._delivery_count
 
     cdef bint watch(self) except -1:
         """An object of the application may refer back to this message: cycles must be found from now on."""
@@ -253,13 +255,13 @@ cdef class Message:
             PyObject_GC_Track(<PyObject*>self)
         return True
 
-    def set_key(self, key):
+    cpdef set_key(self, key):
         """Puts another object in place of the key (deserializers do)."""
         self.watch()
         self._key = key
         self.key_size = -1
 
-    def set_value(self, value):
+    cpdef set_value(self, value):
         """Puts another object in place of the value (deserializers do)."""
         self.watch()
         self._value = value
@@ -291,7 +293,7 @@ cdef class Message:
 
     def _state(self):
         return (self._topic, self.partition(), self.offset(), self.key(), self.value(), self.headers(), self.error(),
-                self.timestamp(), self.latency(), self.leader_epoch())
+                self.timestamp(), self.latency(), self.leader_epoch(), self.delivery_count())
 
     def __reduce__(self):
         return (rebuild, self._state())
@@ -309,17 +311,41 @@ cdef class Message:
         return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
-def store_behind(dict states not None, Message record not None):
+def set_delivery_count(Message message not None, int count):
+    """Notes how often the record was given to members of a share group."""
+    message._delivery_count = count
+
+
+cdef class OffsetStore:
     """Stores the offset behind a record for the next commit; False if it has none, or no state for its partition."""
-    if record._offset < 0 or record._partition < 0 or record.error() is not None:
-        return False
-    state = states.get(("" if record._topic is None else record._topic, record._partition))
-    if state is None:
-        return False
-    state.stored = record._offset + 1
-    state.stored_epoch = max(record._leader_epoch, -1)
-    state.stored_metadata = None
-    return True
+
+    def __init__(self, dict states not None):
+        self.states = states
+        self.forget()
+
+    def __call__(self, Message record not None):
+        return self.store(record)
+
+    def forget(self):
+        """States were taken away: the one that is remembered is not told any more."""
+        self.topic = self.state = None
+        self.partition = -1
+
+    cdef bint store(self, Message record) except -1:
+        if record._offset < 0 or record._partition < 0 or record._rare is not None and record._rare[0] is not None:
+            return False
+        if self.state is None or record._topic is not self.topic or record._partition != self.partition:
+            if self.states is None:
+                return False
+            state = self.states.get(("" if record._topic is None else record._topic, record._partition))
+            if state is None:
+                return False
+            self.topic, self.partition, self.state = record._topic, record._partition, state
+        state = self.state
+        state.stored = record._offset + 1
+        state.stored_epoch = record._leader_epoch if record._leader_epoch > -1 else -1
+        state.stored_metadata = None
+        return True
 
 
 cdef list _pairs(headers):

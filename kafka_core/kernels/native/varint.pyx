@@ -5,6 +5,7 @@
 Must not know of records. Spec: kafka.apache.org/protocol (VARINT, VARLONG, UNSIGNED_VARINT), KIP-482.
 """
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from kafka_core.kernels.native.wire cimport (
@@ -31,35 +32,41 @@ def encode_varint(int64_t value):
     return PyBytes_FromStringAndSize(<char*>out, end - out)
 
 
-def decode_uvarint(const unsigned char[::1] data not None, Py_ssize_t position=0):
+def decode_uvarint(data not None, Py_ssize_t position=0):
     """(number, position behind it).
 
     Raises:
         ProtocolError: the data ends inside it, or it is longer than 64 bits.
     """
     cdef uint64_t value
-    cdef Py_ssize_t size = data.shape[0]
-    cdef const uint8_t* start = &data[0] if size else NULL
+    cdef Py_buffer view
+    cdef const uint8_t* start
     cdef const uint8_t* end = NULL
-    if 0 <= position < size:
-        end = ks_get_uvarint(start + position, start + size, 10, &value)
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    start = <const uint8_t*>view.buf
+    if 0 <= position < view.len:
+        end = ks_get_uvarint(start + position, start + view.len, 10, &value)
+    PyBuffer_Release(&view)
     if end == NULL:
-        raise ProtocolError(f"no varint at byte {position} of {size}")
+        raise ProtocolError(f"no varint at byte {position} of {view.len}")
     return value, end - start
 
 
-def decode_varint(const unsigned char[::1] data not None, Py_ssize_t position=0):
+def decode_varint(data not None, Py_ssize_t position=0):
     """(signed number, position behind it), zigzag.
 
     Raises:
         ProtocolError: the data ends inside it, or it is longer than 64 bits.
     """
     cdef int64_t value
-    cdef Py_ssize_t size = data.shape[0]
-    cdef const uint8_t* start = &data[0] if size else NULL
+    cdef Py_buffer view
+    cdef const uint8_t* start
     cdef const uint8_t* end = NULL
-    if 0 <= position < size:
-        end = ks_get_varint64(start + position, start + size, &value)
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    start = <const uint8_t*>view.buf
+    if 0 <= position < view.len:
+        end = ks_get_varint64(start + position, start + view.len, &value)
+    PyBuffer_Release(&view)
     if end == NULL:
-        raise ProtocolError(f"no varint at byte {position} of {size}")
+        raise ProtocolError(f"no varint at byte {position} of {view.len}")
     return value, end - start

@@ -50,13 +50,13 @@ static inline const uint8_t *ks_get_uvarint(const uint8_t *p, const uint8_t *end
     return NULL;
 }
 static inline const uint8_t *ks_get_varint64(const uint8_t *p, const uint8_t *end, int64_t *out) {
-    uint64_t v;
+    uint64_t v = 0;
     p = ks_get_uvarint(p, end, 10, &v);
     if (p != NULL) *out = ks_unzigzag(v);
     return p;
 }
 static inline const uint8_t *ks_get_varint32(const uint8_t *p, const uint8_t *end, int64_t *out) {
-    uint64_t v;
+    uint64_t v = 0;
     p = ks_get_uvarint(p, end, 5, &v);
     if (p == NULL || v > UINT32_MAX) return NULL;
     *out = ks_unzigzag(v);

@@ -8,7 +8,7 @@ from kafka_core.kernels.pure.accumulator import Accumulator
 from kafka_core.kernels.pure.batch import Batch
 from kafka_core.kernels.pure.columns import ColumnSink
 from kafka_core.kernels.pure.hashes import crc32c, fnv1a, murmur2
-from kafka_core.kernels.pure.message import Message, store_behind
+from kafka_core.kernels.pure.message import Message, OffsetStore, set_delivery_count
 from kafka_core.kernels.pure.record_batch import RecordCursor, scan_batches
 from kafka_core.kernels.pure.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
 
@@ -17,6 +17,7 @@ __all__ = [
     "Batch",
     "ColumnSink",
     "Message",
+    "OffsetStore",
     "RecordCursor",
     "crc32c",
     "decode_uvarint",
@@ -26,5 +27,5 @@ __all__ = [
     "fnv1a",
     "murmur2",
     "scan_batches",
-    "store_behind",
+    "set_delivery_count",
 ]

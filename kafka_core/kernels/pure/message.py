@@ -38,9 +38,11 @@ class Message:
         timestamp: (type, milliseconds since the epoch); without one it is (TIMESTAMP_NOT_AVAILABLE, 0).
         latency: seconds from produce() to the acknowledgement.
         leader_epoch: of the batch; None or negative: unknown.
+        delivery_count: how often a share group's members were given the record; None: unknown.
     """
 
     __slots__ = (
+        "_delivery_count",
         "_error",
         "_headers",
         "_key",
@@ -65,6 +67,7 @@ class Message:
         timestamp: tuple[int, int] | None = None,
         latency: float | None = None,
         leader_epoch: int | None = None,
+        delivery_count: int | None = None,
     ) -> None:
         self._topic = topic
         self._partition = _UNKNOWN if partition is None else index(partition)
@@ -76,6 +79,7 @@ class Message:
         self._timestamp = (TIMESTAMP_NOT_AVAILABLE, 0) if timestamp is None else _timestamp(timestamp)
         self._latency = None if latency is None else _seconds(latency)
         self._leader_epoch = _UNKNOWN if leader_epoch is None else index(leader_epoch)
+        self._delivery_count = 0 if delivery_count is None else index(delivery_count)
 
     def error(self) -> KafkaError | None:
         """The KafkaError of an event or a failed delivery; None for a good record."""
@@ -126,8 +130,8 @@ class Message:
         return self.value()
 
     def delivery_count(self) -> int | None:
-        """How often a share group was given the record; None, for there are no share groups here."""
-        return None
+        """How often the record was given to members of a share group, this time included; None elsewhere."""
+        return None if self._delivery_count <= 0 else self._delivery_count
 
     def set_key(self, key: Any) -> None:
         """Puts another object in place of the key (deserializers do)."""
@@ -167,6 +171,7 @@ class Message:
             self._timestamp,
             self._latency,
             self.leader_epoch(),
+            self.delivery_count(),
         )
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -182,25 +187,37 @@ class Message:
         return f"Message({self._topic}[{self.partition()}] at {self.offset()}, {_measure(self)})"
 
 
-def store_behind(states: dict[tuple[Text, int], Any], record: Message) -> bool:
+def set_delivery_count(message: Message, count: int) -> None:
+    """Notes how often the record was given to members of a share group."""
+    message._delivery_count = count
+
+
+class OffsetStore:
     """Stores the offset behind a record for the next commit.
 
     Args:
         states: topic and partition → what is told `stored`, `stored_epoch` (-1: unknown) and `stored_metadata` (None).
-        record: a record.
-
-    Returns:
-        False, and nothing is stored, if it is an event, has no offset, or there is no state for its partition.
     """
-    if record._offset < 0 or record._partition < 0 or record._error is not None:
-        return False
-    state = states.get((record._topic or "", record._partition))
-    if state is None:
-        return False
-    state.stored = record._offset + 1
-    state.stored_epoch = max(record._leader_epoch, -1)
-    state.stored_metadata = None
-    return True
+
+    __slots__ = ("_states",)
+
+    def __init__(self, states: dict[tuple[Text, int], Any]) -> None:
+        self._states = states
+
+    def forget(self) -> None:
+        """States were taken away: none that is remembered is told any more (the compiled twin remembers the last)."""
+
+    def __call__(self, record: Message) -> bool:
+        """False, and nothing is stored, if it is an event, has no offset, or there is no state for its partition."""
+        if record._offset < 0 or record._partition < 0 or record._error is not None:
+            return False
+        state = self._states.get((record._topic or "", record._partition))
+        if state is None:
+            return False
+        state.stored = record._offset + 1
+        state.stored_epoch = max(record._leader_epoch, -1)
+        state.stored_metadata = None
+        return True
 
 
 def exact_text(topic: Text) -> Text:

@@ -1,6 +1,6 @@
 """SASL mechanisms, the client's side, without I/O: `create` makes the one a configuration asks for.
 
-Knows nothing of requests (wire/handshake.py) or of where tokens come from (aio/net/tokens.py).
+Knows nothing of requests (wire/handshake.py) or of where tokens (aio/net/tokens.py) and tickets (`kerberos`) come from.
 Spec: RFC 4422 and one RFC per mechanism.
 """
 
@@ -10,22 +10,35 @@ import random
 
 from kafka_core.config import Config
 from kafka_core.errors import ConfigError
+from kafka_core.wire.sasl.gssapi import GssapiMechanism, SecurityContext
 from kafka_core.wire.sasl.mechanism import Mechanism, failed
 from kafka_core.wire.sasl.oauthbearer import OAuthBearerMechanism, Token, token_from_callback, unsecured_token
 from kafka_core.wire.sasl.plain import PlainMechanism
 from kafka_core.wire.sasl.scram import HASHES, ScramMechanism
 
-__all__ = ["Mechanism", "Token", "create", "failed", "token_from_callback", "unsecured_token"]
+__all__ = [
+    "Mechanism",
+    "Proof",
+    "SecurityContext",
+    "Token",
+    "create",
+    "failed",
+    "token_from_callback",
+    "unsecured_token",
+]
+
+Proof = Token | SecurityContext
+"""What was fetched before a connection was made: a token (OAUTHBEARER), a context with its ticket (GSSAPI)."""
 
 NONCE_BITS = 192
 
 
-def create(config: Config, token: Token | None, rng: random.Random) -> Mechanism:
+def create(config: Config, proof: Proof | None, rng: random.Random) -> Mechanism:
     """The mechanism that `sasl.mechanism` names, ready to start.
 
     Args:
         config: user, password and mechanism.
-        token: for OAUTHBEARER; else None.
+        proof: for OAUTHBEARER and GSSAPI; else None.
         rng: for SCRAM's nonce: a `random.SystemRandom` outside tests.
 
     Raises:
@@ -34,11 +47,13 @@ def create(config: Config, token: Token | None, rng: random.Random) -> Mechanism
     """
     name = config.text("sasl.mechanism")
     if name == "OAUTHBEARER":
-        if token is None:
+        if not isinstance(proof, Token):
             raise ConfigError("sasl.mechanism=OAUTHBEARER needs a token: set oauth_cb", property="oauth_cb")
-        return OAuthBearerMechanism(token)
+        return OAuthBearerMechanism(proof)
+    if name == "GSSAPI" and isinstance(proof, SecurityContext):
+        return GssapiMechanism(proof)
     if name not in ("PLAIN", *HASHES):
-        raise ConfigError(f"sasl.mechanism={name} is not supported", property="sasl.mechanism")
+        raise ConfigError(f"sasl.mechanism={name} can't be used here", property="sasl.mechanism")
     user, password = config.text("sasl.username"), config.text("sasl.password")
     if name == "PLAIN":
         return PlainMechanism(user, password)

@@ -10,8 +10,6 @@ from typing import Protocol
 
 from kafka_core.errors import AuthError, ConfigError
 
-__all__ = ["Mechanism", "failed", "prepared"]
-
 
 class Mechanism(Protocol):
     """One authentication; not to be used twice.

@@ -17,8 +17,6 @@ from typing import Final
 from kafka_core.errors import AuthError, ConfigError
 from kafka_core.wire.sasl.mechanism import failed
 
-__all__ = ["OAuthBearerMechanism", "Token", "token_from_callback", "unsecured_token"]
-
 SEPARATOR: Final = b"\x01"
 EXTENSION_NAME: Final = re.compile(r"[A-Za-z]+")
 EXTENSION_VALUE: Final = re.compile(r"[\x20-\x7E\t\r\n]+")
@@ -65,10 +63,10 @@ class OAuthBearerMechanism:
         self._token = token
         self._refusal: str | None = None
         if not TOKEN.fullmatch(token.value):
-            raise failed(self.name, self.user, "the token from oauth_cb is empty or has forbidden characters")
+            raise failed(self.name, self.user, "the token is empty or has forbidden characters")
         for name, value in token.extensions.items():
-            if not EXTENSION_NAME.fullmatch(name) or name == "auth" or not EXTENSION_VALUE.fullmatch(value):
-                raise failed(self.name, self.user, f"the extension {name!r} from oauth_cb is malformed")
+            if not is_extension(name, value):
+                raise failed(self.name, self.user, f"the extension {name!r} is malformed")
 
     def start(self) -> bytes:
         """The initial client response: no authorization id, the token, the extensions."""
@@ -90,6 +88,11 @@ class OAuthBearerMechanism:
             return None
         self._refusal = f"the broker refuses the token: {describe_refusal(challenge)}"
         return SEPARATOR
+
+
+def is_extension(name: str, value: str) -> bool:
+    """Whether RFC 7628 §3.1 allows such an extension."""
+    return bool(EXTENSION_NAME.fullmatch(name)) and name != "auth" and bool(EXTENSION_VALUE.fullmatch(value))
 
 
 def describe_refusal(challenge: bytes) -> str:

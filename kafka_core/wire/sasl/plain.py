@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from kafka_core.wire.sasl.mechanism import failed, prepared
 
-__all__ = ["PlainMechanism"]
-
 
 class PlainMechanism:
     """One authentication with PLAIN.

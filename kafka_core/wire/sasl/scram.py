@@ -17,8 +17,6 @@ from kafka_core.errors import AuthError
 from kafka_core.limits import MAX_SCRAM_ITERATIONS, MIN_SCRAM_ITERATIONS
 from kafka_core.wire.sasl.mechanism import failed, prepared
 
-__all__ = ["ScramMechanism"]
-
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 GS2_HEADER: Final = "n,,"
 ATTRIBUTE: Final = re.compile(r"([A-Za-z])=([^,]*)")

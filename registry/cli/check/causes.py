@@ -21,8 +21,6 @@ from registry.compat.difference import Difference
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import Resolver
 
-__all__ = ["FindingCauses", "Group", "Traced", "Tracer", "gathered", "grouped", "trace_proto"]
-
 ItemT = TypeVar("ItemT")
 SAME_TYPE = re.compile(r"is an? \w+ (\S+), and is written as an? \w+ \1, ?")
 

@@ -29,8 +29,6 @@ from registry.models import Schema
 from registry.schemas.formats import format_of
 from registry.schemas.references import Resolver, resolve_all
 
-__all__ = ["Checker", "Levels", "invalid", "validate"]
-
 NUMBERED = re.compile(r"registered schema (\d+)")
 PLACE = re.compile(r"(?<![\w.])(?:line )?(\d+)(?::|, column |,? col(?:umn)? )(\d+)")
 OTHER_FILE = re.compile(r"(\S+\.proto): ")

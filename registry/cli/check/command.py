@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-__all__ = ["FORMATS", "check", "output_options", "write_report"]
-
 FORMATS = ("text", "json", "junit", "sarif", "github")
 EXAMPLES = """
 # what this branch changes, against the main branch

@@ -12,13 +12,12 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 from registry.cli.findings import Unusable
-from registry.cli.outline.avro import COMPLEX, NAMED, PRIMITIVES, full_name
+from registry.cli.outline.avro import COMPLEX, full_name
 from registry.cli.outline.positions import pointer_parts
 from registry.cli.source.linking import parse_json
 from registry.models import Schema, SchemaReference
+from registry.schemas.avro.types import NAMED_TYPES, PRIMITIVES
 from registry.schemas.references import Resolver
-
-__all__ = ["Definition", "Key", "Types", "Use", "pointer_of"]
 
 MAX_HOPS = 100  # of references that lead to references
 Key = tuple[str, ...]
@@ -307,7 +306,7 @@ def _avro_nodes(value: Any, space: str = "") -> Iterator[tuple[Any, tuple[str, .
             inner = [(item, (*steps, str(at)), space, where) for at, item in enumerate(node)]
         elif isinstance(node, dict):
             kind = node.get("type")
-            if isinstance(kind, str) and kind in NAMED:
+            if isinstance(kind, str) and kind in NAMED_TYPES:
                 name = full_name(node, space) or ""
                 fields = node.get("fields")
                 for at, item in enumerate(fields if isinstance(fields, list) else ()):
@@ -359,4 +358,4 @@ def _anchors_in(node: Any) -> Iterator[str]:
 def _named(node: dict[str, Any]) -> bool:
     """Whether a node defines a named type of Avro."""
     kind = node.get("type")
-    return isinstance(kind, str) and kind in NAMED
+    return isinstance(kind, str) and kind in NAMED_TYPES

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from registry.client.blocking import SchemaRegistryClient
     from registry.compat.difference import Difference
 
-__all__ = ["diff"]
-
 CONTEXT = 3
 MAX_USERS = 10  # that are named
 EXAMPLES = """

@@ -18,8 +18,6 @@ from registry.compat.verdict import check
 from registry.errors import InvalidSchemaError
 from registry.models import Schema
 
-__all__ = ["Comparison", "Row", "compare", "layout"]
-
 NUMBERED = "registered schema 1"
 
 

@@ -24,8 +24,6 @@ from registry.errors import InvalidSchemaError, ResponseError
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import Resolver
 
-__all__ = ["Side", "both", "side"]
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -47,7 +45,7 @@ class Side:
 
 
 def both(left: Side, right: Side) -> Resolver:
-    """What references of either side stand for; those that no files made are the registry's."""
+    """Resolves the references of either side: from files, else from the registry."""
     first, second = (right, left) if left.remote else (left, right)
     return lambda reference: (first if first.owns(reference) else second).resolve(reference)
 
@@ -101,7 +99,7 @@ def _alone(label: str, schema: Schema) -> Side:
     """A schema without references."""
 
     def resolve(reference: SchemaReference) -> Schema:
-        raise InvalidSchemaError.local(f"{label} refers to nothing, and {reference.name} is asked for")
+        raise InvalidSchemaError.local(f"{label} has no references, but {reference.name} was looked up")
 
     return Side(label, schema, lambda reference: False, resolve)
 

@@ -10,15 +10,13 @@ from typing import Any
 
 from registry.cli.lint.rules import Complaint, field_case_text, pascal, right_case, upper
 from registry.cli.outline.avro import full_name
-
-__all__ = ["complaints"]
+from registry.schemas.avro.types import NAMED_TYPES, RECORDS
 
 Steps = tuple[str, ...]
-NAMED = ("record", "error", "enum", "fixed")
 
 
 def complaints(document: Any, field_case: str) -> Iterator[Complaint]:
-    """What is to be said about a schema, in its order."""
+    """The complaints about a schema, in the order of its text."""
     stack: list[tuple[Any, Steps]] = [(document, ())]
     while stack:
         node, steps = stack.pop()
@@ -26,9 +24,9 @@ def complaints(document: Any, field_case: str) -> Iterator[Complaint]:
             stack += ((item, (*steps, str(at))) for at, item in reversed(list(enumerate(node))))
         elif isinstance(node, dict):
             kind = node.get("type")
-            if kind in NAMED:
+            if kind in NAMED_TYPES:
                 yield from _named(node, kind, steps)
-            if kind in ("record", "error"):
+            if kind in RECORDS:
                 for at, item in enumerate(node.get("fields", [])):
                     yield from _field(item, (*steps, "fields", str(at)), field_case)
                     stack.append((item.get("type"), (*steps, "fields", str(at), "type")))

@@ -13,8 +13,6 @@ from registry.cli.check.command import output_options, write_report
 from registry.cli.findings import Report, Unusable
 from registry.cli.shell.commands import PATH, ExampleCommand, config_option, settings_of
 
-__all__ = ["lint"]
-
 EXAMPLES = """
 kserdes schema lint schemas
 # fields must have a doc, names may be in any form

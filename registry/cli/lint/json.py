@@ -10,15 +10,13 @@ from typing import Any
 
 from registry.cli.lint.rules import Complaint, field_case_text, right_case
 
-__all__ = ["complaints"]
-
 Steps = tuple[str, ...]
 DATA = ("enum", "const", "default", "examples", "required")
 TABLES = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 
 
 def complaints(document: Any, field_case: str) -> Iterator[Complaint]:
-    """What is to be said about a schema, in its order."""
+    """The complaints about a schema, in the order of its text."""
     if isinstance(document, dict):
         yield from _top(document)
     stack: list[tuple[Any, Steps]] = [(document, ())]

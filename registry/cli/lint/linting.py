@@ -17,8 +17,6 @@ from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import resolve_all
 
-__all__ = ["Linter"]
-
 
 class Linter:
     """Lints files of one root.

@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from registry.cli.lint.rules import Complaint, pascal, snake, upper, words
 from registry.cli.outline.protobuf import Item, outline
 
-__all__ = ["complaints"]
-
 TYPES = ("message", "enum", "service")
 
 
 def complaints(text: str) -> Iterator[Complaint]:
-    """What is to be said about a file, in its order."""
+    """The complaints about a file, in the order of its text."""
     items = outline(text)
     kinds = {item.kind for item in items}
     if not kinds & {"syntax", "edition"}:

@@ -16,14 +16,12 @@ from registry.models import Schema
 from registry.schemas.formats import Referenced
 from registry.schemas.protobuf.parser import compile as compile_protobuf
 
-__all__ = ["complaints"]
-
 PLACE = re.compile(r"line (\d+), column (\d+): ")
 MISSING = re.compile(f'import "(?:{"|".join(BUILT_IN_IMPORTS)})[^"]*": no reference has this name')
 
 
 def complaints(schema: Schema, referenced: Referenced) -> Iterator[Complaint]:
-    """The first thing protoc minds, if there is one. Google's common imports may be missing, as in the registry."""
+    """protoc's first complaint, if there is one. Google's common imports may be missing, as in the registry."""
     try:
         compile_protobuf(schema, referenced, lenient=False)
     except InvalidSchemaError as error:

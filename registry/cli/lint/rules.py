@@ -13,19 +13,6 @@ from kserdes_config.table import did_you_mean
 from registry.cli.findings import Unusable
 from registry.cli.shell.settings import LintSettings
 
-__all__ = [
-    "RULES",
-    "Complaint",
-    "Rule",
-    "camel",
-    "enabled",
-    "field_case_text",
-    "pascal",
-    "right_case",
-    "snake",
-    "upper",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:

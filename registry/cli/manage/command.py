@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from registry.client.blocking import SchemaRegistryClient
     from registry.models import Schema
 
-__all__ = ["delete", "get", "list_subjects", "register"]
-
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 REGISTER_EXAMPLES = """
 # a file under the subject of its name, with all it refers to

@@ -19,8 +19,6 @@ from registry.errors import IncompatibleSchemaError, InvalidSchemaError, Respons
 from registry.models import RegisteredSchema, Schema, SchemaReference
 from registry.schemas.references import Resolver
 
-__all__ = ["Refused", "Registered", "Registrar", "planned", "register_files"]
-
 
 class Registrar(Protocol):
     """What is asked of a registry client."""

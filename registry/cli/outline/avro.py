@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["AvroNames", "avro_names"]
+from registry.schemas.avro.types import NAMED_TYPES, PRIMITIVES
 
-PRIMITIVES = frozenset(("null", "boolean", "int", "long", "float", "double", "bytes", "string"))
-NAMED = frozenset(("record", "error", "enum", "fixed"))
-COMPLEX = NAMED | {"array", "map"}
+COMPLEX = (*NAMED_TYPES, "array", "map")
 
 
 @dataclass(slots=True)
@@ -50,7 +48,7 @@ def full_name(node: dict[str, Any], enclosing: str) -> str | None:
 def avro_names(document: Any) -> AvroNames:
     """The names of a parsed schema document."""
     found = AvroNames()
-    if isinstance(document, dict) and document.get("type") in ("record", "error", "enum", "fixed"):
+    if isinstance(document, dict) and document.get("type") in NAMED_TYPES:
         found.top = full_name(document, "")
     stack: list[tuple[Any, str]] = [(document, "")]
     while stack:
@@ -62,7 +60,7 @@ def avro_names(document: Any) -> AvroNames:
             stack += ((item, space) for item in reversed(node))
         elif isinstance(node, dict):
             kind = node.get("type")
-            if isinstance(kind, str) and kind in NAMED:
+            if isinstance(kind, str) and kind in NAMED_TYPES:
                 name = full_name(node, space)
                 if name is not None:
                     found.defined.add(name)

@@ -13,8 +13,6 @@ from typing import Any
 from registry.cli.outline.positions import Lines, locate, pointer_parts
 from registry.cli.outline.protobuf import outline
 
-__all__ = ["carried", "find_name", "json_place", "proto_place"]
-
 QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 
 

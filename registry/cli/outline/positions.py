@@ -11,8 +11,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-__all__ = ["Lines", "Positions", "locate", "pointer_parts"]
-
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|[{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
 
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Item", "outline"]
-
 TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'"""
     r"""|[A-Za-z_.][\w.]*|-?\d\w*|[{}\[\]()<>;=,]""",

@@ -11,8 +11,6 @@ from registry.cli.findings import FileResult, Finding, Report, Severity
 from registry.cli.report.sarif import located
 from registry.cli.report.text import summary
 
-__all__ = ["render"]
-
 MAX_USERS = 10  # that an annotation names
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from registry.cli.findings import FileResult, Finding, Report
 
-__all__ = ["render"]
-
 
 def render(report: Report) -> str:
     """The whole report as a JSON text."""

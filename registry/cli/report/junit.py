@@ -11,8 +11,6 @@ import xml.etree.ElementTree as tree
 
 from registry.cli.findings import FileResult, Finding, Report, Status
 
-__all__ = ["render"]
-
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ELEMENTS = {
     Status.INCOMPATIBLE: "failure",

@@ -14,8 +14,6 @@ from urllib.parse import quote
 
 from registry.cli.findings import FileResult, Finding, Report
 
-__all__ = ["located", "render"]
-
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 

@@ -14,8 +14,6 @@ from registry.cli.findings import FileResult, Finding, Report, Severity, Status
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["show", "summary"]
-
 STYLES = {
     Status.OK: "green",
     Status.NEW: "cyan",

@@ -23,23 +23,6 @@ if TYPE_CHECKING:
 
     from registry.client.blocking import SchemaRegistryClient
 
-__all__ = [
-    "LOGIN",
-    "PATH",
-    "UNUSABLE",
-    "ExampleCommand",
-    "Failure",
-    "LazyGroup",
-    "Refusal",
-    "UpperChoice",
-    "client",
-    "config_option",
-    "console",
-    "registry_options",
-    "settings_of",
-    "tracked",
-]
-
 UNUSABLE = 2
 LOGIN = "; is SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO=user:password right (or SCHEMA_REGISTRY_BEARER_AUTH_TOKEN)?"
 PATH = click.Path(readable=False)

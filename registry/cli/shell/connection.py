@@ -16,8 +16,6 @@ from registry.cli.shell.settings import Settings
 if TYPE_CHECKING:
     from registry.client.blocking import SchemaRegistryClient
 
-__all__ = ["NO_REGISTRY", "PREFIX", "connect", "properties"]
-
 PREFIX = "SCHEMA_REGISTRY_"
 NO_REGISTRY = "NO_REGISTRY"
 NUMBERS = frozenset(

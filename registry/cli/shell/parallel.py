@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from registry.waiting import result_of
 
-__all__ = ["each"]
-
 THREADS = 8
 T = TypeVar("T")
 R = TypeVar("R")

@@ -15,8 +15,6 @@ from typing import Any
 from kserdes_config.table import did_you_mean
 from registry.cli.findings import Unusable
 
-__all__ = ["POLICIES", "SCHEMA_TYPES", "LintSettings", "Settings", "load"]
-
 SCHEMA_TYPES = ("AVRO", "JSON", "PROTOBUF")
 POLICIES = ("STRICT", "LENIENT")
 LEVELS = ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE")

@@ -21,8 +21,6 @@ from registry.cli.source.versions import Numbered, history_key, numbered, series
 from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 
-__all__ = ["Baseline", "GitBaseline", "History", "Old", "TreeBaseline"]
-
 
 @dataclass(frozen=True, slots=True)
 class Old:

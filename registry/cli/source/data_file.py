@@ -12,8 +12,6 @@ import fastavro
 from registry.cli.findings import Unusable
 from registry.models import Schema
 
-__all__ = ["SUFFIX", "written_schema"]
-
 SUFFIX = ".avro"
 
 

@@ -18,8 +18,6 @@ from typing import Protocol
 from registry.cli.findings import Unusable
 from registry.limits import MAX_FILE_BYTES
 
-__all__ = ["SUFFIXES", "FolderTree", "Tree", "decode", "matches", "shown", "write_whole"]
-
 SUFFIXES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 NO_SCHEMAS = ("package.json", "package-lock.json", "tsconfig.json", "tsconfig.*.json")

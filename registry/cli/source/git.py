@@ -18,8 +18,6 @@ from registry.cli.findings import Unusable
 from registry.cli.source.files import decode, is_schema_path, matches, too_large
 from registry.limits import MAX_FILE_BYTES
 
-__all__ = ["GitTree", "Repository"]
-
 SHALLOW = "this is a shallow clone: git fetch --unshallow, or in CI fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)"
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")

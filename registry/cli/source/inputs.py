@@ -16,8 +16,6 @@ from registry.cli.shell.settings import Settings
 from registry.cli.source.files import SUFFIXES, FolderTree, matches, shown
 from registry.cli.source.linking import Collection
 
-__all__ = ["HERE", "Inputs", "Root", "find_inputs", "type_by"]
-
 HERE = "."
 """Label of the side that is checked; no git revision is called so."""
 

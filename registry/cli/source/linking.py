@@ -23,8 +23,6 @@ from registry.cli.source.versions import numbered
 from registry.models import Schema, SchemaReference
 from registry.schemas import documents
 
-__all__ = ["Collection", "Document", "blank_comments", "parse_json", "proto_imports"]
-
 PROTO_NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|("[^"\\\n]*(?:\\.[^"\\\n]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\')', re.DOTALL
 )

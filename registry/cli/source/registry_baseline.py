@@ -22,8 +22,6 @@ from registry.errors import (
 )
 from registry.models import RegisteredSchema, Schema, SchemaReference, ServerConfig
 
-__all__ = ["SILENT", "RegistryBaseline", "VersionSource", "no_answer"]
-
 SILENT = (TransportError, UnexpectedAnswerError)
 """Errors after which nothing is known of any subject."""
 

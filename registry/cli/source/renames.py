@@ -15,8 +15,6 @@ from registry.cli.findings import Unusable
 from registry.cli.source.linking import Collection, Document
 from registry.cli.source.subjects import own_name
 
-__all__ = ["SIMILAR", "renamed"]
-
 SIMILAR = 0.6
 SIMILAR_OF_OTHER_NAME = 0.8  # schemas of one style have many words in common
 WORD = re.compile(r"[A-Za-z_][\w.-]*")

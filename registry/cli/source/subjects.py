@@ -17,8 +17,6 @@ from registry.cli.source.files import matches
 from registry.cli.source.linking import Document, blank_comments
 from registry.cli.source.versions import numbered, split
 
-__all__ = ["Namer", "own_name"]
-
 KNOWN = ("stem", "folder", "path", "name")
 PROTO_PACKAGE = re.compile(r"(?:^|[;}])\s*package\s+([\w.]+)\s*;")
 PROTO_MESSAGE = re.compile(r"(?:^|[;}])\s*message\s+(\w+)\s*\{")

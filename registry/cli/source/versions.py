@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Numbered", "history_key", "numbered", "series"]
-
 NUMBER = re.compile(r"[vV]?(\d{1,9})\Z")
 
 

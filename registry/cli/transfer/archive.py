@@ -19,8 +19,6 @@ from urllib.parse import quote
 from registry.cli.findings import Unusable
 from registry.cli.source.files import write_whole
 
-__all__ = ["FORMAT", "Archive"]
-
 FORMAT = "kserdes-registry/1"
 MAX_NAME = 120
 

@@ -15,8 +15,6 @@ import click
 from registry.cli.findings import Unusable
 from registry.cli.shell.commands import ExampleCommand, client, config_option, console, registry_options, settings_of
 
-__all__ = ["export", "import_"]
-
 EXPORT_EXAMPLES = """
 kserdes schema export backup --registry https://old.example.com
 # only some subjects; run again to go on, or to bring the folder up to date

@@ -16,8 +16,6 @@ from registry.cli.shell.parallel import each
 from registry.cli.transfer.archive import Archive
 from registry.cli.transfer.rest import Rest
 
-__all__ = ["Exported", "save"]
-
 
 @dataclass(frozen=True, slots=True)
 class Exported:

@@ -22,8 +22,6 @@ from registry.cli.transfer.rest import Rest
 from registry.errors import ResponseError, UnexpectedAnswerError
 from registry.schemas import documents
 
-__all__ = ["Imported", "Plan", "load", "plan", "verify"]
-
 Key = tuple[str, int]
 COMPARED = ("id", "schema", "schemaType", "references", "metadata", "ruleSet")
 SUBJECT_NOT_FOUND = 40401
@@ -196,7 +194,7 @@ def load(
 
 
 def _enter(modes: ImportModes, keys: Sequence[Key]) -> dict[Key, str]:
-    """Puts all subjects into IMPORT mode; why what belongs to those that refuse it is refused."""
+    """Puts all subjects into IMPORT mode; returns why the versions of subjects that refuse it are left out."""
     refused: dict[str, str] = {}
     for subject in dict.fromkeys(subject for subject, _ in keys):
         try:

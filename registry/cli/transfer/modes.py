@@ -10,8 +10,6 @@ from registry.cli.findings import Unusable
 from registry.cli.transfer.rest import Rest
 from registry.errors import ResponseError, SchemaRegistryError
 
-__all__ = ["IMPORT", "ImportModes"]
-
 IMPORT = "IMPORT"
 
 
@@ -63,7 +61,7 @@ class ImportModes:
             self._proved = True
 
     def settle(self, scope: str | None, mode: str | None) -> None:
-        """Gives a scope the mode it is to have from now on, None for that of what is around it."""
+        """Sets a scope's final mode; with None the scope has the mode of the scope around it."""
         if mode is not None:
             self._rest.set_mode(scope, mode)
         elif scope is not None:
@@ -71,7 +69,7 @@ class ImportModes:
         self._before.pop(scope, None)
 
     def entered(self, scope: str | None) -> bool:
-        """Whether this has changed a scope's mode and nobody has settled it."""
+        """Whether a scope's mode was changed here and not settled yet."""
         return scope in self._before
 
     def before(self, scope: str | None) -> str | None:
@@ -79,7 +77,7 @@ class ImportModes:
         return self._before[scope] if scope in self._before else self._mode(scope)
 
     def unsettled(self) -> str | None:
-        """What is left in another mode than before, and how that is mended; None if nothing is."""
+        """Scopes whose mode was not restored, and how to restore it; None if there are none."""
         if not self.left:
             return None
         lines = [

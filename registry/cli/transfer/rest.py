@@ -18,8 +18,6 @@ from registry.models import RegisteredSchema
 if TYPE_CHECKING:
     from registry.client.blocking import SchemaRegistryClient
 
-__all__ = ["Rest"]
-
 NO_MODES = (404, 405, 501)
 """How registries without modes answer a call about one; that the URL is right is known from the calls before it."""
 T = TypeVar("T")

@@ -13,13 +13,11 @@ from registry.compat.json.kinds import JsonKind
 from registry.compat.json.rules import Ask, Found, Rule
 from registry.schemas.json.model import CombinedNode, Criterion, Node
 
-__all__ = ["combinations", "with_single"]
-
 Search: TypeAlias = Generator[Ask, bool | None, int | None]
 
 
 def with_single(original: Node, update: Node) -> Generator[Ask, bool | None, bool]:
-    """A combination against a schema that is none: whether one of its branches does."""
+    """Compares a combination with a schema that is no combination: does one of its branches fit?"""
     pairs: list[Ask] = []
     if isinstance(update, CombinedNode) and (len(update.branches) == 1 or update.criterion is not Criterion.ALL):
         pairs = [Ask(original, branch) for branch in update.branches]

@@ -30,8 +30,6 @@ from registry.schemas.json.model import (
 )
 from registry.schemas.json.patterns import Patterns
 
-__all__ = ["Comparison"]
-
 MAX_PATH: Final = 200
 """Paths with more steps are cut in the middle."""
 

@@ -9,8 +9,6 @@ from registry.compat.difference import Difference, Roles
 from registry.compat.json.compare import Comparison
 from registry.schemas.json.format import JsonSchema
 
-__all__ = ["differences"]
-
 
 def differences(
     reader: JsonSchema, writer: JsonSchema, roles: Roles | None = None, policy: str = "STRICT"

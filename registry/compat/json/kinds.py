@@ -12,8 +12,6 @@ from typing import Final
 
 from registry.compat.difference import Roles
 
-__all__ = ["LENIENT", "JsonKind", "sentence"]
-
 
 class JsonKind(enum.StrEnum):
     """What can keep the reader's schema from accepting data of the writer's, as Confluent's registry calls it."""

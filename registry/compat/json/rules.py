@@ -27,8 +27,6 @@ from registry.schemas.json.model import (
     StringNode,
 )
 
-__all__ = ["Ask", "Found", "Occurs", "Part", "Rule", "arrays", "negations", "objects", "values"]
-
 
 @dataclass(frozen=True, slots=True)
 class Found:

@@ -11,11 +11,9 @@ from registry.compat.protobuf.kinds import COMPATIBLE
 from registry.compat.protobuf.messages import changes
 from registry.schemas.protobuf.format import ProtobufSchema
 
-__all__ = ["differences"]
-
 
 def differences(reader: ProtobufSchema, writer: ProtobufSchema, roles: Roles, policy: str) -> list[Difference]:
-    """All that keeps `reader` from reading data of `writer`.
+    """The incompatibilities that keep `reader` from reading data of `writer`.
 
     Args:
         reader: the schema that reads.

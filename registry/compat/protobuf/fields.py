@@ -14,8 +14,6 @@ from registry.compat.protobuf.kinds import Change, ProtobufKind
 from registry.schemas.protobuf.model import SCALARS, Enum, Field, map_types
 from registry.schemas.protobuf.types import TypeInfo, Types
 
-__all__ = ["Pair", "Side", "compare_fields", "same_scalars"]
-
 NUMBER: Final = "number"
 STRING: Final = "string or bytes"
 # scalar → the group whose members read each other's bytes
@@ -74,7 +72,7 @@ def same_scalars(reader: Field, writer: Field, here: Side, there: Side) -> bool:
 def compare_fields(
     reader: Field, writer: Field, here: Side, there: Side, path: tuple[str, ...]
 ) -> Iterator[Change | Pair]:
-    """What differs between two fields, and message types that remain to be compared.
+    """The differences of two fields, and the message types that remain to be compared.
 
     Args:
         reader: the reader's field.

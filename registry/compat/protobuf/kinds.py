@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 
 from registry.compat.difference import Difference, Roles
 
-__all__ = ["COMPATIBLE", "Change", "ProtobufKind"]
-
 
 class ProtobufKind(enum.StrEnum):
     """What can differ. The writer's schema is the older one in Confluent's terms: `ADDED` is in the reader only."""

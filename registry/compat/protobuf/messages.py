@@ -17,8 +17,6 @@ from registry.limits import MAX_PROTO_STEPS
 from registry.schemas.protobuf.format import ProtobufSchema
 from registry.schemas.protobuf.model import Enum, Field, File, Message, Type
 
-__all__ = ["changes"]
-
 K = ProtobufKind
 
 

@@ -28,8 +28,6 @@ from registry.dev.refusal import (
 from registry.dev.shapes import boolean, objects, schema_request, text
 from registry.dev.state.state import Association
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 TOPIC = "topic"
 KINDS = ("key", "value")
@@ -102,7 +100,7 @@ def _resource(body: Mapping[str, Any]) -> Resource:
 
 
 def _said(source: Mapping[str, Any], resource: Resource, context: str) -> Association:
-    """An association as the request says it, with what it leaves out filled in."""
+    """An association of a request, with defaults for what it leaves out."""
     kind = text(source.get("associationType"), "associationType") or "value"
     if kind not in KINDS:
         raise invalid_association("associationType", f"must be one of {', '.join(KINDS)}")

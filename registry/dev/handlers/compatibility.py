@@ -16,8 +16,6 @@ from registry.dev.operations.content import canonical, is_empty
 from registry.dev.refusal import Refusal, invalid_schema, version_not_found
 from registry.dev.state.state import Version
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 INVALID_SCHEMA = 42201
 

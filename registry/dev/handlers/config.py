@@ -25,8 +25,6 @@ from registry.dev.shapes import boolean, metadata_of, rule_set_of, text
 from registry.dev.state.settings import DEFAULT_LEVEL, Settings
 from registry.dev.state.state import GLOBAL
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 POLICIES = ("STRICT", "LENIENT")
 

@@ -13,8 +13,6 @@ from registry.dev.names import DEFAULT_CONTEXT, context_name
 from registry.dev.operations.deletion import delete_context
 from registry.dev.refusal import malformed
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 
 

@@ -19,8 +19,6 @@ from registry.dev.refusal import Refusal
 from registry.dev.shapes import boolean, number, text
 from registry.dev.state.tables import Key, Table
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 BASE = "/dek-registry/v1/keks"
 DEKS = f"{BASE}/{{kek}}/deks"

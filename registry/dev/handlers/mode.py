@@ -17,8 +17,6 @@ from registry.dev.shapes import text
 from registry.dev.state.settings import MODES
 from registry.dev.state.state import GLOBAL
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 
 

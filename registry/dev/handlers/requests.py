@@ -19,8 +19,6 @@ from registry.dev.shapes import SchemaRequest, schema_request
 from registry.dev.state.state import State
 from registry.limits import MAX_PARAMETERS
 
-__all__ = ["MEDIA_TYPE", "Call", "Request", "Response", "answer", "refused"]
-
 T = TypeVar("T")
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -115,7 +113,7 @@ def answer(value: object, status: int = 200) -> Response:
 
 
 def refused(refusal: Refusal) -> Response:
-    """An answer that says no."""
+    """An error answer."""
     body = json.dumps({"error_code": refusal.code, "message": refusal.message})
     return Response(refusal.status, body.encode(), refusal.headers)
 

@@ -15,8 +15,6 @@ from registry.dev.names import Name, context_name
 from registry.dev.refusal import Refusal, malformed, no_route, wrong_method
 from registry.dev.state.state import State
 
-__all__ = ["Handler", "Router", "Routes"]
-
 Handler = Callable[[Call], Any]
 """Answers with a `Response`, or with a value that becomes JSON; refuses by raising `Refusal`."""
 

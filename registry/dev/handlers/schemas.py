@@ -18,8 +18,6 @@ from registry.dev.refusal import schema_not_found
 from registry.dev.state.state import State, Version
 from registry.schemas.canonical import schema_guid
 
-__all__ = ["ROUTES"]
-
 ROUTES = Routes()
 TYPES = ["AVRO", "JSON", "PROTOBUF"]
 SCHEMAS_AT_ONCE = 1000

@@ -10,8 +10,6 @@ from typing import Any
 from registry.dev.handlers.requests import Call
 from registry.dev.handlers.routes import Routes
 
-__all__ = ["API_VERSION", "ROUTES"]
-
 API_VERSION = "8.0.0"
 """The version of Confluent's registry whose API this is; clients look at it to see what they may ask for."""
 ROUTES = Routes()

@@ -16,8 +16,6 @@ from registry.dev.operations.description import described
 from registry.dev.operations.registration import look_up_everywhere
 from registry.dev.refusal import malformed, schema_not_found, subject_not_found
 
-__all__ = ["ROUTES", "starts_with"]
-
 ROUTES = Routes()
 
 

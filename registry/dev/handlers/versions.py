@@ -15,8 +15,6 @@ from registry.dev.operations.description import described, formatted
 from registry.dev.operations.registration import Found, others, register
 from registry.dev.refusal import invalid_subject, subject_not_found, version_not_found
 
-__all__ = ["ROUTES", "found_version"]
-
 ROUTES = Routes()
 
 

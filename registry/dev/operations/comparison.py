@@ -22,8 +22,6 @@ from registry.errors import InvalidSchemaError
 from registry.models import Schema, SchemaReference
 from registry.schemas.references import resolve_all
 
-__all__ = ["Comparison", "conflicts"]
-
 LARGE = 16_384
 """Characters of all texts together, from which on a comparison runs without the lock."""
 

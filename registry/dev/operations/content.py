@@ -16,8 +16,6 @@ from registry.models import Schema, SchemaReference
 from registry.schemas.canonical import canonical_schema, validate_new
 from registry.schemas.references import Resolver, resolve_all
 
-__all__ = ["canonical", "is_empty", "no_reference", "qualified", "referenced", "resolver"]
-
 
 def is_empty(schema: Schema) -> bool:
     """Whether a request left the text out."""

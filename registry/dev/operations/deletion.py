@@ -20,8 +20,6 @@ from registry.dev.refusal import (
 )
 from registry.dev.state.state import GLOBAL, State, Version
 
-__all__ = ["delete_context", "delete_subject", "delete_version", "enter_import", "refuse_read_only", "users"]
-
 
 def users(state: State, subject: str, number: int) -> list[int]:
     """Ids of the schemas that use a version, of those that are not deleted."""

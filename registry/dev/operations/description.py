@@ -16,8 +16,6 @@ from registry.dev.state.state import State, Version
 from registry.models import Schema
 from registry.schemas.canonical import schema_guid
 
-__all__ = ["described", "formatted"]
-
 
 def formatted(
     state: State, subject: str, schema: Schema, form: str | None, reference_form: str | None = None

@@ -18,8 +18,6 @@ from registry.dev.state.settings import CONFLUENT_VERSION, Settings, merged_meta
 from registry.dev.state.state import State, Version
 from registry.models import Metadata, Schema
 
-__all__ = ["Found", "look_up", "look_up_everywhere", "others", "register"]
-
 IMPORTING = ("IMPORT", "FORWARD")
 READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 

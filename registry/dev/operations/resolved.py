@@ -9,10 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["resolved_avro"]
-
-NAMED = frozenset({"record", "error", "enum", "fixed"})
-PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+from registry.schemas.avro.types import NAMED_TYPES, PRIMITIVES, RECORDS
 
 
 def resolved_avro(text: str, referenced: Sequence[str]) -> str:
@@ -40,7 +37,7 @@ def _space(node: dict[str, Any], namespace: str) -> tuple[str, str]:
 
 def _children(node: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """Where other types stand in a complex type: the objects and their keys."""
-    if node.get("type") in ("record", "error"):
+    if node.get("type") in RECORDS:
         return [(field, "type") for field in node.get("fields", ())]
     if node.get("type") == "array":
         return [(node, "items")]
@@ -54,7 +51,7 @@ def _collect(node: Any, namespace: str, definitions: dict[str, tuple[Any, str]])
         for branch in node:
             _collect(branch, namespace, definitions)
     elif isinstance(node, dict):
-        if node.get("type") in NAMED:
+        if node.get("type") in NAMED_TYPES:
             full, inner = _space(node, namespace)
             definitions[full] = (node, namespace)
             namespace = inner
@@ -74,11 +71,11 @@ def _resolved(node: Any, namespace: str, definitions: dict[str, tuple[Any, str]]
         return [_resolved(branch, namespace, definitions, written) for branch in node]
     if not isinstance(node, dict):
         return node
-    if node.get("type") in NAMED:
+    if node.get("type") in NAMED_TYPES:
         full, namespace = _space(node, namespace)
         written.add(full)
     made = dict(node)
-    if made.get("type") in ("record", "error"):
+    if made.get("type") in RECORDS:
         made["fields"] = [dict(field) for field in made.get("fields", ())]
     for holder, key in _children(made):
         holder[key] = _resolved(holder[key], namespace, definitions, written)

@@ -23,9 +23,6 @@ from registry.limits import MAX_BODY_BYTES
 if TYPE_CHECKING:
     from registry.dev.server.transport import InProcessTransport
 
-__all__ = ["EmbeddedRegistry", "shared"]
-
-
 OVERTAKEN = 5
 """So many comparisons of one request run without the lock."""
 
@@ -151,7 +148,7 @@ class EmbeddedRegistry:
         return InProcessTransport(self)
 
     def close(self) -> None:
-        """Lets go of the file; what is asked afterwards is answered with 50001. May be called again."""
+        """Closes the file; later requests are answered with 50001. May be called again."""
         with self._lock:
             self._closed = True
             self._storage.close()

@@ -33,8 +33,6 @@ from registry.dev.server.embedded import EmbeddedRegistry
 from registry.dev.server.limits import Limits
 from registry.waiting import result_of
 
-__all__ = ["ServerThread"]
-
 logger = logging.getLogger("registry.dev")
 SILENT_SLACK_S = 5.0
 

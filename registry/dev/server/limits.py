@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from registry.limits import MAX_BODY_BYTES
 
-__all__ = ["Limits"]
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -14,8 +14,6 @@ from types import TracebackType
 from registry.dev.server.embedded import EmbeddedRegistry
 from registry.dev.server.limits import Limits
 
-__all__ = ["RegistryServer", "serve"]
-
 
 class RegistryServer:
     """An embedded registry behind a socket, on a thread of its own; use it in a `with` statement or close it.

@@ -13,8 +13,6 @@ import httpx
 from registry.dev.handlers.requests import MEDIA_TYPE, Response
 from registry.dev.operations.comparison import LARGE
 
-__all__ = ["InProcessTransport", "Responder"]
-
 
 class Responder(Protocol):
     """The part of `EmbeddedRegistry` that a transport needs."""

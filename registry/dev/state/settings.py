@@ -14,8 +14,6 @@ from registry.compat import Level
 from registry.dev.shapes import metadata_of, rule_set_of
 from registry.models import Metadata, Rule, RuleSet
 
-__all__ = ["CONFLUENT_VERSION", "DEFAULT_LEVEL", "MODES", "Settings", "merged_metadata", "merged_rules", "with_version"]
-
 DEFAULT_LEVEL = Level.BACKWARD
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
 CONFLUENT_VERSION = "confluent:version"

@@ -15,8 +15,6 @@ from registry.dev.state.settings import DEFAULT_LEVEL, Settings
 from registry.dev.state.tables import Journal, Row, Table
 from registry.models import Schema
 
-__all__ = ["LIST_LIMIT", "Association", "State", "Version"]
-
 GLOBAL = ""
 """The scope of settings that count where nothing nearer is set (the default context's)."""
 LIST_LIMIT = 20_000

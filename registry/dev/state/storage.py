@@ -14,8 +14,6 @@ from typing import Protocol
 from registry.dev.state.tables import Row
 from registry.errors import SchemaRegistryError
 
-__all__ = ["FORMAT", "MemoryStorage", "SqliteStorage", "Storage", "StorageError"]
-
 FORMAT = 1
 """Number of the file's layout, in `PRAGMA user_version`."""
 APPLICATION_ID = 0x6B736572  # "kser"
@@ -43,7 +41,7 @@ class Storage(Protocol):
         """
 
     def close(self) -> None:
-        """Lets go of what it holds."""
+        """Closes the storage."""
 
 
 class MemoryStorage:
@@ -135,5 +133,5 @@ class SqliteStorage:
             raise self._failed(error) from error
 
     def close(self) -> None:
-        """Writes the log back into the file and lets go of it. May be called again."""
+        """Writes the log back into the file and closes it. May be called again."""
         self._connection.close()

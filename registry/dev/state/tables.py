@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Journal", "Key", "Row", "Table"]
-
 Key = tuple[str | int, ...]
 V = TypeVar("V")
 ABSENT: Any = object()
@@ -86,14 +84,14 @@ class Table(Generic[V]):
         return old
 
     def put_back(self, key: Key, old: V) -> None:
-        """Undoes a change, unnoted; `ABSENT` removes the row."""
+        """Undoes a change without an entry in the journal; `ABSENT` removes the row."""
         if old is ABSENT:
             self._rows.pop(key, None)
         else:
             self._rows[key] = old
 
     def load(self, key: str, value: str) -> None:
-        """Takes a stored row, unnoted."""
+        """Loads a stored row, without an entry in the journal."""
         self._rows[tuple(json.loads(key))] = self._decode(json.loads(value))
 
     def row(self, key: Key) -> Row:

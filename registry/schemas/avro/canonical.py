@@ -12,8 +12,6 @@ from registry.schemas.avro.model import parse, type_name
 from registry.schemas.avro.normal import Normal
 from registry.schemas.avro.writer import Parsing, Stored
 
-__all__ = ["avro_text", "parsing_form"]
-
 
 def avro_text(text: str, referenced: Iterable[str] = (), normalize: bool = False) -> str:
     """The schema as the registry stores it: compact JSON, attributes in one order, names qualified only where needed.

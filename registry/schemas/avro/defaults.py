@@ -27,8 +27,6 @@ from registry.schemas.avro.types import (
 )
 from registry.schemas.documents import dumps
 
-__all__ = ["number_in", "refuse_illegal_namespaces", "refuse_invalid_defaults"]
-
 NUMBER: Final = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<word>NaN|Infinity)"
     r"|(?P<decimal>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"

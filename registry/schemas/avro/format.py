@@ -11,8 +11,6 @@ from registry.schemas.avro.canonical import avro_text
 from registry.schemas.avro.types import AvroType
 from registry.schemas.formats import Referenced
 
-__all__ = ["canonical", "parse"]
-
 
 def parse(schema: Schema, referenced: Referenced) -> AvroType:
     """The schema with the types of those it refers to.

@@ -26,6 +26,7 @@ from registry.schemas.avro.parts import (
     text_of,
 )
 from registry.schemas.avro.types import (
+    NAMED_TYPES,
     NO_DEFAULT,
     PRIMITIVES,
     ArrayType,
@@ -158,7 +159,7 @@ class _Parser:
             made = MapType(UNKNOWN, props(node))
             put(made)
             self._waiting.append((needed(node, "values"), namespace, partial(setattr, made, "values")))
-        elif kind in ("record", "error", "enum", "fixed"):
+        elif kind in NAMED_TYPES:
             put(self._definition(kind, node, namespace))
         else:
             self._by_name(kind, namespace, put)

@@ -28,8 +28,6 @@ from registry.schemas.avro.types import (
 from registry.schemas.avro.writer import Piece, TypePrinter, java_order
 from registry.schemas.documents import dumps, quoted
 
-__all__ = ["Normal"]
-
 INT: Final = range(-(2**31), 2**31)
 LONG: Final = range(-(2**63), 2**63)
 

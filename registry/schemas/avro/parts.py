@@ -13,20 +13,6 @@ from typing import Any, Final, TypeAlias
 from registry.errors import InvalidSchemaError
 from registry.limits import MAX_AVRO_NAME
 
-__all__ = [
-    "ENUM_RESERVED",
-    "FIELD_RESERVED",
-    "RESERVED",
-    "Naming",
-    "is_name",
-    "naming_of",
-    "needed",
-    "props",
-    "short",
-    "strings",
-    "text_of",
-]
-
 RESERVED: Final = frozenset(
     ("type", "name", "namespace", "doc", "aliases", "fields", "symbols", "size", "items", "values")
 )

@@ -9,23 +9,6 @@ import enum
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = [
-    "NO_DEFAULT",
-    "PRIMITIVES",
-    "ArrayType",
-    "AvroType",
-    "EnumType",
-    "Field",
-    "FixedType",
-    "MapType",
-    "NamedType",
-    "Primitive",
-    "RecordType",
-    "TypeName",
-    "UnionType",
-    "type_name",
-]
-
 
 class TypeName(enum.StrEnum):
     """The types of Avro."""
@@ -47,6 +30,10 @@ class TypeName(enum.StrEnum):
 
 
 PRIMITIVES = {kind.value: kind for kind in list(TypeName)[:8]}
+RECORDS = ("record", "error")
+"""What the type of a record may be called: errors are those of Avro's RPC."""
+NAMED_TYPES = (*RECORDS, "enum", "fixed")
+"""What the type of a named definition may be called."""
 
 
 class _NoDefault:

@@ -25,8 +25,6 @@ from registry.schemas.avro.types import (
 )
 from registry.schemas.documents import dumps, quoted
 
-__all__ = ["Parsing", "Piece", "Stored", "TypePrinter", "java_order"]
-
 KIND_NAMES: Final = frozenset(kind.value for kind in TypeName)
 
 

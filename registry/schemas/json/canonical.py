@@ -10,8 +10,6 @@ from typing import Any
 
 from registry.schemas.documents import dumps
 
-__all__ = ["json_text"]
-
 
 def json_text(document: Any, normalize: bool) -> str:
     """The text of a document read with `loads(…, exact=True)`.

@@ -29,8 +29,6 @@ from registry.schemas.json.patterns import check_pattern
 from registry.schemas.json.reader import Place, Reading, SchemaReader, text_of
 from registry.schemas.json.refs import Draft, draft_of
 
-__all__ = ["ClassicReader"]
-
 Some = Generator[tuple[Any, Place], Node, list[Node]]
 
 OBJECT_KEYWORDS: Final = frozenset(

@@ -18,8 +18,6 @@ from registry.schemas.json.model import Node
 from registry.schemas.json.modern import ModernReader
 from registry.schemas.json.refs import Draft, References, draft_of
 
-__all__ = ["JsonSchema", "canonical", "parse"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonSchema:

@@ -13,26 +13,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
-__all__ = [
-    "ANYTHING",
-    "NODES",
-    "ArrayNode",
-    "CombinedNode",
-    "ConstNode",
-    "Criterion",
-    "EnumNode",
-    "Interner",
-    "Node",
-    "NodeKind",
-    "NotNode",
-    "Number",
-    "NumberNode",
-    "ObjectNode",
-    "ReferenceNode",
-    "StringNode",
-    "merged",
-]
-
 Number: TypeAlias = int | Decimal
 
 
@@ -214,7 +194,7 @@ class ConstNode(Node):
 
 @dataclass(slots=True, eq=False)
 class NotNode(Node):
-    """What must not hold."""
+    """A schema that must not hold."""
 
     kind: NodeKind = NodeKind.NOT
     inner: Node = field(default_factory=lambda: Node(NodeKind.EMPTY))

@@ -31,8 +31,6 @@ from registry.schemas.json.model import (
 from registry.schemas.json.patterns import check_pattern
 from registry.schemas.json.reader import PLAIN, Place, Reading, SchemaReader, text_of
 
-__all__ = ["ModernReader"]
-
 NUMBERS: Final = {
     "minimum": "minimum",
     "maximum": "maximum",

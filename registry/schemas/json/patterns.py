@@ -19,8 +19,6 @@ from typing import Any, Final, TypeAlias
 from registry.errors import InvalidSchemaError
 from registry.limits import MAX_PATTERN_STATES, MAX_PATTERN_STEPS
 
-__all__ = ["Patterns", "check_pattern"]
-
 SURELY_WRONG: Final = (
     *("missing ), unterminated", "unbalanced parenthesis", "unterminated character set", "bad escape (end of pattern)"),
     *("nothing to repeat", "bad character range", "min repeat greater than max repeat"),

@@ -18,8 +18,6 @@ from registry.schemas.documents import dumps
 from registry.schemas.json.model import NODES, CombinedNode, Interner, Node, NodeKind, Number, NumberNode, ReferenceNode
 from registry.schemas.json.refs import Draft, References, Scope
 
-__all__ = ["PLAIN", "Place", "Reading", "SchemaReader", "text_of"]
-
 PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
     **{kind.value: functools.partial(node, typed=True) for kind, node in NODES.items()},
     "integer": lambda: NumberNode(integer=True, typed=True),

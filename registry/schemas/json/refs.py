@@ -19,8 +19,6 @@ from referencing.exceptions import NoSuchResource, PointerToNowhere, Unresolvabl
 
 from registry.errors import InvalidSchemaError
 
-__all__ = ["Draft", "References", "Scope", "draft_of"]
-
 Scope: TypeAlias = "referencing._core.Resolver[Any]"
 """The place references are relative to."""
 

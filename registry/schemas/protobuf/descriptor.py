@@ -36,8 +36,6 @@ from registry.schemas.protobuf.model import (
 from registry.schemas.protobuf.protoc import descriptors
 from registry.schemas.protobuf.sources import TOO_MANY
 
-__all__ = ["from_bytes", "pool_of", "refuse_many"]
-
 EDITIONS: Final = {1000: "2023", 1001: "2024"}
 LABELS: Final = {1: "optional", 2: "required", 3: "repeated"}
 REPEATED: Final = 3

@@ -18,8 +18,6 @@ from registry.schemas.protobuf.sources import decoded, texts_by_name
 from registry.schemas.protobuf.text import text_of
 from registry.schemas.protobuf.types import Types
 
-__all__ = ["ProtobufSchema", "canonical", "parse", "to_serialized", "to_text"]
-
 
 @dataclass(frozen=True, slots=True)
 class ProtobufSchema:

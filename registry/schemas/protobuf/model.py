@@ -11,30 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = [
-    "MAX_NUMBER",
-    "SCALARS",
-    "Constant",
-    "Enum",
-    "Extend",
-    "Extensions",
-    "Field",
-    "File",
-    "Group",
-    "Message",
-    "OneOf",
-    "Option",
-    "OptionKind",
-    "Primitive",
-    "Range",
-    "Reserved",
-    "Rpc",
-    "Service",
-    "Type",
-    "map_types",
-    "option_value",
-]
-
 MAX_NUMBER: Final = 536_870_911
 """The largest number of a field; what `max` stands for in ranges."""
 

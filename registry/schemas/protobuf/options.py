@@ -17,8 +17,6 @@ from typing import Any, Final
 
 from registry.schemas.protobuf.model import Field, Option, OptionKind, Primitive
 
-__all__ = ["Names", "indented", "normalized", "option_list", "option_text"]
-
 ESCAPES: Final = str.maketrans(
     {
         "\a": "\\a",

@@ -19,9 +19,6 @@ from registry.errors import InvalidSchemaError
 from registry.limits import MAX_PROTOC_MARKS, MAX_PROTOC_TYPES
 from registry.schemas.protobuf.sources import TOO_MANY, built_in, imports, marks, refuse_extremes
 
-__all__ = ["descriptors"]
-
-
 TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'
 FIRST_WORD = re.compile(r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(\w*)", re.DOTALL)

@@ -31,8 +31,6 @@ from registry.schemas.protobuf.model import (
 from registry.schemas.protobuf.scanner import Scanner
 from registry.schemas.protobuf.sources import refuse_extremes
 
-__all__ = ["read"]
-
 LABELS: Final = ("optional", "required", "repeated")
 # keyword in a message → the list it goes to, the method that reads it
 PARTS: Final = {

@@ -15,11 +15,9 @@ from registry.schemas.protobuf.sources import built_in
 from registry.schemas.protobuf.text import text_of
 from registry.schemas.protobuf.types import Types
 
-__all__ = ["relaxed"]
-
 
 def relaxed(text: str, texts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """A text and those it may import, all without what only protoc minds.
+    """A text and those it may import, without the constructs that only protoc refuses.
 
     Raises:
         InvalidSchemaError: one of them is not Protobuf.

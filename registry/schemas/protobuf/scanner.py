@@ -11,8 +11,6 @@ from typing import Final, NoReturn
 
 from registry.errors import InvalidSchemaError
 
-__all__ = ["Scanner"]
-
 BLANK = re.compile(r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 BLANKS: Final = " \t\r\n\f\v/"
 WORD = re.compile(r"[A-Za-z0-9_.\-]+")

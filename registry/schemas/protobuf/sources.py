@@ -19,19 +19,6 @@ from registry.limits import MAX_BRACKETS, MAX_DESCRIPTOR_BYTES, MAX_PROTO_CHARAC
 from registry.models import Schema
 from registry.schemas.formats import Referenced
 
-__all__ = [
-    "BUILT_IN_NAMES",
-    "TOO_MANY",
-    "built_in",
-    "decoded",
-    "imports",
-    "is_path",
-    "marks",
-    "refuse_extremes",
-    "texts_by_name",
-]
-
-
 STRING_OR_COMMENT = r'"(?:[^"\\\n]++|\\.)*+"?|' + r"'(?:[^'\\\n]++|\\.)*+'?|//[^\n]*+|/\*.*?(?:\*/|\Z)"
 BRACKET = re.compile(STRING_OR_COMMENT + r"|(?P<bracket>[{}\[\]<>()])", re.DOTALL)
 IMPORT = re.compile(

@@ -34,8 +34,6 @@ from registry.schemas.protobuf.model import (
 from registry.schemas.protobuf.options import Names, indented, normalized, option_list, option_text
 from registry.schemas.protobuf.types import Types
 
-__all__ = ["text_of"]
-
 NUMBERS = SCALARS - {"bool", "string", "bytes"}
 
 

@@ -15,8 +15,6 @@ from registry.schemas.protobuf.model import SCALARS, Enum, Extend, Field, File, 
 from registry.schemas.protobuf.reader import read
 from registry.schemas.protobuf.sources import BUILT_IN_NAMES, built_in
 
-__all__ = ["LOCAL", "Place", "TypeInfo", "Types"]
-
 Place = tuple[str, int]
 """Subject and version a type comes from."""
 

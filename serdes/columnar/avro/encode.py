@@ -9,13 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from serdes.columnar.assemble import errors_of
+from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.avro.objects import encode_rows
 from serdes.columnar.avro.writing import WritePlan, place_of, reason_of
 from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult
 from serdes.kernels.avro_frames import Fault, native_program
-
-__all__ = ["AvroFrames"]
 
 
 class AvroFrames:
@@ -36,8 +34,10 @@ class AvroFrames:
         kernel = None if pure else native_program()
         self._program: Any = None
         if kernel is not None:
-            steps, shapes = [step.table() for step in plan.steps], [column.shape() for column in plan.columns]
-            self._program = kernel(steps, shapes, plan.depth)
+            from serdes.kernels.native import arrays
+
+            steps = [step.table() for step in plan.steps]
+            self._program = kernel(steps, arrays.Shapes([column.shape() for column in plan.columns]), plan.depth)
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray) -> EncodeResult:
         """Frames of all rows. `frames` has offsets of 64 bits (large_binary) if they take more than 2 GiB together.
@@ -56,9 +56,8 @@ class AvroFrames:
         data, offsets, validity, rows, nulls, large, faults = self._program.run(
             capsules, self._prefix, self._max_row_bytes
         )
-        kind = pa.large_binary() if large else pa.binary()
-        buffers = [_buffer(validity), _buffer(offsets), _buffer(data)]
-        return EncodeResult(pa.Array.from_buffers(kind, rows, buffers, nulls), self._errors(rows, faults))
+        frames = binary_of(data, offsets, validity, rows, nulls, large)
+        return EncodeResult(frames, self._errors(rows, faults))
 
     def _errors(self, rows: int, faults: list[tuple[int, int, int, tuple[int, ...]]]) -> pa.StringArray:
         texts: dict[int, str] = {}
@@ -67,10 +66,6 @@ class AvroFrames:
             place = "" if fault == Fault.TOO_LARGE else place_of(self.plan, number, indexes)  # of the row as a whole
             texts[row] = f"at {place}: {reason}" if place else reason
         return errors_of(rows, texts)
-
-
-def _buffer(block: Any) -> pa.Buffer | None:
-    return None if block is None else pa.foreign_buffer(block.address, block.size, block)
 
 
 def _binary(frames: list[bytes | None]) -> pa.Array:

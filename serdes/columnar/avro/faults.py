@@ -6,16 +6,12 @@ Must not know of frames or registries. The words are those of the object path (`
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
+from serdes.columnar.avro.program import Program
 from serdes.errors import SerializationError
 from serdes.kernels.misfit import MAX_DEPTH
-
-if TYPE_CHECKING:
-    from serdes.columnar.avro.plan import Plan
-
-__all__ = ["Fault", "fault_of"]
 
 
 class Fault(enum.IntEnum):
@@ -69,20 +65,23 @@ WORDS: Final[dict[Fault, str]] = {
 }
 
 
-def fault_of(plan: Plan, found: Sequence[Any]) -> SerializationError:
+def fault_of(
+    program: Program, root: str, reasons: Callable[[], str | None], found: Sequence[Any]
+) -> SerializationError:
     """The error of a row.
 
     Args:
-        plan: what was run.
+        program: what was run.
+        root: the name of the record that was read, for the path.
+        reasons: says why the writer's schema can't be resolved to the reader's; asked only then.
         found: what the kernel says: number, operation, byte, detail, items of the open lists, calls, payload bytes.
     """
     number, at, offset, detail, items, calls, size = found
-    fault, program = Fault(number), plan.program
-    op = program.ops[at]
-    path = _path(plan, (*calls, at), items)
+    fault, op = Fault(number), program.ops[at]
+    path = _path(program, root, (*calls, at), items)
     if fault in (Fault.REFUSED, Fault.LACKING):
         message = program.messages[op.a if fault is Fault.REFUSED else op.c]
-        reason = f"the payload's schema can't be resolved to the reader's: {plan.reasons() or message}"
+        reason = f"the payload's schema can't be resolved to the reader's: {reasons() or message}"
     else:
         if fault is Fault.SYMBOL and op.code.name == "SKIP_ENUM":
             op = op._replace(b=op.a)
@@ -93,12 +92,12 @@ def fault_of(plan: Plan, found: Sequence[Any]) -> SerializationError:
     return SerializationError(reason, path=path)
 
 
-def _path(plan: Plan, calls: Sequence[int], items: Sequence[int]) -> str:
+def _path(program: Program, root: str, calls: Sequence[int], items: Sequence[int]) -> str:
     """The place of an operation, with the numbers of the items it is in: `Order.items[3].price`."""
     numbers = iter(items)
-    made = plan.root
+    made = root
     for at in calls:
-        for part in plan.program.ops[at].path:
+        for part in program.ops[at].path:
             if part == "[]":
                 made += f"[{next(numbers, 0)}]"
             elif part == "[entry]":

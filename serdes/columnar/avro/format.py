@@ -28,8 +28,6 @@ from serdes.errors import SerializationError
 from serdes.formats.avro.codec import AvroSchema, Decode, Tags, decoder, load, resolution_faults
 from serdes.kernels import IMPL
 
-__all__ = ["AvroColumns", "AvroPlan", "AvroTarget"]
-
 
 @dataclass(frozen=True, eq=False)
 class AvroTarget:
@@ -156,5 +154,8 @@ def _native(frames: Any, plans: Sequence[AvroPlan], plan_of_row: bytes, target: 
         )
     except OverflowError as error:
         raise SerializationError(str(error)) from error
-    errors = {row: row_error(frames, row, fault_of(plans[which].plan, facts)) for row, which, *facts in found}
+    errors = {}
+    for row, which, *facts in found:
+        plan = plans[which].plan
+        errors[row] = row_error(frames, row, fault_of(plan.program, plan.root, plan.reasons, facts))
     return DecodeResult(array_of(builders, target.type), errors_of(frames.rows, errors))

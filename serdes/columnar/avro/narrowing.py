@@ -14,8 +14,6 @@ from registry.schemas.avro.model import ArrayType, AvroType, Field, MapType, Rec
 from serdes.columnar.contract import ColumnOptions
 from serdes.errors import SerializationError
 
-__all__ = ["Narrowed", "narrowed"]
-
 MAX_TYPES: Final = 100_000
 """Types in a schema written out, each as often as it is used: more don't become columns."""
 
@@ -45,7 +43,7 @@ def narrowed(reader: AvroType, options: ColumnOptions) -> Narrowed:
     cut = _Cut(options.recursive_max_depth)
     made = cut.of(reader, _tree(options.columns or ()), (), "")
     if made is None:
-        raise SerializationError("nothing but recursion: the schema has no columns")
+        raise SerializationError("the schema has no columns: it is nothing but recursion")
     return Narrowed(made, cut.whole)
 
 

@@ -18,10 +18,9 @@ from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.formats.avro.codec import AvroSchema, encoder
 from serdes.formats.avro.logical import UUID_TEXT as UUID_FORM
 from serdes.formats.avro.logical import Duration
-from serdes.kernels.avro_frames import Fault, Op, Source
+from serdes.kernels.arrays import Source
+from serdes.kernels.avro_frames import Fault, Op
 from serdes.kernels.misfit import Misfit, real_of, single_of
-
-__all__ = ["encode_rows"]
 
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 

@@ -39,8 +39,6 @@ from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.avro import Decoder
 from serdes.kernels.misfit import Misfit
 
-__all__ = ["Plan", "compiled"]
-
 MAX_OPS: Final = 200_000
 """Operations of one plan: unions in unions, many times over, would need more."""
 Path: TypeAlias = tuple[str, ...]

@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 from serdes.columnar.layout import BINARY, BITS, FIXED, LIST, NULLS, STRUCT, UNION, Layout
 from serdes.errors import SerializationError
 
-__all__ = ["Code", "Op", "Program", "verify"]
-
 
 class Code(enum.IntEnum):
     """What an operation does; `column` is where values go, the other operands are said here."""

@@ -20,8 +20,6 @@ from serdes.columnar.room import Room
 from serdes.errors import SerializationError
 from serdes.formats.protocol import Decode
 
-__all__ = ["column_of", "decode"]
-
 UNFIT: Final = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
 

@@ -15,8 +15,6 @@ import pyarrow as pa
 
 from serdes.errors import SerializationError
 
-__all__ = ["ORIGINAL_NAME", "SPAN_UNIT", "avro_schema_of", "cleaned", "unique_names"]
-
 ORIGINAL_NAME: Final = "arrowName"
 """Property of a field: its name in Arrow, where that is no name in Avro."""
 SPAN_UNIT: Final = "arrowDuration"

@@ -26,8 +26,6 @@ from serdes.columnar.contract import ColumnOptions
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DURATION, logical_of
 
-__all__ = ["arrow_type", "members_of", "value_converter"]
-
 Convert: TypeAlias = Callable[[Any], Any]
 
 PRIMITIVES: dict[TypeName, pa.DataType] = {

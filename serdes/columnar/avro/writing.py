@@ -22,68 +22,24 @@ from registry.schemas.avro.model import (
     UnionType,
     type_name,
 )
+from serdes.columnar.arrays import OCTETS, REAL, TEXT, WHOLE, Column, columns_of, is_list, list_source
 from serdes.columnar.avro.schema_of import ORIGINAL_NAME, SPAN_UNIT
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import DAYS, INSTANTS, LOCALS, SECONDS, TIMES, described, logical_of
 from serdes.formats.avro.union import takes_null
 from serdes.formats.avro.writing import default_bytes
-from serdes.kernels.avro_frames import MAX_STEPS, Fault, Op, Source
+from serdes.kernels.arrays import Source
+from serdes.kernels.avro_frames import MAX_STEPS, Fault, Op
 from serdes.kernels.misfit import Misfit
 
 __all__ = ["Column", "Step", "WritePlan", "place_of", "plan_of", "reason_of", "verify"]
 
-MAX_DEPTH: Final = 100
-"""Levels of an Arrow type."""
 MAX_DIGITS: Final = 76
 LOW, HIGH = -(2**63), 2**63 - 1
 INT_RANGE: Final = (-(2**31), 2**31 - 1)
 PLAIN_TEXT, UTF8_TEXT, UUID_TEXT = 0, 1, 2
 UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 DAY_MILLIS: Final = 86_400_000
-WHOLE: Final = {
-    pa.int8(): Source.I8, pa.int16(): Source.I16, pa.int32(): Source.I32, pa.int64(): Source.I64,
-    pa.uint8(): Source.U8, pa.uint16(): Source.U16, pa.uint32(): Source.U32, pa.uint64(): Source.U64,
-}  # fmt: skip
-REAL: Final = {pa.float16(): Source.F16, pa.float32(): Source.F32, pa.float64(): Source.F64}
-TEXT: Final = {pa.string(): Source.OFFSETS_32, pa.large_string(): Source.OFFSETS_64, pa.string_view(): Source.VIEW}
-OCTETS: Final = {pa.binary(): Source.OFFSETS_32, pa.large_binary(): Source.OFFSETS_64, pa.binary_view(): Source.VIEW}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One array of an Arrow type.
-
-    Attributes:
-        number: its place among all of them, parents first.
-        type: its type; of an extension type, what holds it.
-        kids: the arrays in it, a dictionary's values last.
-        uuid: whether its extension type says that it holds UUIDs.
-    """
-
-    number: int
-    type: pa.DataType
-    kids: tuple[Column, ...]
-    uuid: bool = False
-
-    def shape(self) -> tuple[int, int, int, int, int]:
-        """Number of children, validity, buffers without it (-1: any), has a dictionary, children share positions."""
-        kind = self.type
-        types = pa.types
-        union = types.is_union(kind)
-        if types.is_dictionary(kind):
-            return 0, 1, 1, 1, 0
-        if types.is_null(kind):
-            return 0, 0, 0, 0, 0
-        if union:
-            return len(self.kids), 0, 2 if kind.mode == "dense" else 1, 0, int(kind.mode == "sparse")
-        if types.is_binary_view(kind) or kind == pa.string_view():
-            return 0, 1, -1, 0, 0
-        if types.is_struct(kind):
-            return len(self.kids), 1, 0, 0, 1
-        if types.is_fixed_size_list(kind):
-            return 1, 1, 0, 0, 0
-        two = kind in TEXT or kind in OCTETS or types.is_list_view(kind) or types.is_large_list_view(kind)
-        return len(self.kids), 1, 2 if two else 1, 0, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +145,9 @@ def plan_of(arrow: pa.DataType, avro: AvroType) -> WritePlan:
             f"columns are written as records: a struct is needed for {described(avro)}, not {arrow}"
         )
     compiler = _Compiler()
-    root = compiler.column(arrow, 0)
-    compiler.step(root, avro, -1, "")
-    plan = WritePlan(arrow, tuple(compiler.steps), tuple(compiler.columns), avro, _lists(compiler.steps))
+    columns = columns_of(arrow)
+    compiler.step(columns[0], avro, -1, "")
+    plan = WritePlan(arrow, tuple(compiler.steps), columns, avro, _lists(compiler.steps))
     verify(plan)
     return plan
 
@@ -199,35 +155,6 @@ def plan_of(arrow: pa.DataType, avro: AvroType) -> WritePlan:
 class _Compiler:
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.columns: list[Column] = []
-
-    # --- columns
-
-    def column(self, kind: pa.DataType, level: int) -> Column:
-        """Numbers the arrays of a type, as Arrow's C data interface nests them."""
-        if level > MAX_DEPTH:
-            raise SerializationError(f"the Arrow type is nested deeper than {MAX_DEPTH} levels")
-        uuid = False
-        while isinstance(kind, pa.BaseExtensionType):
-            uuid = kind.extension_name == "arrow.uuid"
-            kind = kind.storage_type
-        number = len(self.columns)
-        self.columns.append(Column(number, kind, ()))
-        types = pa.types
-        inner: list[pa.DataType] = []
-        if types.is_dictionary(kind):
-            inner = [kind.value_type]
-        elif types.is_map(kind):
-            inner = [pa.struct([kind.key_field.with_name("key"), kind.item_field.with_name("value")])]
-        elif types.is_struct(kind) or types.is_union(kind):
-            inner = [kind.field(at).type for at in range(kind.num_fields)]
-        elif _is_list(kind):
-            inner = [kind.value_type]
-        elif types.is_run_end_encoded(kind):
-            raise SerializationError("run-end encoded columns can't be written: decode them first (run_end_decode)")
-        made = Column(number, kind, tuple(self.column(one, level + 1) for one in inner), uuid)
-        self.columns[number] = made
-        return made
 
     # --- steps
 
@@ -385,8 +312,8 @@ class _Compiler:
         kind = column.type
         if pa.types.is_map(kind):
             source, width = Source.OFFSETS_32, 0
-        elif _is_list(kind):
-            source, width = _list_source(kind)
+        elif is_list(kind):
+            source, width = list_source(kind)
         else:
             return None
         kid = self.step(column.kids[0], avro.items, number, "[")
@@ -432,23 +359,6 @@ def _is_members(kind: pa.DataType, count: int) -> bool:
     if not pa.types.is_struct(kind) or kind.num_fields != count:
         return False
     return all(kind.field(at).name == f"member{at}" for at in range(count))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    types = pa.types
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
-    return any(is_one(kind) for is_one in lists)
-
-
-def _list_source(kind: pa.DataType) -> tuple[Source, int]:
-    types = pa.types
-    if types.is_fixed_size_list(kind):
-        return Source.WIDTH, kind.list_size
-    if types.is_list(kind):
-        return Source.OFFSETS_32, 0
-    if types.is_large_list(kind):
-        return Source.OFFSETS_64, 0
-    return (Source.VIEWS_32 if types.is_list_view(kind) else Source.VIEWS_64), 0
 
 
 def _unlikeness(column: Column, branch: AvroType) -> int:
@@ -684,7 +594,7 @@ def _reads(step: Step, column: Column) -> bool:
         return TEXT.get(kind, OCTETS.get(kind)) is step.source
     if step.op is Op.LIST:
         return (types.is_map(kind) and step.source is Source.OFFSETS_32) or (
-            _is_list(kind) and _list_source(kind) == (step.source, step.width)
+            is_list(kind) and list_source(kind) == (step.source, step.width)
         )
     checks: dict[Op, Callable[[pa.DataType], Any]] = {
         Op.NULL: types.is_null,

@@ -28,8 +28,6 @@ from serdes.formats.json.codec import JsonSchema, load, loads
 from serdes.kernels import IMPL
 from serdes.kernels.json_columns import Fault
 
-__all__ = ["JsonColumns", "JsonTarget"]
-
 
 @dataclass(frozen=True, eq=False)
 class JsonTarget:

@@ -16,8 +16,6 @@ from serdes.columnar.layout import Layout, layout_of
 from serdes.errors import SerializationError
 from serdes.kernels.json_columns import MAX_DEPTH, Expected, Fault
 
-__all__ = ["JsonPlan", "Step", "fault_of", "plan_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -18,8 +18,6 @@ from serdes.columnar.json.plan import JsonPlan, Step
 from serdes.formats.avro.logical import UUID_TEXT
 from serdes.kernels.json_columns import MAX_DEPTH, Expected, Fault, exact_float, exact_int
 
-__all__ = ["Bad", "read"]
-
 SPACE: Final = " \t\n\r"
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 CLOCK: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?", re.ASCII)

@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from serdes.errors import SerializationError
 
-__all__ = ["json_schema_of"]
-
 MAX_LEVELS: Final = 100
 DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 

@@ -18,8 +18,6 @@ from serdes.errors import SerializationError
 from serdes.formats.json.codec import JsonSchema, resolver_of
 from serdes.kernels.json_columns import Expected
 
-__all__ = ["Part", "parts_of"]
-
 MAX_LEVELS: Final = 100
 MAX_PARTS: Final = 10_000
 MAX_DIGITS: Final = 76

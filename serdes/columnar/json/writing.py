@@ -1,7 +1,8 @@
-"""Arrow columns written as JSON documents, by way of Python objects: encoded by `orjson`, judged by the schema.
+"""Arrow columns written as JSON documents: by the kernel, or by way of Python objects, which is its specification.
 
 Must not know of ids or registries. How a column is written follows from its Arrow type (docs/guide/columns.md); whether
-that fits is the schema's verdict, row by row.
+that fits is the schema's verdict, row by row: known beforehand where `serdes.columnar.json.steps` proves it, else asked
+of the validator. Rows that the kernel leaves go as objects, which say what is wrong.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from serdes.columnar.assemble import errors_of
+from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.contract import EncodeResult
 from serdes.columnar.json.schema_of import json_schema_of
+from serdes.columnar.json.steps import plan_of
 from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.errors import SerializationError
 from serdes.formats.json.codec import JsonSchema, resolver_of
-
-__all__ = ["JsonFrames"]
+from serdes.kernels.json_frames import native_program
 
 DAY_SECONDS: Final = 86_400
 EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
@@ -57,15 +58,26 @@ class JsonFrames:
         schema: what the documents have to be.
         prefix: in front of each.
         max_row_bytes: a longer frame is an error.
+        pure: whether to go through objects though the kernel is there.
 
     Raises:
         SerializationError: JSON has no form for a column's type.
     """
 
-    def __init__(self, kind: pa.DataType, schema: JsonSchema, prefix: bytes, max_row_bytes: int) -> None:
+    def __init__(
+        self, kind: pa.DataType, schema: JsonSchema, prefix: bytes, max_row_bytes: int, pure: bool = False
+    ) -> None:
         json_schema_of(kind)  # raises for types that have none
         self._schema, self._prefix, self._max_row_bytes = schema, prefix, max_row_bytes
         self._left_out = _Members(schema).left_out(kind)
+        kernel = None if pure else native_program()
+        self.plan = None if kernel is None else plan_of(kind, schema, self._left_out)
+        self._program: Any = None
+        if kernel is not None and self.plan is not None:
+            from serdes.kernels.native import arrays
+
+            shapes = arrays.Shapes([column.shape() for column in self.plan.columns])
+            self._program = kernel([step.table() for step in self.plan.steps], shapes)
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray) -> EncodeResult:
         """Frames of all rows.
@@ -73,18 +85,48 @@ class JsonFrames:
         Args:
             struct: of the encoder's type.
         """
+        chunks = struct.chunks if isinstance(struct, pa.ChunkedArray) else [struct]
+        if self._program is None:
+            return self._by_objects(chunks)
+        capsules = [chunk.__arrow_c_array__()[1] for chunk in chunks]
+        made = self._program.run(capsules, self._prefix, self._max_row_bytes)
+        frames = binary_of(*made[:6])
+        errors = {} if self.plan is None or self.plan.proved else self._invalid(frames)
+        changed: dict[int, bytes | None] = dict.fromkeys(errors)
+        left = [fault[0] for fault in made[6]]
+        if left:
+            again = self._by_objects([_picked(chunks, left)])
+            for row, frame, error in zip(left, again.frames.to_pylist(), again.errors.to_pylist(), strict=True):
+                if frame is None:
+                    errors[row] = error
+                else:
+                    changed[row] = frame
+        if changed:
+            frames = _binary([changed.get(row, frame) for row, frame in enumerate(frames.to_pylist())])
+        return EncodeResult(frames, errors_of(len(frames), errors))
+
+    def _invalid(self, frames: pa.Array) -> dict[int, str]:
+        """What the schema says against documents."""
+        errors: dict[int, str] = {}
+        for row, frame in enumerate(frames.to_pylist()):
+            if frame is None:
+                continue
+            try:
+                self._schema.check(orjson.loads(frame[len(self._prefix) :]), True)
+            except SerializationError as error:
+                errors[row] = str(error)
+        return errors
+
+    def _by_objects(self, chunks: Sequence[pa.Array]) -> EncodeResult:
         frames: list[bytes | None] = []
         errors: dict[int, str] = {}
-        for chunk in struct.chunks if isinstance(struct, pa.ChunkedArray) else [struct]:
+        for chunk in chunks:
             for value in _values(chunk, self._left_out):
                 frame = None if value is None else self._frame(value)
                 if isinstance(frame, str):
                     errors[len(frames)] = frame
                 frames.append(frame if isinstance(frame, bytes) else None)
-        small = sum(map(len, filter(None, frames))) <= 2**31 - 1
-        return EncodeResult(
-            pa.array(frames, pa.binary() if small else pa.large_binary()), errors_of(len(frames), errors)
-        )
+        return EncodeResult(_binary(frames), errors_of(len(frames), errors))
 
     def _frame(self, value: Any) -> bytes | str:
         """The frame of a row, or what is wrong with it."""
@@ -98,6 +140,21 @@ class JsonFrames:
         if len(frame) > self._max_row_bytes:
             return f"the frame is longer than {self._max_row_bytes} bytes"
         return frame
+
+
+def _binary(frames: list[bytes | None]) -> pa.Array:
+    """With offsets of 32 bits, if they are enough."""
+    small = sum(map(len, filter(None, frames))) <= 2**31 - 1
+    return pa.array(frames, pa.binary() if small else pa.large_binary())
+
+
+def _picked(chunks: Sequence[pa.Array], rows: Sequence[int]) -> pa.Array:
+    """Some rows of arrays, in order."""
+    parts, start = [], 0
+    for chunk in chunks:
+        parts += [chunk[row - start : row - start + 1] for row in rows if start <= row < start + len(chunk)]
+        start += len(chunk)
+    return pa.concat_arrays(parts)
 
 
 Names = dict[str, Any]

@@ -20,8 +20,6 @@ from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema
 from serdes.kernels import IMPL
 
-__all__ = ["ProtobufFrames"]
-
 REASONS: Final = {
     1: "null in a required field",
     2: "null among the items of a repeated field",

@@ -29,8 +29,6 @@ from serdes.formats.protobuf.codec import ProtobufSchema, load
 from serdes.frames.framing import unpack_indexes
 from serdes.kernels import IMPL
 
-__all__ = ["Capsule", "ProtobufColumns", "load_resolved", "path_of"]
-
 REPEATED_KEY: Final = 13
 OTHER_TYPE: Final = 12
 BAD_UTF8, MISSING, OUT_OF_RANGE = 4, 7, 8

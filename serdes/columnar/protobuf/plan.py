@@ -21,8 +21,6 @@ from serdes.columnar.protobuf.tree import FieldType, Message, Shape, message_tre
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema
 
-__all__ = ["ProtobufPlan", "ReaderType", "arrow_type", "frame_paths", "message_type", "plan", "reader_of"]
-
 MAX_NUMBER: Final = 2**29 - 1
 GROUP: Final = 10
 

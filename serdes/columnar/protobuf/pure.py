@@ -20,8 +20,6 @@ from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, Symb
 from serdes.columnar.protobuf.writing import LENGTHS, PER_SECOND, WritingPlan
 from serdes.errors import SerializationError
 
-__all__ = ["read_payload", "time_fits", "write_row"]
-
 FIRST_SECOND: Final = -62_135_596_800
 LAST_SECOND: Final = 253_402_300_799
 LONGEST_SECONDS: Final = 315_576_000_000

@@ -17,10 +17,9 @@ from google.protobuf.message_factory import GetMessageClass
 
 from serdes.errors import SerializationError, foreign
 
-__all__ = ["json_of", "payload_of"]
-
 ANY: Final = "google.protobuf.Any"
 MAX_DEPTH: Final = 100
+ENCODE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 REFUSALS: Final = (json_format.Error, DecodeError, TypeError, ValueError, RecursionError, OverflowError, AttributeError)
 
 
@@ -39,9 +38,11 @@ def json_of(full_name: str, payload: bytes, pool: Any) -> str:
         message: Any = GetMessageClass(pool.FindMessageTypeByName(full_name)).FromString(payload)
         if full_name == ANY and message.type_url and _unknown(message.type_url, pool):
             value: Any = {"@type": message.type_url, "value": base64.b64encode(message.value).decode()}
+        elif full_name in PLAIN:
+            value = PLAIN[full_name](message)
         else:
             value = json_format.MessageToDict(message, descriptor_pool=pool)
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return ENCODE(value)
     except REFUSALS as error:
         raise foreign(f"the {full_name} can't be JSON text", error) from error
 
@@ -63,6 +64,31 @@ def payload_of(full_name: str, text: str, pool: Any) -> bytes:
         return bytes(made.SerializeToString(deterministic=True))
     except (*REFUSALS, binascii.Error) as error:
         raise SerializationError(f"the text is not the JSON of a {full_name}: {type(error).__name__}") from error
+
+
+def _struct(message: Any) -> dict[str, Any]:
+    return {key: _value(value) for key, value in message.fields.items()}
+
+
+def _items(message: Any) -> list[Any]:
+    return [_value(value) for value in message.values]
+
+
+def _value(message: Any) -> Any:
+    kind = message.WhichOneof("kind")
+    if kind is None or kind == "null_value":
+        return None
+    if kind == "struct_value":
+        return _struct(message.struct_value)
+    return _items(message.list_value) if kind == "list_value" else getattr(message, kind)
+
+
+PLAIN: Final = {
+    "google.protobuf.Struct": _struct,
+    "google.protobuf.ListValue": _items,
+    "google.protobuf.Value": _value,
+}
+"""What makes plain values, as `json_format.MessageToDict` does, which looks at the type of each value first."""
 
 
 def _unknown(type_url: str, pool: Any) -> bool:

@@ -15,19 +15,6 @@ import pyarrow as pa
 
 from serdes.errors import SerializationError
 
-__all__ = [
-    "ENUMS",
-    "TIME_UNITS",
-    "Field",
-    "FieldType",
-    "Message",
-    "Shape",
-    "Symbols",
-    "is_list",
-    "message_tree",
-    "tree_of_columns",
-]
-
 MAX_FIELDS: Final = 10_000
 """A tree of more fields is refused: types that hold each other many times over grow without end."""
 MAX_DEPTH: Final = 100

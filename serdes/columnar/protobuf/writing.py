@@ -18,8 +18,6 @@ from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema, index_path
 from serdes.frames.framing import pack_indexes
 
-__all__ = ["LENGTHS", "PER_SECOND", "Lowered", "WritingPlan", "writing_plan"]
-
 INTEGERS: Final[Mapping[pa.DataType, int]] = {
     pa.int8(): 0,
     pa.int16(): 1,

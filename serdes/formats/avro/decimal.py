@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from serdes.kernels.misfit import Misfit, octets_of, out_of_range
 
-__all__ = ["decimal_reader", "decimal_rescaler", "decimal_writer"]
-
 EXACT: Final = decimal.Context(
     prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[decimal.InvalidOperation]
 )

@@ -12,8 +12,6 @@ from serdes.formats.avro.codec import MAX_EMPTY_ITEMS, AvroModel, AvroSchema, Ta
 from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import WriteOptions
 
-__all__ = ["AvroFormat"]
-
 
 class AvroFormat:
     """Avro; see `serdes.formats.protocol.SchemaFormat`.

@@ -19,19 +19,6 @@ from registry.schemas.avro.model import AvroType, FixedType, NamedType, TypeName
 from serdes.formats.avro.decimal import decimal_reader, decimal_writer
 from serdes.kernels.misfit import Misfit, octets_of, out_of_range, refuse, text_of, whole_of
 
-__all__ = [
-    "DURATION",
-    "INSTANTS",
-    "LOCALS",
-    "TIMES",
-    "Convert",
-    "Duration",
-    "described",
-    "logical_of",
-    "preparing",
-    "presenting",
-]
-
 Convert: TypeAlias = Callable[[Any], Any]
 EPOCH: Final = datetime.datetime(1970, 1, 1)
 EPOCH_UTC: Final = EPOCH.replace(tzinfo=datetime.UTC)

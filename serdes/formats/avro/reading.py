@@ -59,8 +59,6 @@ from serdes.kernels.avro import (
 )
 from serdes.kernels.misfit import Misfit, Unresolved
 
-__all__ = ["Readers", "Tags", "enum_reader", "is_free", "reader_of"]
-
 Default: TypeAlias = tuple[bytes, Reader, Any]
 
 

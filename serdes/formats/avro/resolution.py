@@ -24,8 +24,6 @@ from registry.schemas.avro.model import (
 )
 from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, described, logical_of
 
-__all__ = ["Resolution", "parts_of", "units_of"]
-
 PROMOTIONS: Final = {
     TypeName.INT: (TypeName.LONG, TypeName.FLOAT, TypeName.DOUBLE),
     TypeName.LONG: (TypeName.FLOAT, TypeName.DOUBLE),

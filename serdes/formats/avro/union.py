@@ -42,8 +42,6 @@ from serdes.kernels.misfit import (
     whole_of,
 )
 
-__all__ = ["Chooser", "fits", "quick_branches", "takes_null"]
-
 Memo = dict[Any, Any]
 EXACT: Final = 0
 CONVERTED: Final = 1

@@ -48,8 +48,6 @@ from serdes.kernels.avro import (
 )
 from serdes.kernels.misfit import Misfit
 
-__all__ = ["Writers", "default_bytes", "encoded_default", "leaf_writer", "logical_writer", "writer_of"]
-
 MAX_DEFAULT_DEPTH: Final = 100
 MAX_DEFAULT_PARTS: Final = 10_000
 BITS: Final = {TypeName.INT: 31, TypeName.LONG: 63}

@@ -26,8 +26,6 @@ from serdes.formats.protocol import Decode, Encode, Referenced
 from serdes.kernels import JsonDecoder, JsonEncoder, survey
 from serdes.kernels.pure.values import DEEP, LARGE
 
-__all__ = ["JsonSchema", "decoder", "dumps", "encoder", "load", "loads", "resolver_of"]
-
 MAX_DEPTH: Final = 250
 """Levels of a value; more are refused."""
 
@@ -277,7 +275,7 @@ def encoder(
 
     if own is not None:
         return encode_alone
-    return JsonEncoder(orjson.dumps, _judge(schema, validate), MAX_DEPTH, prefix, encode)
+    return JsonEncoder(_judge(schema, validate), MAX_DEPTH, prefix, encode)
 
 
 def decoder(

@@ -15,8 +15,6 @@ from serdes.formats.json.codec import JsonSchema, decoder, encoder, load
 from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import WriteOptions
 
-__all__ = ["JsonFormat"]
-
 
 class JsonFormat:
     """JSON; see `serdes.formats.protocol.SchemaFormat`.

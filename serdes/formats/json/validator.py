@@ -18,8 +18,6 @@ from jsonschema.validators import validator_for
 
 from serdes.errors import SerializationError, foreign
 
-__all__ = ["Engine"]
-
 BACKTRACKS: Final = 100_000
 """Steps of a pattern with look-around or back references, for one text; others are matched in linear time."""
 WORDING_STEPS: Final = 2_000
@@ -298,7 +296,7 @@ def _reason(error: Any) -> str:
     if rule == "type":
         return f"{found} where {' or '.join(error.kind.types)} is needed"
     if rule == "required":
-        return f"{error.kind.property!r} is required and missing"
+        return f"{error.kind.property!r} is a required property"
     if rule in ("additionalProperties", "unevaluatedProperties"):
         return _surplus(error.kind.unexpected)
     if rule == "falseSchema":

@@ -27,18 +27,6 @@ from serdes.formats.protobuf.dicts import message_of
 from serdes.formats.protocol import Decode, Encode, Referenced
 from serdes.kernels import MessageDecoder, MessageEncoder
 
-__all__ = [
-    "ProtobufSchema",
-    "decoder",
-    "descriptor_text",
-    "encoder",
-    "index_path",
-    "is_built_in",
-    "load",
-    "of_class",
-    "types_at",
-]
-
 BUILT_IN = ("confluent/", "google/protobuf/", "google/type/")
 
 

@@ -17,8 +17,6 @@ from google.protobuf.message import Message
 
 from serdes.errors import SerializationError, foreign
 
-__all__ = ["message_of"]
-
 MAX_DEPTH: Final = 100
 """Levels of messages, as many as `json_format` takes."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)

@@ -28,8 +28,6 @@ from serdes.formats.protobuf.codec import (
 from serdes.formats.protocol import Decode, Encode, ReadHooks, Referenced, WriteHooks
 from serdes.options import ANY_TYPE, WriteOptions
 
-__all__ = ["ProtobufFormat"]
-
 
 class ProtobufFormat:
     """Protobuf; see `serdes.formats.protocol.SchemaFormat`.

@@ -1,14 +1,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from serdes.kernels.native.arrays import Block, Shapes
+
 NUMBERS: dict[str, dict[str, int]]
 
-class Block:
-    address: int
-    size: int
-
 class FramesProgram:
-    def __init__(self, steps: Sequence[tuple[Any, ...]], columns: Sequence[tuple[int, ...]], depth: int) -> None: ...
+    def __init__(self, steps: Sequence[tuple[Any, ...]], shapes: Shapes, depth: int) -> None: ...
     def run(
         self, arrays: list[Any], prefix: bytes, max_row_bytes: int
     ) -> tuple[Block, Block, Block | None, int, int, bool, list[tuple[int, int, int, tuple[int, ...]]]]: ...

@@ -13,9 +13,32 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from serdes.kernels.avro_frames import Fault, Op, Source
+from serdes.kernels.avro_frames import Fault, Op
+from serdes.kernels.native.arrays cimport (
+    DENSE,
+    F16,
+    F32,
+    F64,
+    I8,
+    SPARSE,
+    U64,
+    Column,
+    Output,
+    Shapes,
+    drop_rows,
+    end_null,
+    end_row,
+    finished,
+    half_of,
+    is_valid,
+    note_fault,
+    octets_at,
+    range_at,
+    start_rows,
+    whole_at,
+)
 from serdes.kernels.native.arrow cimport ArrowArray
-from serdes.kernels.native.octets cimport hashed, is_dash_place, is_utf8, uuid_of
+from serdes.kernels.native.octets cimport hashed, is_utf8, uuid_of, uuid_text
 
 cdef enum:
     # what a step writes: `Op`
@@ -39,26 +62,6 @@ cdef enum:
     MEMBERS = 17
     VARIANT = 18
     DICTIONARY = 19
-    # how Arrow holds it: `Source`
-    I8 = 0
-    I16 = 1
-    I32 = 2
-    I64 = 3
-    U8 = 4
-    U16 = 5
-    U32 = 6
-    U64 = 7
-    F16 = 8
-    F32 = 9
-    F64 = 10
-    OFFSETS_32 = 11
-    OFFSETS_64 = 12
-    VIEW = 13
-    WIDTH = 14
-    VIEWS_32 = 15
-    VIEWS_64 = 16
-    SPARSE = 17
-    DENSE = 18
     # why it can't: `Fault`
     FINE = 0
     FAULT_NULL = 1
@@ -85,24 +88,19 @@ cdef enum:
     FEW_KEYS = 8
 
 cdef double LARGEST_SINGLE = 2.0**128 - 2.0**103
-cdef bytes HEX = b"0123456789abcdef"
-cdef const char* HEX_DIGITS = HEX
 
 NUMBERS = {
     "Op": {"NULL": NULL_, "BOOLEAN": BOOLEAN, "INT": INT, "FLOAT": FLOAT, "DOUBLE": DOUBLE, "OCTETS": OCTETS,
            "ENUM": ENUM, "FIXED": FIXED, "DECIMAL": DECIMAL, "UUID_OF_BYTES": UUID_OF_BYTES,
            "UUID_OF_TEXT": UUID_OF_TEXT, "INTERVAL": INTERVAL, "LAPSE": LAPSE, "LIST": LIST, "MAP": MAP,
            "RECORD": RECORD, "CONSTANT": CONSTANT, "MEMBERS": MEMBERS, "VARIANT": VARIANT, "DICTIONARY": DICTIONARY},
-    "Source": {"I8": I8, "I16": I16, "I32": I32, "I64": I64, "U8": U8, "U16": U16, "U32": U32, "U64": U64,
-               "F16": F16, "F32": F32, "F64": F64, "OFFSETS_32": OFFSETS_32, "OFFSETS_64": OFFSETS_64, "VIEW": VIEW,
-               "WIDTH": WIDTH, "VIEWS_32": VIEWS_32, "VIEWS_64": VIEWS_64, "SPARSE": SPARSE, "DENSE": DENSE},
     "Fault": {"FINE": FINE, "NULL": FAULT_NULL, "OUT_OF_RANGE": OUT_OF_RANGE, "LOSES_DIGITS": LOSES_DIGITS,
               "NOT_UTF8": NOT_UTF8, "NO_SYMBOL": NO_SYMBOL, "WRONG_SIZE": WRONG_SIZE, "NOT_UUID": NOT_UUID,
               "NO_MEMBER": NO_MEMBER, "SEVERAL_MEMBERS": SEVERAL_MEMBERS, "TOO_LARGE": TOO_LARGE,
               "KEY_TWICE": KEY_TWICE, "NULL_KEY": NULL_KEY, "BROKEN": BROKEN, "NO_MEMORY": NO_MEMORY,
               "INEXACT": INEXACT},
 }
-for _kind in (Op, Source, Fault):
+for _kind in (Op, Fault):
     if NUMBERS[_kind.__name__] != {one.name: one.value for one in _kind}:
         raise ImportError(f"the kernel's numbers of {_kind.__name__} are not those of serdes.kernels.avro_frames")
 
@@ -130,24 +128,6 @@ cdef struct Step:
     int32_t* slots            # hash table: place of a symbol, -1
     uint32_t mask
     uint32_t limit[LIMBS]     # a decimal's absolute value is less
-
-
-cdef struct Column:
-    const uint8_t* valid
-    const uint8_t* first      # values, offsets, views, type ids
-    const uint8_t* second     # data of offsets, sizes of list views, offsets of unions
-    const void** more         # data buffers of views
-    int64_t more_count
-    int64_t offset
-    int64_t length
-
-
-cdef struct Shape:
-    int children
-    int has_validity
-    int buffers               # -1: views have any number
-    int has_dictionary
-    int shares_offset         # children are read at the parent's positions
 
 
 cdef struct Run:
@@ -220,58 +200,6 @@ cdef inline int put_bytes(Run* run, const uint8_t* data, int64_t size) noexcept 
     return FINE
 
 
-cdef inline bint is_valid(const Column* column, int64_t at) noexcept nogil:
-    return column.valid == NULL or (column.valid[at >> 3] >> (at & 7)) & 1
-
-
-cdef inline int octets_at(const Column* column, int source, int64_t width, int64_t at,
-                          const uint8_t** data, int64_t* size) noexcept nogil:
-    cdef int64_t start, end
-    cdef int32_t length, buffer, place
-    if source == OFFSETS_32:
-        start = (<const int32_t*>column.first)[at]
-        end = (<const int32_t*>column.first)[at + 1]
-    elif source == OFFSETS_64:
-        start = (<const int64_t*>column.first)[at]
-        end = (<const int64_t*>column.first)[at + 1]
-    elif source == WIDTH:
-        data[0] = column.first + at * width
-        size[0] = width
-        return FINE
-    else:
-        memcpy(&length, column.first + 16 * at, 4)
-        if length < 0:
-            return BROKEN
-        size[0] = length
-        if length <= 12:
-            data[0] = column.first + 16 * at + 4
-            return FINE
-        memcpy(&buffer, column.first + 16 * at + 8, 4)
-        memcpy(&place, column.first + 16 * at + 12, 4)
-        if buffer < 0 or buffer >= column.more_count or place < 0:
-            return BROKEN
-        if length > (<const int64_t*>column.more[column.more_count])[buffer] - place:
-            return BROKEN
-        data[0] = <const uint8_t*>column.more[buffer] + place
-        return FINE
-    if start < 0 or end < start:
-        return BROKEN
-    data[0] = column.second + start
-    size[0] = end - start
-    return FINE
-
-
-cdef void uuid_text(const uint8_t* data, uint8_t* out) noexcept nogil:
-    cdef int at = 0, made = 0
-    for at in range(16):
-        if is_dash_place(made):
-            out[made] = 45
-            made += 1
-        out[made] = <uint8_t>HEX_DIGITS[data[at] >> 4]
-        out[made + 1] = <uint8_t>HEX_DIGITS[data[at] & 15]
-        made += 2
-
-
 cdef inline int symbol_place(const Step* step, const uint8_t* data, int64_t size) noexcept nogil:
     cdef uint32_t slot = hashed(data, size) & step.mask
     cdef int32_t place
@@ -288,33 +216,9 @@ cdef inline int symbol_place(const Step* step, const uint8_t* data, int64_t size
 # --- numbers
 
 
-cdef inline int whole_at(const Step* step, const uint8_t* first, int64_t at, int64_t* value) noexcept nogil:
-    cdef uint64_t large
-    if step.source == I32:
-        value[0] = (<const int32_t*>first)[at]
-    elif step.source == I64:
-        value[0] = (<const int64_t*>first)[at]
-    elif step.source == I16:
-        value[0] = (<const int16_t*>first)[at]
-    elif step.source == I8:
-        value[0] = (<const int8_t*>first)[at]
-    elif step.source == U8:
-        value[0] = first[at]
-    elif step.source == U16:
-        value[0] = (<const uint16_t*>first)[at]
-    elif step.source == U32:
-        value[0] = (<const uint32_t*>first)[at]
-    else:
-        large = (<const uint64_t*>first)[at]
-        if large >> 63:
-            return OUT_OF_RANGE
-        value[0] = <int64_t>large
-    return FINE
-
-
 cdef inline int write_int(Run* run, const Step* step, const Column* column, int64_t at) noexcept nogil:
     cdef int64_t value
-    cdef int fault = whole_at(step, column.first, at, &value)
+    cdef int fault = whole_at(step.source, column.first, at, &value)
     if fault:
         return fault
     if step.over > 1:
@@ -336,21 +240,6 @@ cdef inline int write_int(Run* run, const Step* step, const Column* column, int6
     return FINE
 
 
-cdef inline double half(uint16_t bits) noexcept nogil:
-    cdef int exponent = (bits >> 10) & 31
-    cdef double value = bits & 1023
-    cdef int at
-    if exponent == 31:
-        value = 1e300 * 1e300 if bits & 1023 == 0 else 1e300 * 1e300 * 0.0
-    elif exponent == 0:
-        value /= 16777216.0
-    else:
-        value = (value + 1024.0) / 33554432.0
-        for at in range(exponent):
-            value *= 2.0
-    return -value if bits >> 15 else value
-
-
 cdef int write_real(Run* run, const Step* step, const Column* column, int64_t at) noexcept nogil:
     cdef double value
     cdef float single
@@ -368,13 +257,13 @@ cdef int write_real(Run* run, const Step* step, const Column* column, int64_t at
             return FINE
         value = (<const float*>column.first)[at]
     elif step.source == F16:
-        value = half((<const uint16_t*>column.first)[at])
+        value = half_of((<const uint16_t*>column.first)[at])
     else:
         if step.source == U64:
             significant = (<const uint64_t*>column.first)[at]
             value = <double>significant
         else:
-            whole_at(step, column.first, at, &whole)
+            whole_at(step.source, column.first, at, &whole)
             significant = <uint64_t>whole if whole >= 0 else 0 - <uint64_t>whole
             value = <double>whole
         while significant and not significant & 1:
@@ -557,33 +446,10 @@ cdef inline int write_octets(Run* run, const Step* step, const Column* column, i
 # --- parts
 
 
-cdef int range_of(const Step* step, const Column* column, const Column* items, int64_t at,
-                  int64_t* start, int64_t* end) noexcept nogil:
-    """Where the items of a list are, among all items."""
-    if step.source == OFFSETS_32:
-        start[0] = (<const int32_t*>column.first)[at]
-        end[0] = (<const int32_t*>column.first)[at + 1]
-    elif step.source == OFFSETS_64:
-        start[0] = (<const int64_t*>column.first)[at]
-        end[0] = (<const int64_t*>column.first)[at + 1]
-    elif step.source == WIDTH:
-        start[0] = at * step.width
-        end[0] = start[0] + step.width
-    elif step.source == VIEWS_32:
-        start[0] = (<const int32_t*>column.first)[at]
-        end[0] = start[0] + (<const int32_t*>column.second)[at]
-    else:
-        start[0] = (<const int64_t*>column.first)[at]
-        end[0] = start[0] + (<const int64_t*>column.second)[at]
-    if start[0] < 0 or end[0] < start[0] or end[0] > items.length:
-        return BROKEN
-    return FINE
-
-
 cdef int write_list(Run* run, const Step* step, const Column* column, int64_t at) noexcept nogil:
     cdef int64_t start, end, item
     cdef int kid = step.kids[0], fault
-    fault = range_of(step, column, &run.columns[step.column + 1], at, &start, &end)
+    fault = range_at(column, &run.columns[step.column + 1], step.source, step.width, at, &start, &end)
     if fault:
         return fault
     fault = need(run, 11)
@@ -647,7 +513,7 @@ cdef int write_map(Run* run, const Step* step, const Column* column, int64_t at)
     """Entries in one block. Kids are key and value; the entries are a struct, whose offset both have."""
     cdef int64_t start, end, item
     cdef int key = step.kids[0], value = step.kids[1], fault
-    fault = range_of(step, column, &run.columns[step.column + 1], at, &start, &end)
+    fault = range_at(column, &run.columns[step.column + 1], step.source, step.width, at, &start, &end)
     if fault:
         return fault
     fault = need(run, 11)
@@ -695,7 +561,7 @@ cdef int write_variant(Run* run, const Step* step, const Column* column, int64_t
 
 cdef int write_dictionary(Run* run, const Step* step, const Column* column, int64_t at) noexcept nogil:
     cdef int64_t place
-    if whole_at(step, column.first, at, &place):
+    if whole_at(step.source, column.first, at, &place):
         return BROKEN
     if place < 0 or place >= run.columns[run.steps[step.kids[0]].column].length:
         return BROKEN
@@ -789,71 +655,7 @@ cdef int write(Run* run, int number, int64_t index) noexcept nogil:
     return fault
 
 
-# --- memory
-
-
-cdef class Block:
-    """Bytes that Arrow arrays hold on to.
-
-    Attributes:
-        address: where they are.
-        size: how many.
-    """
-
-    cdef void* data
-    cdef readonly int64_t size
-
-    def __dealloc__(self):
-        free(self.data)
-
-    @property
-    def address(self):
-        return <uintptr_t>self.data
-
-
-cdef Block block_of(void* data, int64_t size):
-    """Takes over memory."""
-    cdef Block made = Block.__new__(Block)
-    made.data = data
-    made.size = size
-    return made
-
-
-cdef struct Output:
-    int64_t* offsets
-    uint8_t* validity         # NULL while all rows are valid
-    int64_t rows
-    int64_t nulls
-    int64_t* faults           # row, fault, step, depth, then so many indexes
-    int64_t fault_size
-    int64_t fault_room
-
-
-cdef int note_fault(Output* made, Run* run, int fault) noexcept nogil:
-    cdef int64_t room = made.fault_room
-    cdef int64_t* at
-    cdef void* more
-    cdef int i
-    if made.fault_room - made.fault_size < 4 + run.depth:
-        room = 2 * room + 64 + run.depth
-        more = realloc(made.faults, room * sizeof(int64_t))
-        if more == NULL:
-            return NO_MEMORY
-        made.faults = <int64_t*>more
-        made.fault_room = room
-    at = made.faults + made.fault_size
-    at[0] = made.rows
-    at[1] = fault
-    at[2] = run.fault_step
-    at[3] = run.depth
-    for i in range(run.depth):
-        at[4 + i] = run.path[i]
-    made.fault_size += 4 + run.depth
-    return FINE
-
-
-cdef int rows_of(Run* run, Output* made, int64_t rows, const uint8_t* prefix, int64_t prefix_size,
-                 int64_t total) noexcept nogil:
+cdef int rows_of(Run* run, Output* made, int64_t rows, const uint8_t* prefix, int64_t prefix_size) noexcept nogil:
     """Writes the rows of one array."""
     cdef int64_t row
     cdef int fault
@@ -872,39 +674,16 @@ cdef int rows_of(Run* run, Output* made, int64_t rows, const uint8_t* prefix, in
             if not fault and run.size - run.row_start > run.max_row:
                 fault = TOO_LARGE
             if fault == FINE:
-                made.rows += 1
-                made.offsets[made.rows] = run.size
+                end_row(made, run.size)
                 continue
             if run.fault_step < 0:
                 run.fault_step = 0
-            if fault == NO_MEMORY or note_fault(made, run, fault):
+            if fault == NO_MEMORY or not note_fault(made, fault, run.fault_step, run.depth, run.path):
                 return NO_MEMORY
         run.size = run.row_start
-        if made.validity == NULL:
-            made.validity = <uint8_t*>malloc((total + 7) // 8)
-            if made.validity == NULL:
-                return NO_MEMORY
-            memset(made.validity, 0xFF, (total + 7) // 8)
-        made.validity[made.rows >> 3] &= <uint8_t>~(1 << (made.rows & 7))
-        made.nulls += 1
-        made.rows += 1
-        made.offsets[made.rows] = run.size
+        if not end_null(made, run.size):
+            return NO_MEMORY
     return FINE
-
-
-cdef bint narrow(Output* made) noexcept nogil:
-    """Makes offsets of 32 bits of those of 64, in place, if they fit."""
-    cdef int64_t at
-    cdef int32_t* small = <int32_t*>made.offsets
-    cdef void* less
-    if made.offsets[made.rows] > 0x7FFFFFFF:
-        return False
-    for at in range(made.rows + 1):
-        small[at] = <int32_t>made.offsets[at]
-    less = realloc(made.offsets, (made.rows + 1) * sizeof(int32_t))
-    if less != NULL:
-        made.offsets = <int64_t*>less
-    return True
 
 
 # --- programs
@@ -916,35 +695,25 @@ cdef class FramesProgram:
     Args:
         steps: of each step op, source, column, place, place of null, place of int, low, high, times, over, width, size,
             check, kids, data; a kid has a higher number than its parent.
-        columns: of each array of the Arrow type, parents first: number of children, whether it has validity, number of
-            buffers without it (-1 for any), whether it has a dictionary, whether children share its positions.
+        shapes: of the arrays of the Arrow type.
         depth: how many lists and maps are inside of one another at most.
     """
 
     cdef Step* steps
     cdef int step_count
-    cdef Shape* shapes
-    cdef int column_count
+    cdef Shapes shapes
     cdef int depth
 
-    def __init__(self, steps, columns, int depth):
+    def __init__(self, steps, Shapes shapes not None, int depth):
         if self.steps != NULL:
             raise TypeError("a program is made once")
         self.step_count = len(steps)
-        self.column_count = len(columns)
+        self.shapes = shapes
         self.depth = depth
         self.steps = <Step*>calloc(self.step_count, sizeof(Step))
-        self.shapes = <Shape*>calloc(self.column_count, sizeof(Shape))
-        if self.steps == NULL or self.shapes == NULL:
+        if self.steps == NULL:
             raise MemoryError()
         cdef int at
-        for at in range(self.column_count):
-            shape = columns[at]
-            self.shapes[at].children = shape[0]
-            self.shapes[at].has_validity = shape[1]
-            self.shapes[at].buffers = shape[2]
-            self.shapes[at].has_dictionary = shape[3]
-            self.shapes[at].shares_offset = shape[4]
         for at in range(self.step_count):
             self.fill(&self.steps[at], steps[at])
 
@@ -1004,34 +773,6 @@ cdef class FramesProgram:
                 free(self.steps[at].starts)
                 free(self.steps[at].slots)
         free(self.steps)
-        free(self.shapes)
-
-    cdef int bind(self, const ArrowArray* array, int64_t base, Column* columns, int at) except -1:
-        """Notes where the buffers of an array and of what is in it are; gives the next column's number."""
-        if at >= self.column_count:
-            raise ValueError("the array has more parts than the plan's Arrow type")
-        cdef Shape* shape = &self.shapes[at]
-        cdef Column* column = &columns[at]
-        cdef int64_t first = shape.has_validity, child
-        cdef int following = at + 1
-        if (array.n_children != shape.children or (array.dictionary != NULL) != shape.has_dictionary
-                or (array.n_buffers < first + 2 if shape.buffers < 0 else array.n_buffers != first + shape.buffers)):
-            raise ValueError("the array is not of the plan's Arrow type")
-        column.offset = array.offset + base
-        column.length = array.length
-        column.valid = <const uint8_t*>array.buffers[0] if shape.has_validity and array.null_count != 0 else NULL
-        if array.n_buffers > first:
-            column.first = <const uint8_t*>array.buffers[first]
-        if array.n_buffers > first + 1:
-            column.second = <const uint8_t*>array.buffers[first + 1]
-        if shape.buffers < 0:
-            column.more = array.buffers + first + 1
-            column.more_count = array.n_buffers - first - 2
-        for child in range(array.n_children):
-            following = self.bind(array.children[child], column.offset if shape.shares_offset else 0, columns, following)
-        if array.dictionary != NULL:
-            following = self.bind(array.dictionary, 0, columns, following)
-        return following
 
     def run(self, list arrays, bytes prefix, int64_t max_row_bytes):
         """Writes rows.
@@ -1056,62 +797,32 @@ cdef class FramesProgram:
         cdef const uint8_t* start = prefix
         cdef int64_t prefix_size = len(prefix)
         cdef int failed = FINE
+        if self.shapes is None:
+            raise TypeError("a program is made of steps and shapes")
         memset(&run, 0, sizeof(Run))
-        memset(&made, 0, sizeof(Output))
         for capsule in arrays:
             total += (<ArrowArray*>PyCapsule_GetPointer(capsule, b"arrow_array")).length
         run.steps = self.steps
         run.max_row = max_row_bytes
         run.room = 256 + 32 * total
         run.out = <uint8_t*>malloc(run.room)
-        run.columns = <Column*>calloc(self.column_count, sizeof(Column))
+        run.columns = <Column*>calloc(max(self.shapes.count, 1), sizeof(Column))
         run.path = <int64_t*>malloc((self.depth + 1) * sizeof(int64_t))
-        made.offsets = <int64_t*>malloc((total + 1) * sizeof(int64_t))
         try:
-            if run.out == NULL or run.columns == NULL or run.path == NULL or made.offsets == NULL:
+            if not start_rows(&made, total) or run.out == NULL or run.columns == NULL or run.path == NULL:
                 raise MemoryError()
-            made.offsets[0] = 0
             for capsule in arrays:
                 array = <ArrowArray*>PyCapsule_GetPointer(capsule, b"arrow_array")
-                memset(run.columns, 0, self.column_count * sizeof(Column))
-                if self.bind(array, 0, run.columns, 0) != self.column_count:
-                    raise ValueError("the array has fewer parts than the plan's Arrow type")
+                self.shapes.bind(array, run.columns)
                 rows = array.length
                 with nogil:
-                    failed = rows_of(&run, &made, rows, start, prefix_size, total)
+                    failed = rows_of(&run, &made, rows, start, prefix_size)
                 if failed:
                     raise MemoryError("not enough memory for the frames")
-            return self.result(&run, &made)
+            return finished(&made, &run.out, run.size)
         finally:
             free(run.out)
             free(run.columns)
             free(run.path)
             free(run.table)
-            free(made.offsets)
-            free(made.validity)
-            free(made.faults)
-
-    cdef object result(self, Run* run, Output* made):
-        cdef list faults = []
-        cdef int64_t at = 0, depth, i
-        cdef bint large
-        cdef void* less
-        while at < made.fault_size:
-            depth = made.faults[at + 3]
-            faults.append((made.faults[at], made.faults[at + 1], made.faults[at + 2],
-                           tuple([made.faults[at + 4 + i] for i in range(depth)])))
-            at += 4 + depth
-        with nogil:
-            large = not narrow(made)
-            less = realloc(run.out, run.size if run.size else 1)
-        if less != NULL:
-            run.out = <uint8_t*>less
-        data = block_of(run.out, run.size)
-        run.out = NULL
-        offsets = block_of(made.offsets, (made.rows + 1) * (8 if large else 4))
-        made.offsets = NULL
-        validity = None
-        if made.validity != NULL:
-            validity = block_of(made.validity, (made.rows + 7) // 8)
-            made.validity = NULL
-        return data, offsets, validity, made.rows, made.nulls, large, faults
+            drop_rows(&made)

@@ -1,5 +1,8 @@
 # The layout of the calls, for the kernel that (de)serializes whole messages.
 
+from serdes.kernels.native.json_values cimport JsonWriter
+
+
 cdef class PlanStore:
     cdef public dict plans
 
@@ -47,7 +50,7 @@ cdef class MessageDecoder:
 
 
 cdef class JsonEncoder:
-    cdef object dumps
+    cdef JsonWriter writer
     cdef object is_valid
     cdef int levels
     cdef bytes prefix

@@ -9,12 +9,12 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
+from serdes.kernels.native.json_values cimport JsonWriter
 from serdes.kernels.native.values cimport look
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 cdef enum:
     DIGITS = 19  # of 2**63, the least integer that orjson might read as a float
-    LARGE = 4  # of serdes.kernels.pure.values: an encoder writes such floats as they are
 
 cdef str KEY_NAME = KEY_HEADER
 cdef str VALUE_NAME = VALUE_HEADER
@@ -218,8 +218,8 @@ cdef class MessageDecoder:
 cdef class JsonEncoder:
     """Encodes JSON values that hold nothing remarkable, behind a prefix."""
 
-    def __init__(self, dumps, is_valid, int levels, bytes prefix not None, otherwise):
-        self.dumps = dumps
+    def __init__(self, is_valid, int levels, bytes prefix not None, otherwise):
+        self.writer = JsonWriter()
         self.is_valid = is_valid
         self.levels = levels
         self.prefix = prefix
@@ -230,18 +230,19 @@ cdef class JsonEncoder:
         return self.run(value)
 
     cdef run(self, value):
-        cdef bytes payload
-        if look(<PyObject*>value, self.levels) & ~LARGE:
+        cdef bytes frame
+        if self.writer is None or self.prefix is None:
             return self.otherwise(value)
-        try:
-            if self.is_valid is not None and self.is_valid(value) is not True:
+        frame = self.writer.written(value, self.prefix, self.levels)
+        if frame is None:
+            return self.otherwise(value)
+        if self.is_valid is not None:
+            try:
+                if self.is_valid(value) is not True:
+                    return self.otherwise(value)
+            except Exception:
                 return self.otherwise(value)
-            payload = self.dumps(value)
-        except Exception:
-            return self.otherwise(value)
-        if payload is None or self.prefix is None:
-            return self.otherwise(value)
-        return framed(self.prefix, payload)
+        return frame
 
 
 cdef class JsonDecoder:

@@ -7,12 +7,14 @@ The twin of `pure/fields.py`, which is the specification.
 
 from collections.abc import Mapping
 
+from kafka_core.kernels.native.message cimport Message, OffsetStore
 from serdes.kernels.native.calls cimport FrameDecoders, ValueEncoders, decoded, encoded, naming
 
 NONE = 0
 KNOWN = 1
 PLAIN = 2
 ANY = 3
+TEXT = 4
 
 cdef object MISSED = object()
 
@@ -36,6 +38,38 @@ cdef class _Fields:
         self.key_error, self.value_error = errors
 
 
+# Messages of the compiled client are asked without a call of Python's; those of the pure one, as anybody asks them.
+
+cdef inline error_of(message):
+    return (<Message>message).error() if type(message) is Message else message.error()
+
+
+cdef inline headers_of(message):
+    return (<Message>message).headers() if type(message) is Message else message.headers()
+
+
+cdef inline key_of(message):
+    return (<Message>message).key() if type(message) is Message else message.key()
+
+
+cdef inline value_of(message):
+    return (<Message>message).value() if type(message) is Message else message.value()
+
+
+cdef inline replace_key(message, key):
+    if type(message) is Message:
+        (<Message>message).set_key(key)
+    else:
+        message.set_key(key)
+
+
+cdef inline replace_value(message, value):
+    if type(message) is Message:
+        (<Message>message).set_value(value)
+    else:
+        message.set_value(value)
+
+
 cdef class FieldReader(_Fields):
     """Puts what they mean in place of keys and values."""
 
@@ -45,10 +79,10 @@ cdef class FieldReader(_Fields):
 
     cdef run(self, message):
         key = value = raw = None
-        headers = message.headers()
+        headers = headers_of(message)
         cdef bint named = headers is not None and naming(headers)
         if self.key_way:
-            raw = message.key()
+            raw = key_of(message)
             key = decoded_by(self.key, self.key_way, raw, named)
             if key is MISSED:
                 try:
@@ -56,25 +90,29 @@ cdef class FieldReader(_Fields):
                 except Exception as error:
                     raise self.key_error(error, message) from error
         if self.value_way:
-            data = message.value()
+            data = value_of(message)
             value = decoded_by(self.value, self.value_way, data, named)
             if value is MISSED:
-                raw = message.key()
+                raw = key_of(message)
                 try:
                     value = self.value(data, self.context(message.topic() or "", self.value_field, headers, raw))
                 except Exception as error:
                     raise self.value_error(error, message) from error
         if self.key_way:
-            message.set_key(key)
+            replace_key(message, key)
         if self.value_way:
-            message.set_value(value)
+            replace_value(message, value)
 
     def take(self, message, store):
         """Reads a message and stores its offset; None for an event, else what `store` says, True without one."""
-        if message.error() is not None:
+        if error_of(message) is not None:
             return None
         self.run(message)
-        return True if store is None else store(message)
+        if store is None:
+            return True
+        if type(store) is OffsetStore and type(message) is Message:
+            return (<OffsetStore>store).store(<Message>message)
+        return store(message)
 
     def read_now(self, message):
         """Reads a message by known codecs alone; False, and it stays as it was, if it needs more or can't be read."""
@@ -82,27 +120,27 @@ cdef class FieldReader(_Fields):
 
     cdef bint run_now(self, message) except -1:
         key = value = None
-        headers = message.headers()
+        headers = headers_of(message)
         cdef bint named = headers is not None and naming(headers)
         if self.key_way:
-            key = decoded_by(self.key, self.key_way, message.key(), named)
+            key = decoded_by(self.key, self.key_way, key_of(message), named)
             if key is MISSED:
                 return False
         if self.value_way:
-            value = decoded_by(self.value, self.value_way, message.value(), named)
+            value = decoded_by(self.value, self.value_way, value_of(message), named)
             if value is MISSED:
                 return False
         if self.key_way:
-            message.set_key(key)
+            replace_key(message, key)
         if self.value_way:
-            message.set_value(value)
+            replace_value(message, value)
         return True
 
     def read_many(self, list messages not None):
         """Reads messages up to the first that is an event or can't be read: how many, and why it can't be read."""
         cdef Py_ssize_t good = 0
         for message in messages:
-            if message.error() is not None:
+            if error_of(message) is not None:
                 return good, None
             try:
                 self.run(message)
@@ -115,7 +153,7 @@ cdef class FieldReader(_Fields):
         """Reads messages by known codecs alone, up to the first that is an event or needs more: how many."""
         cdef Py_ssize_t good = 0
         for message in messages:
-            if message.error() is not None or not self.run_now(message):
+            if error_of(message) is not None or not self.run_now(message):
                 break
             good += 1
         return good
@@ -211,6 +249,13 @@ cdef decoded_by(function, int way, data, bint named):
             return decoded(decode, <bytes>data)  # it is bytes, else there would be no decoder
         except Exception:  # with a context it says where
             return MISSED
+    if way == 4:
+        if data is None:
+            return None
+        try:
+            return (<bytes>data).decode("utf-8") if type(data) is bytes else MISSED
+        except UnicodeDecodeError:
+            return MISSED
     if way == 2:
         try:
             return function(data)
@@ -230,6 +275,13 @@ cdef encoded_by(function, int way, topic, field, obj):
                 return MISSED
             return encoded(encode, obj)
         except Exception:  # with a context it says where
+            return MISSED
+    if way == 4:
+        if obj is None:
+            return None
+        try:
+            return (<str>obj).encode("utf-8") if type(obj) is str else MISSED
+        except UnicodeEncodeError:
             return MISSED
     if way == 2:
         try:

@@ -10,6 +10,15 @@ cdef struct Key:
     bint guid
 
 
+cdef class Pinned:
+    """The bytes of a buffer, held as long as this lives; of None there are none."""
+
+    cdef Py_buffer view
+    cdef bint held
+    cdef const uint8_t* data  # NULL for None
+    cdef int64_t size
+
+
 cdef class Frames:
     cdef readonly int64_t rows
     cdef const uint8_t** payloads  # where a payload starts; NULL for a null row
@@ -26,7 +35,7 @@ cdef class Frames:
     cdef int64_t filled
 
     cdef int need(self, int64_t rows) except -1
-    cdef int all_valid(self, int64_t offset, int64_t rows, const uint8_t[::1] validity) except -1
+    cdef int all_valid(self, int64_t offset, int64_t rows, Pinned validity) except -1
     cdef int32_t place_of(self, uint64_t high, uint64_t low, bint guid) except -1 nogil
     cdef int rehash(self) except -1 nogil
     cdef int name(self, int64_t row, const uint8_t* data, int64_t size, int64_t taken) except -1 nogil

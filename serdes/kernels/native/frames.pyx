@@ -4,6 +4,7 @@
 
 import os
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
@@ -41,10 +42,18 @@ cdef object named(const Key* key):
     return key.low
 
 
-cdef const uint8_t* start_of(const uint8_t[::1] buffer) noexcept:
-    if buffer is None or buffer.shape[0] == 0:
-        return NULL
-    return &buffer[0]
+cdef class Pinned:
+
+    def __cinit__(self, buffer):
+        if buffer is not None:
+            PyObject_GetBuffer(buffer, &self.view, PyBUF_SIMPLE)
+            self.held = True
+            self.data = <const uint8_t*>self.view.buf
+            self.size = self.view.len
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.view)
 
 
 cdef class Frames:
@@ -84,10 +93,10 @@ cdef class Frames:
             raise ValueError("more rows than were announced")
         return 0
 
-    cdef int all_valid(self, int64_t offset, int64_t rows, const uint8_t[::1] validity) except -1:
+    cdef int all_valid(self, int64_t offset, int64_t rows, Pinned validity) except -1:
         """Checks what all arrays have; rows are added behind it."""
         self.need(rows)
-        if offset < 0 or (validity is not None and (offset > 8 * validity.shape[0] - rows)):
+        if offset < 0 or (validity.held and offset > 8 * validity.size - rows):
             raise ValueError("fewer bits of validity than rows")
         return 0
 
@@ -99,22 +108,24 @@ cdef class Frames:
             self.sizes[self.filled] = -1
             self.filled += 1
 
-    def add_binary(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity,
-                   const uint8_t[::1] offsets not None, const uint8_t[::1] data, bint large):
+    def add_binary(self, owner, int64_t offset, int64_t rows, validity, offsets not None, data, bint large):
         """Rows of a binary array, with 32-bit or (`large`) 64-bit offsets; the buffers are `owner`'s, None for none.
 
         Raises:
             ValueError: an offset is not within the data, or a buffer is too short.
         """
-        cdef const uint8_t* valid = start_of(validity)
-        cdef const uint8_t* octets = start_of(data)
-        cdef const int32_t* small = <const int32_t*>start_of(offsets)
-        cdef const int64_t* wide = <const int64_t*>start_of(offsets)
-        cdef int64_t size = 0 if data is None else data.shape[0]
+        cdef Pinned bits = Pinned(validity)
+        cdef Pinned places = Pinned(offsets)
+        cdef Pinned octets = Pinned(data)
+        cdef const uint8_t* valid = bits.data
+        cdef const uint8_t* first = octets.data  # in a register: loops that write rows would read it again each time
+        cdef int64_t size = octets.size
+        cdef const int32_t* small = <const int32_t*>places.data
+        cdef const int64_t* wide = <const int64_t*>places.data
         cdef int64_t at, start, end, before = self.filled
         cdef bint wrong = False
-        self.all_valid(offset, rows, validity)
-        if offset > offsets.shape[0] // (8 if large else 4) - rows - 1:
+        self.all_valid(offset, rows, bits)
+        if offset > places.size // (8 if large else 4) - rows - 1:
             raise ValueError("fewer offsets than rows")
         self.owners.append(owner)
         with nogil:
@@ -124,7 +135,7 @@ cdef class Frames:
                 if start < 0 or end < start or end > size:
                     wrong = True
                     break
-                self.payloads[self.filled] = octets + start
+                self.payloads[self.filled] = first + start
                 self.sizes[self.filled] = end - start
                 if valid != NULL and not valid[at >> 3] >> (at & 7) & 1:
                     self.payloads[self.filled] = NULL
@@ -134,36 +145,37 @@ cdef class Frames:
             self.filled = before
             raise ValueError("an offset of the array is not within its data")
 
-    def add_fixed(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity, const uint8_t[::1] data,
-                  int64_t width):
+    def add_fixed(self, owner, int64_t offset, int64_t rows, validity, data, int64_t width):
         """Rows of an array whose values have `width` bytes each. Raises ValueError if the data are fewer."""
-        cdef const uint8_t* valid = start_of(validity)
-        cdef const uint8_t* octets = start_of(data)
-        cdef int64_t size = 0 if data is None else data.shape[0]
+        cdef Pinned bits = Pinned(validity)
+        cdef Pinned octets = Pinned(data)
+        cdef const uint8_t* valid = bits.data
+        cdef const uint8_t* first = octets.data
         cdef int64_t at
-        self.all_valid(offset, rows, validity)
-        if width < 0 or (width > 0 and rows > 0 and offset > size // width - rows):
+        self.all_valid(offset, rows, bits)
+        if width < 0 or (width > 0 and rows > 0 and offset > octets.size // width - rows):
             raise ValueError("fewer data than rows")
         self.owners.append(owner)
         with nogil:
             for at in range(offset, offset + rows):
-                self.payloads[self.filled] = octets + at * width
+                self.payloads[self.filled] = first + at * width
                 self.sizes[self.filled] = width
                 if valid != NULL and not valid[at >> 3] >> (at & 7) & 1:
                     self.payloads[self.filled] = NULL
                     self.sizes[self.filled] = -1
                 self.filled += 1
 
-    def add_views(self, owner, int64_t offset, int64_t rows, const uint8_t[::1] validity, const uint8_t[::1] views,
-                  list buffers not None):
+    def add_views(self, owner, int64_t offset, int64_t rows, validity, views, list buffers not None):
         """Rows of a view array: 16 bytes each, which hold a short value or say where it is.
 
         Raises:
             ValueError: a view is not within the data, or a buffer is too short.
         """
-        cdef const uint8_t* valid = start_of(validity)
-        cdef const uint8_t* view = start_of(views)
-        cdef const uint8_t[::1] data
+        cdef Pinned bits = Pinned(validity)
+        cdef Pinned fixed = Pinned(views)
+        cdef Pinned data
+        cdef const uint8_t* valid = bits.data
+        cdef const uint8_t* view = fixed.data
         cdef const int32_t* fields
         cdef int64_t at, before = self.filled
         cdef int64_t count = len(buffers)
@@ -173,13 +185,13 @@ cdef class Frames:
         try:
             if starts == NULL or sizes == NULL:
                 raise MemoryError()
-            self.all_valid(offset, rows, validity)
-            if rows and (views is None or offset > views.shape[0] // 16 - rows):
+            self.all_valid(offset, rows, bits)
+            if rows and offset > fixed.size // 16 - rows:
                 raise ValueError("fewer views than rows")
             for at in range(count):
-                data = buffers[at]
-                starts[at] = start_of(data)
-                sizes[at] = 0 if data is None else data.shape[0]
+                data = Pinned(buffers[at])
+                starts[at] = data.data
+                sizes[at] = data.size
             self.owners.append(owner)
             with nogil:
                 for at in range(offset, offset + rows):

@@ -3,9 +3,9 @@
 """JSON documents read into Arrow columns, a batch at a time, without the GIL.
 
 A program is the plan of `serdes.columnar.json.types` as a table; it is not changed by running it, so threads may share
-it. Every byte of a document is looked at, that of members that have no column too. Numbers that need more than 19
-digits or more than 22 powers of ten take the GIL for a moment: `serdes.kernels.json_columns` makes them. Source: RFC
-8259, RFC 3339.
+it. Every byte of a document is looked at, that of members that have no column too. Numbers of more than 19 digits, and
+those next to halfway between two numbers of 64 bits, take the GIL for a moment: `serdes.kernels.json_columns` makes
+them. Source: RFC 8259, RFC 3339.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -31,6 +31,7 @@ from serdes.kernels.native.columns cimport (
     append_struct,
     truncate,
 )
+from serdes.kernels.native.doubles cimport read_double
 from serdes.kernels.native.frames cimport Frames
 from serdes.kernels.native.octets cimport hashed, hex_value, is_utf8, uuid_of
 
@@ -464,14 +465,17 @@ cdef inline int put_integer(Run* run, const Step* step) noexcept nogil:
 
 cdef inline int put_number(Run* run, const Step* step) noexcept nogil:
     cdef Number read
-    cdef double value
+    cdef double value = 0
     cdef int fault = number(run, &read)
     if fault:
         return fault
-    if read.long_one or read.digits > 9007199254740992ULL or not -22 <= read.exponent <= 22:
+    if read.long_one:
         return exact_number(run, step, &read)
-    value = <double>read.digits
-    value = value / POWERS[-read.exponent] if read.exponent < 0 else value * POWERS[read.exponent]
+    if read.digits <= 9007199254740992ULL and -22 <= read.exponent <= 22:
+        value = <double>read.digits
+        value = value / POWERS[-read.exponent] if read.exponent < 0 else value * POWERS[read.exponent]
+    elif (read.whole and read.digits > 9007199254740992ULL) or not read_double(read.digits, read.exponent, &value):
+        return exact_number(run, step, &read)
     return append_double(&run.columns[step.column], -value if read.negative else value)
 
 

@@ -84,6 +84,22 @@ cdef inline bint uuid_of(const uint8_t* text, int64_t size, uint8_t* out) noexce
     return True
 
 
+cdef inline uint8_t hex_digit(int value) noexcept nogil:
+    return <uint8_t>(48 + value if value < 10 else 87 + value)
+
+
+cdef inline void uuid_text(const uint8_t* data, uint8_t* out) noexcept nogil:
+    """The text of a UUID's 16 bytes."""
+    cdef int at, made = 0
+    for at in range(16):
+        if is_dash_place(made):
+            out[made] = 45
+            made += 1
+        out[made] = hex_digit(data[at] >> 4)
+        out[made + 1] = hex_digit(data[at] & 15)
+        made += 2
+
+
 cdef inline uint32_t hashed(const uint8_t* data, int64_t size) noexcept nogil:
     """FNV-1a."""
     cdef uint32_t found = 2166136261u

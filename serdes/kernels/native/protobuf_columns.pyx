@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from serdes.kernels.native.arrow cimport ArrowArray
-from serdes.kernels.native.frames cimport Frames
+from serdes.kernels.native.frames cimport Frames, Pinned
 from serdes.kernels.native.octets cimport is_utf8
 from serdes.kernels.native.protobuf cimport (
     K_BOOL,
@@ -1369,13 +1369,14 @@ cdef class ColumnReader:
         free(self.scopes)
         free(self.symbols)
 
-    def read(self, Frames frames not None, const int32_t[::1] plans, const int32_t[::1] paths,
-             const int32_t[::1] path_starts, int64_t max_row_bytes, dict replaced not None):
+    def read(self, Frames frames not None, plans not None, paths not None, path_starts not None,
+             int64_t max_row_bytes, dict replaced not None):
         """Reads a batch without the GIL.
 
         Args:
             frames: the batch.
-            plans: of each row, which of the plans its frame has; negative for a row that stays null.
+            plans: of each row, which of the plans its frame has; negative for a row that stays null. Native ints of 32
+                bits (format `i`), as in both arguments below.
             paths: message types, per plan a count of paths, and each as its length and indexes.
             path_starts: where each plan's begin in `paths`.
             max_row_bytes: so many bytes one row may take in all columns.
@@ -1388,7 +1389,13 @@ cdef class ColumnReader:
         cdef Rows rows
         cdef int wrong
         cdef int64_t count = frames.filled
-        if plans.shape[0] != count or path_starts.shape[0] == 0:
+        for numbers in (plans, paths, path_starts):
+            if memoryview(numbers).format != "i":
+                raise ValueError("plans and paths are native ints of 32 bits")
+        cdef Pinned chosen = Pinned(plans)
+        cdef Pinned steps = Pinned(paths)
+        cdef Pinned starts = Pinned(path_starts)
+        if chosen.size != 4 * count or starts.size == 0:
             raise ValueError("plans have a number for each row, and there is a plan")
         rows.count = count
         rows.payloads = frames.payloads
@@ -1396,9 +1403,9 @@ cdef class ColumnReader:
         rows.tails = frames.tails
         rows.tail_sizes = frames.tail_sizes
         rows.bare = NULL
-        rows.plans = &plans[0] if count else NULL
-        rows.paths = &paths[0]
-        rows.path_starts = &path_starts[0]
+        rows.plans = <const int32_t*>chosen.data
+        rows.paths = <const int32_t*>steps.data
+        rows.path_starts = <const int32_t*>starts.data
         rows.most_bytes = max_row_bytes
         batch.start(self, count)
         if replaced:

@@ -10,6 +10,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
+import orjson
+
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 from serdes.kernels.pure.values import LARGE, survey
 
@@ -237,11 +239,10 @@ class MessageDecoder:
 class JsonEncoder:
     """Encodes JSON values that hold nothing remarkable, behind a prefix."""
 
-    __slots__ = ("_dumps", "_is_valid", "_levels", "_otherwise", "_prefix")
+    __slots__ = ("_is_valid", "_levels", "_otherwise", "_prefix")
 
     def __init__(
         self,
-        dumps: Callable[[Any], bytes],
         is_valid: Callable[[Any], bool] | None,
         levels: int,
         prefix: bytes,
@@ -250,14 +251,12 @@ class JsonEncoder:
         """Makes an encoder.
 
         Args:
-            dumps: value → JSON.
             is_valid: judges values; None for no check.
             levels: how many levels of dicts, lists and tuples a value may have.
             prefix: put in front of every payload.
             otherwise: is given all other values, those that are not valid or can't be encoded too: finds a way, or says
                 why not.
         """
-        self._dumps = dumps
         self._is_valid = is_valid
         self._levels = levels
         self._prefix = prefix
@@ -270,7 +269,7 @@ class JsonEncoder:
         try:
             if self._is_valid is not None and self._is_valid(value) is not True:
                 return self._otherwise(value)
-            payload = self._dumps(value)
+            payload = orjson.dumps(value)
         except Exception:
             return self._otherwise(value)
         return self._prefix + payload

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from serdes.kernels.pure.calls import may_name_schema
 
-__all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
+__all__ = ["ANY", "KNOWN", "NONE", "PLAIN", "TEXT", "FieldReader", "FieldWriter", "ProduceCall", "last_of_each"]
 
 NONE: Final = 0
 """There is no function."""
@@ -21,6 +21,8 @@ PLAIN: Final = 2
 """A function that needs its context for the texts of errors only."""
 ANY: Final = 3
 """Any other function."""
+TEXT: Final = 4
+"""Strings in UTF-8: the function is not called but for what is no such string, to say so."""
 MISSED: Final = object()
 """The short way does not go there."""
 
@@ -30,7 +32,7 @@ class FieldReader:
 
     Args:
         functions: for the key and the value; None leaves bytes.
-        ways: NONE, KNOWN, PLAIN or ANY for each.
+        ways: NONE, KNOWN, PLAIN, ANY or TEXT for each.
         context: topic, field, headers and key → context.
         fields: what contexts call the key and the value.
         errors: makes the error for a key and for a value, of what was raised and the message.
@@ -142,7 +144,7 @@ class FieldWriter:
 
     Args:
         functions: for the key and the value; None passes bytes on.
-        ways: NONE, KNOWN, PLAIN or ANY for each.
+        ways: NONE, KNOWN, PLAIN, ANY or TEXT for each.
         context: topic, field, headers and key → context.
         fields: what contexts call the key and the value.
         errors: makes the error for a key and for a value, of what was raised and the topic.
@@ -241,6 +243,8 @@ def _decoded(function: Any, way: int, data: Any, named: bool) -> Any:
                 return None
             decode = None if named else function.decoder_of(data)
             return MISSED if decode is None else decode(data)
+        if way == TEXT:
+            return None if data is None else data.decode() if type(data) is bytes else MISSED
         return function(data) if way == PLAIN else MISSED
     except Exception:  # with a context it says where
         return MISSED
@@ -254,6 +258,8 @@ def _encoded(function: Any, way: int, topic: Any, field: Any, obj: Any) -> Any:
                 return None
             encode = function.encoder_of(topic, field)
             return MISSED if encode is None else encode(obj)
+        if way == TEXT:
+            return None if obj is None else obj.encode() if type(obj) is str else MISSED
         return function(obj) if way == PLAIN else MISSED
     except Exception:  # with a context it says where
         return MISSED

@@ -1,6 +1,7 @@
-// Runs Kafka's own range and round-robin assignors over groups read from standard input, for test_assignor_parity.py.
+// Runs Kafka's own assignors over groups read from standard input, for test_assignor_parity.py.
 //
-// One group per line: strategy;topic=partitions,...;member|instance or -|topic,topic;...
+// One group per line: strategy;topic=racks/racks/...,...;member|instance or -|rack or -|topic,topic;...
+// Of each partition the racks of its replicas, like a.b, or - for a replica without one.
 // One answer per line: member=topic:partition,...;member=...   (members in the order of the input, partitions sorted)
 
 import java.io.BufferedReader;
@@ -17,8 +18,10 @@ import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.RoundRobinAssignor;
+import org.apache.kafka.clients.consumer.StickyAssignor;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
@@ -33,27 +36,34 @@ public class AssignGroups {
     }
 
     private static String answer(String[] parts) {
-        Node node = new Node(1, "localhost", 9092);
         List<PartitionInfo> partitions = new ArrayList<>();
         for (String topic : parts[1].split(",")) {
             String[] pair = topic.split("=");
-            for (int i = 0; pair.length == 2 && i < Integer.parseInt(pair[1]); i++) {
-                partitions.add(new PartitionInfo(pair[0], i, node, new Node[] {node}, new Node[] {node}));
+            String[] places = pair.length == 2 ? pair[1].split("/") : new String[0];
+            for (int i = 0; i < places.length; i++) {
+                Node[] replicas = Arrays.stream(places[i].split("\\.")).map(AssignGroups::node).toArray(Node[]::new);
+                partitions.add(new PartitionInfo(pair[0], i, replicas[0], replicas, replicas));
             }
         }
-        Cluster cluster =
-            new Cluster("id", List.of(node), partitions, Collections.emptySet(), Collections.emptySet());
+        List<Node> nodes = partitions.stream().map(PartitionInfo::leader).distinct().toList();
+        Cluster cluster = new Cluster("id", nodes, partitions, Collections.emptySet(), Collections.emptySet());
         Map<String, Subscription> members = new HashMap<>();
         List<String> order = new ArrayList<>();
         for (String text : Arrays.copyOfRange(parts, 2, parts.length)) {
             String[] fields = text.split("\\|");
-            Subscription subscription = new Subscription(Arrays.asList(fields[2].split(",")));
+            Optional<String> rack = fields[2].equals("-") ? Optional.empty() : Optional.of(fields[2]);
+            Subscription subscription =
+                new Subscription(Arrays.asList(fields[3].split(",")), null, Collections.emptyList(), -1, rack);
             subscription.setGroupInstanceId(fields[1].equals("-") ? Optional.empty() : Optional.of(fields[1]));
             members.put(fields[0], subscription);
             order.add(fields[0]);
         }
-        ConsumerPartitionAssignor assignor =
-            parts[0].equals("range") ? new RangeAssignor() : new RoundRobinAssignor();
+        ConsumerPartitionAssignor assignor = switch (parts[0]) {
+            case "range" -> new RangeAssignor();
+            case "roundrobin" -> new RoundRobinAssignor();
+            case "sticky" -> new StickyAssignor();
+            default -> new CooperativeStickyAssignor();
+        };
         Map<String, Assignment> found = assignor.assign(cluster, new GroupSubscription(members)).groupAssignment();
         List<String> answers = new ArrayList<>();
         for (String member : order) {
@@ -66,5 +76,9 @@ public class AssignGroups {
             answers.add(member + "=" + String.join(",", words));
         }
         return String.join(";", answers);
+    }
+
+    private static Node node(String rack) {
+        return new Node(rack.hashCode(), "localhost", 9092, rack.equals("-") ? null : rack);
     }
 }

@@ -27,13 +27,23 @@ ROWS = [
 ]
 
 
+WAYS: list[tuple[Codec, int | None]] = [
+    *((codec, None) for codec in Codec),
+    *((Codec.GZIP, level) for level in (0, 1, 9)),
+    *((Codec.LZ4, level) for level in (1, 12)),
+    *((Codec.ZSTD, level) for level in (1, 22)),
+]
+"""Codecs and levels; None is the codec's own."""
+
+
 @pytest.fixture(scope="module")
 def lines(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """What the program says; its input are our batches of every codec."""
+    """What the program says; its input are our batches of every codec and level."""
     log = tmp_path_factory.mktemp("log") / "00000000000000000000.log"
     log.write_bytes(
         b"".join(
-            build_batch(ROWS, base_offset=codec * len(ROWS), codec=codec, partition_leader_epoch=0) for codec in Codec
+            build_batch(ROWS, base_offset=place * len(ROWS), codec=codec, level=level, partition_leader_epoch=0)
+            for place, (codec, level) in enumerate(WAYS)
         )
     )
     command = ["java", "-cp", f"{kafka_jars}/*", str(PROGRAM), str(log)]
@@ -46,12 +56,14 @@ def text(data: bytes | None) -> str:
     return "null" if data is None else base64.b64encode(data).decode()
 
 
-@pytest.mark.parametrize("codec", Codec)
-def test_java_reads_what_we_write(codec: Codec, lines: list[list[str]]) -> None:
-    found = [line[2:] for line in lines if line[:2] == ["read", str(codec.value)]]
+@pytest.mark.parametrize(("codec", "level"), WAYS)
+def test_java_reads_what_we_write(codec: Codec, level: int | None, lines: list[list[str]]) -> None:
+    start = WAYS.index((codec, level)) * len(ROWS)
+    mine = range(start, start + len(ROWS))
+    found = [line[2:] for line in lines if line[:2] == ["read", str(codec.value)] and int(line[2]) in mine]
     assert found == [
         [
-            str(codec * len(ROWS) + place),
+            str(start + place),
             str(row.timestamp_ms),
             text(row.key),
             text(row.value),

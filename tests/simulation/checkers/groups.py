@@ -37,8 +37,10 @@ def delivered(run: Run) -> Iterator[str]:
 def committed(run: Run) -> Iterator[str]:
     """A group never commits an offset while a record before it has not been delivered to a member.
 
-    For readers, who may begin anywhere, only the records behind the last delivered one count.
+    For readers, who may begin anywhere, only the records behind the last delivered one count. Of a log that lost
+    records members may go on committing what they had read of it until they are told: `told` looks at those.
     """
+    cut: set[Key] = set()
     contiguous = set(groups_of(run))
     got: dict[tuple[str, Key], set[int]] = defaultdict(set)
     frontier: dict[tuple[str, Key], int] = defaultdict(int)
@@ -67,10 +69,12 @@ def committed(run: Run) -> Iterator[str]:
             for place in [place for place in got if place[1][0] == event.data[0]]:
                 got[place].clear()
                 frontier[place] = 0
+        elif event.what == "lost":
+            cut.add(event.data[:2])
         elif event.what == "committed":
             group, topic, partition, offset = event.data
             place = (group, (topic, partition))
-            if offset > frontier[place]:
+            if offset > frontier[place] and place[1] not in cut:
                 yield (
                     f"{group} committed {offset} of {topic}[{partition}] at {event.at_s:.3f}, but {frontier[place]} "
                     "was not delivered yet"
@@ -81,12 +85,17 @@ def backwards(run: Run) -> Iterator[str]:
     """A group whose members only go forward never commits less than before: that would undo what another has done.
 
     A commit that the broker or the network held back may be taken after later ones: its member has long closed the
-    connection on which it came, and the protocol gives it no means to call the request back.
+    connection on which it came, and the protocol gives it no means to call the request back. Where a log has lost
+    records its members have to go back.
     """
+    cut: set[Key] = set()
     last: dict[tuple[str, Key], int] = {}
     held: set[tuple[str, int, int]] = set()
     groups = set(groups_of(run))
-    for event in run.history.of("committed", "topic", "held"):
+    for event in run.history.of("committed", "topic", "held", "lost"):
+        if event.what == "lost":
+            cut.add(event.data[:2])
+            continue
         if event.what == "held":
             held.update((event.data[0], partition, offset) for partition, offset in event.data[1])
             continue
@@ -95,7 +104,8 @@ def backwards(run: Run) -> Iterator[str]:
             continue
         group, topic, partition, offset = event.data
         before = last.get((group, (topic, partition)), -1)
-        if group in groups and offset < before and (group, partition, offset) not in held:
+        known = (group, partition, offset) in held or (topic, partition) in cut
+        if group in groups and offset < before and not known:
             yield f"{group} committed {offset} of {topic}[{partition}] at {event.at_s:.3f}, after {before}"
         last[group, (topic, partition)] = offset
 
@@ -114,7 +124,7 @@ def owners(run: Run) -> Iterator[str]:
                         where = f"{key[0]}[{key[1]}] in generation {generation} of {group}"
                         yield f"{where} was given to {seen[key]} and to {member}"
                     seen[key] = member
-            yield from _held_by_others(event.at_s, seen, set(assignments), holding, member_of)
+            yield from held_by_others(event.at_s, seen, set(assignments), holding, member_of)
         elif event.what == "owns":
             keys, generation, member = event.data
             member_of[event.who] = member
@@ -126,7 +136,7 @@ def owners(run: Run) -> Iterator[str]:
             holding.pop(event.data[0] if event.data else event.who, None)
 
 
-def _held_by_others(
+def held_by_others(
     at_s: float, seen: dict[Key, str], members: set[str], holding: Any, member_of: dict[str, str]
 ) -> Iterator[str]:
     for who, keys in holding.items():

@@ -12,7 +12,8 @@ from tests.simulation.world import Run
 
 
 def acknowledged(run: Run) -> Iterator[str]:
-    """What was reported as delivered is in the log, where the report says."""
+    """What was reported as delivered is in the log, where the report says, unless the log lost it later."""
+    gone = {value for event in run.history.of("lost") for value in event.data[3]}
     places: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for (incarnation, partition), records in run.produced():
         topic = run.incarnations[incarnation][0]
@@ -20,7 +21,7 @@ def acknowledged(run: Run) -> Iterator[str]:
             places[text].append((topic, partition, offset))
     for event in run.history.of("report"):
         value, code, topic, partition, offset = event.data[:5]
-        if code is not None:
+        if code is not None or value in gone:
             continue
         found = places.get(value, [])
         if not found:

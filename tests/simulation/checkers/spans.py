@@ -91,6 +91,7 @@ class Spans:
         self._readings: dict[str, Reading] = {}
         self._fed = 0
         self._commits: dict[tuple[str, str, int], list[tuple[int, int]]] = {}
+        self._cuts: dict[Key, set[int]] = {}
 
     def feed(self, events: list[Event]) -> None:
         """Take the events that are new."""
@@ -115,6 +116,8 @@ class Spans:
             return end == 0
         if any(new == end for new, _ in span.states):
             return True
+        if end in self._cuts.get(key, ()) and (span.next is None or span.next > end):
+            return True  # it stands where the log ended before, and will be told
         return span.next is None and end in (
             span.starts if span.starts is not None else self._group_starts(span, reading, key)
         )
@@ -178,6 +181,11 @@ class Spans:
             if topic == name:
                 commits.append((number, -1))
 
+    def _lost(self, number: int, event: Event) -> None:
+        """A log ends earlier: reading goes on from there, whoever was further."""
+        topic, partition, end, _ = event.data
+        self._cuts.setdefault((topic, partition), set()).add(end)
+
     def _delivered(self, number: int, event: Event) -> None:
         topic, partition, offset, value, begun = event.data
         reading = self.reading(event.who)
@@ -203,6 +211,8 @@ class Spans:
         if not states and span.anew and offset == 0:
             states.add((1, None))
             span.anew -= 1
+        if not states and offset in self._cuts.get(key, ()):
+            states.add((offset + 1, None))
         if not states:
             expected = span.next if span.next is not None else self._expected(span, reading, key)
             self.violations.append(f"{where}, but {expected} comes next")
@@ -248,6 +258,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "loses": Spans._gives,
     "committed": Spans._committed,
     "topic": Spans._topic,
+    "lost": Spans._lost,
     "deliver": Spans._delivered,
 }
 

@@ -6,18 +6,25 @@ from typing import Final
 
 from kafka_core.aio.consuming.assigning import Assigning
 from kafka_core.aio.consuming.consumer_calls import AIOConsumerCalls
+from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.producing.producer import _Deliveries
 from kafka_core.aio.producing.transaction_calls import AIOTransaction
+from kafka_core.broker.share_partitions import SharePartition
+from kafka_core.broker.share_records import Run, ShareRecords
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetch_session import FetchSession
 from kafka_core.engine.consuming.fetcher import Fetcher
 from kafka_core.engine.groups.classic import Membership
+from kafka_core.engine.groups.consumer import ConsumerMembership
 from kafka_core.engine.producing import transaction_requests
 from kafka_core.engine.producing.batcher import Batcher
 from kafka_core.engine.producing.lane import Lane
 from kafka_core.engine.producing.sequences import PartitionSequence
 from kafka_core.engine.producing.transactions import Transactions
+from kafka_core.engine.sharing.fetching import ShareFetching
+from kafka_core.engine.sharing.holdings import Holdings
+from kafka_core.engine.sharing.session import ShareSession
 from tests.simulation.mutations import Mutation
 
 _ALL: Final = (
@@ -236,6 +243,190 @@ _ALL: Final = (
         "admits",
         "key in self._members",
         "True",
+    ),
+    Mutation(
+        "fenced-keeps",
+        "a member that its coordinator has put out of the group joins again with what it had",
+        ConsumerMembership,
+        "_lose",
+        "if self.owned:",
+        "if False:",
+    ),
+    Mutation(
+        "given-up-early",
+        "a member tells that it has given partitions up while it is still giving them up",
+        ConsumerMembership,
+        "_heartbeat",
+        'elif "topic_partitions" not in self._sent:\n        said["topic_partitions"] = self._partitions()',
+        'else:\n        said["topic_partitions"] = []',
+    ),
+    Mutation(
+        "assignment-missed",
+        "of a new assignment a member takes only the first",
+        ConsumerMembership,
+        "_beaten",
+        "if response.assignment is not None:",
+        "if response.assignment is not None and not self.owned:",
+    ),
+    Mutation(
+        "taken-unsaid",
+        "a member does not tell what it has taken or given up",
+        ConsumerMembership,
+        "_reconcile",
+        'self._sent.get("topic_partitions") != self._partitions()',
+        "False",
+    ),
+    Mutation(
+        "leaving-keeps",
+        "a member that leaves does not give its partitions up",
+        ConsumerMembership,
+        "unsubscribe",
+        "self._raise_event(EventKind.LOST if lost else EventKind.REVOKE, self.owned)",
+        "pass",
+    ),
+    Mutation(
+        "joins-briefly",
+        "a member that joins again says only what it had not said before",
+        ConsumerMembership,
+        "_forget_term",
+        "self._sent = {}",
+        "pass",
+    ),
+    Mutation(
+        "truncation-unseen",
+        "after a change of leader the position counts as good, whatever the leader says",
+        PositionFinder,
+        "_validate_at",
+        "elif end.holds(state.next_fetch_offset):",
+        "elif end is not None:",
+    ),
+    Mutation(
+        "truncation-untold",
+        "reading goes back to where the log was cut, and nobody is told",
+        PositionFinder,
+        "_cut",
+        "self._report_truncation(state, lost, text)",
+        "pass",
+    ),
+    Mutation(
+        "committed-epoch-unused",
+        "a committed offset is read from without asking whether the log still has what is before it",
+        PositionFinder,
+        "_find_committed",
+        ", validate=True",
+        "",
+    ),
+    Mutation(
+        "share-unanswered-is-taken",
+        "acknowledgements whose request got no answer count as taken",
+        ShareFetching,
+        "_end_session",
+        "Settled(part, error)",
+        "Settled(part, None)",
+    ),
+    Mutation(
+        "share-refused-is-taken",
+        "acknowledgements that the broker has refused count as taken",
+        ShareFetching,
+        "received",
+        "errors[key] if key in errors",
+        "None if key in errors",
+    ),
+    Mutation(
+        "share-first-is-gap",
+        "the first record of what was acquired is told to be none",
+        ShareFetching,
+        "_records",
+        "self._open_batches(\n        item.records, origin.topic, origin.partition, first,",
+        "self._open_batches(\n        item.records, origin.topic, origin.partition, first + 1,",
+    ),
+    Mutation(
+        "share-count-unseen",
+        "a record does not know how often it was delivered",
+        ShareFetching,
+        "_read",
+        "set_delivery_count(record, part.delivery_count)",
+        "set_delivery_count(record, 1)",
+    ),
+    Mutation(
+        "share-first-word-counts",
+        "of two words about a record in hand the first is sent",
+        Holdings,
+        "_mark",
+        "held.type = kind",
+        "held.type = held.type or kind",
+    ),
+    Mutation(
+        "share-everything-accepted",
+        "a poll accepts what was released, too",
+        Holdings,
+        "take",
+        "[offset] = held.type",
+        "[offset] = 1 if held.type == 2 else held.type",
+    ),
+    Mutation(
+        "share-epoch-stays",
+        "the epoch of a share session does not move on",
+        ShareSession,
+        "answered",
+        "else self._epoch + 1",
+        "else max(self._epoch, 1)",
+    ),
+    Mutation(
+        "share-lock-endless",
+        "nobody looks after the locks of a share group",
+        SharePartition,
+        "acquire",
+        "self._watch_locks()",
+        "pass",
+    ),
+    Mutation(
+        "share-locks-end-together",
+        "when the first lock ends all end",
+        ShareRecords,
+        "expire",
+        "if run.locked_until_s <= now_s",
+        "if True",
+    ),
+    Mutation(
+        "share-renewal-forgotten",
+        "a renewed lock ends when it would have ended without",
+        ShareRecords,
+        "acknowledge",
+        "run.locked_until_s = now_s + limits.lock_s",
+        "pass",
+    ),
+    Mutation(
+        "share-all-released",
+        "a member that goes gives back what others have, too",
+        ShareRecords,
+        "release",
+        "if run.is_of(member_id)",
+        'if run.state.value == "Acquired"',
+    ),
+    Mutation(
+        "share-archived-early",
+        "a record is given up one delivery before its last",
+        Run,
+        "give_back",
+        "< limits.delivery_count",
+        "< limits.delivery_count - 1",
+    ),
+    Mutation(
+        "share-start-ahead",
+        "the group begins behind records that a member still has",
+        ShareRecords,
+        "_settle",
+        "self._runs[done].is_done",
+        'self._runs[done].state.value != "Available"',
+    ),
+    Mutation(
+        "share-cut-overlaps",
+        "of a run that is cut in two both parts have the record between",
+        ShareRecords,
+        "_cut",
+        "run.last = offset - 1",
+        "run.last = offset",
     ),
 )
 

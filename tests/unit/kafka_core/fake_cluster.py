@@ -38,7 +38,7 @@ class FakeCluster:
         self.last_error: KafkaException | None = None
         self.error_listeners: list[Callable[[KafkaError], None]] = []
 
-    needs_token = False
+    needs_token = awaits_token = False
 
     async def connect_early(self) -> None:
         """There is nothing to connect to."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from kafka_core.errors import NetworkError
 from kafka_core.protocol.versions import BrokerVersions
 
 
@@ -33,6 +35,15 @@ class FakeConnection:
         self.version_of = version_of
         self.send = send
         self.usable = self.writable = True
+
+    def ask(self, request: Any, on_answer: Callable[[Any, Any], object], **options: Any) -> None:
+        """As a connection's `ask`; `send` must give a future."""
+
+        def tell(done: asyncio.Future[Any]) -> None:
+            error = NetworkError("cancelled") if done.cancelled() else done.exception()
+            on_answer(None if error else done.result(), error)
+
+        self.send(request, **options).add_done_callback(tell)
 
     async def drain(self) -> None:
         self.writable = True

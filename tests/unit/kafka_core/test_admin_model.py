@@ -11,10 +11,10 @@ from kafka_core.admin_model import (
     ConfigSource,
     NewPartitions,
     NewTopic,
-    OffsetSpec,
     Outcome,
     ResourceType,
 )
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.errors import BrokerError
 
 
@@ -27,11 +27,12 @@ def test_outcome_reads_like_a_finished_future() -> None:
         failed.result()
 
 
-def test_topics_compare_by_name_and_partitions_by_name_and_count() -> None:
-    assert NewTopic("a", 1) == NewTopic("a", 2)
+def test_topics_and_partitions_compare_by_name_and_count() -> None:
+    assert NewTopic("a", 1) == NewTopic("a", 1, 3)
+    assert NewTopic("a", 1) < NewTopic("a", 2)
     assert NewTopic("a") != NewTopic("b")
     assert NewTopic("a") != NewPartitions("a", 1)
-    assert len({NewTopic("a", 1), NewTopic("a", 2)}) == 1
+    assert len({NewTopic("a", 1), NewTopic("a", 1, 3), NewTopic("a", 2)}) == 2
     assert len({NewPartitions("a", 1), NewPartitions("a", 1), NewPartitions("a", 2), NewPartitions("b", 2)}) == 3
     assert sorted([NewTopic("b"), NewTopic("a")]) == [NewTopic("a"), NewTopic("b")]
     assert NewPartitions("a", 1) < NewPartitions("a", 2) < NewPartitions("b", 1)
@@ -48,7 +49,7 @@ def test_resource_takes_its_kind_in_three_forms() -> None:
 
 @pytest.mark.parametrize(("kind", "name"), [("tpoic", "t"), (99, "t"), ("topic", None)])
 def test_resource_refuses_nonsense(kind: str | int, name: str | None) -> None:
-    with pytest.raises(ValueError, match=r"unknown resource type|not a valid ResourceType|must be text"):
+    with pytest.raises(ValueError, match=r"Unknown resource type|not a valid ResourceType|name to be a string"):
         ConfigResource(kind, name)
 
 

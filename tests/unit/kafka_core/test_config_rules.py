@@ -89,6 +89,23 @@ def test_level_is_cut_down_to_the_codecs_highest(codec: str, level: int) -> None
     assert make({"compression.type": codec, "compression.level": 22}).integer("compression.level") == level
 
 
+@pytest.mark.parametrize(("codec", "level"), [("gzip", 9), ("lz4", 12), ("zstd", 22)])
+def test_level_under_its_name_in_java_goes_before_the_general_one(codec: str, level: int) -> None:
+    """Those of other codecs count for nothing (KIP-390)."""
+    everything = {"compression.gzip.level": 9, "compression.lz4.level": 17, "compression.zstd.level": 22}
+    assert make({"compression.type": codec, "compression.level": 3, **everything}).integer("compression.level") == level
+    del everything[f"compression.{codec}.level"]
+    assert make({"compression.type": codec, "compression.level": 3, **everything}).integer("compression.level") == 3
+    assert make({"compression.type": codec, **everything}).integer("compression.level") == -1
+    assert make({"compression.type": "snappy", **everything}).integer("compression.level") == -1
+
+
+@pytest.mark.parametrize(("codec", "level"), [("gzip", 10), ("lz4", 18), ("zstd", 23), ("zstd", -2)])
+def test_level_that_a_codec_does_not_have_is_refused(codec: str, level: int) -> None:
+    with pytest.raises(ConfigError, match=rf"compression\.{codec}\.level"):
+        make({"compression.type": codec, f"compression.{codec}.level": level})
+
+
 @pytest.mark.parametrize("prefix", ["retry", "reconnect"])
 def test_longest_back_off_is_not_below_the_first(prefix: str) -> None:
     assert make({f"{prefix}.backoff.ms": 20_000}).integer(f"{prefix}.backoff.max.ms") == 20_000
@@ -137,11 +154,11 @@ def test_old_words_for_offsets(word: str, value: str) -> None:
 # ---- security
 
 
-def test_kerberos_is_refused_also_as_the_default() -> None:
-    with pytest.raises(ConfigError, match=r"GSSAPI \(the default\) is not supported: set PLAIN"):
+def test_kerberos_is_the_default_but_not_what_a_user_name_means() -> None:
+    assert make({"security.protocol": "sasl_ssl"}).text("sasl.mechanism") == "GSSAPI"
+    assert make({**CREDENTIALS, "sasl.mechanism": "GSSAPI"}).text("sasl.mechanism") == "GSSAPI"
+    with pytest.raises(ConfigError, match="has no user names and passwords: set PLAIN"):
         make(dict(CREDENTIALS))
-    with pytest.raises(ConfigError, match=r"GSSAPI is not supported"):
-        make({**CREDENTIALS, "sasl.mechanism": "GSSAPI"})
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -158,8 +175,6 @@ def test_oauth_needs_a_source_of_tokens() -> None:
     conf: dict[str, object] = {"security.protocol": "sasl_ssl", "sasl.mechanism": "oauthbearer"}
     with pytest.raises(ConfigError, match="oauth_cb must be set"):
         make(conf)
-    with pytest.raises(ConfigError, match="oidc is not supported"):
-        make({**conf, "oauth_cb": print, "sasl.oauthbearer.method": "oidc"})
     assert make({**conf, "oauth_cb": print}).callback("oauth_cb") is print
     assert make({**conf, "enable.sasl.oauthbearer.unsecure.jwt": True}).text("sasl.mechanism") == "OAUTHBEARER"
 
@@ -171,7 +186,7 @@ def test_mechanism_without_sasl_is_pointed_out(caplog: pytest.LogCaptureFixture)
 
 def test_files_must_exist_where_tls_is_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     missing = tmp_path / "missing.pem"
-    for name in ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.crl.location"):
+    for name in config_rules.FILES:
         with pytest.raises(ConfigError, match=f"{name}: there is no file .*missing"):
             make({"security.protocol": "ssl", name: missing})
     make({"ssl.ca.location": missing})
@@ -192,3 +207,18 @@ def test_certificate_and_key_belong_together(tmp_path: Path) -> None:
         make({"security.protocol": "ssl", "ssl.key.location": pem})
     with pytest.raises(ConfigError, match=r"set ssl\.key\.location or ssl\.key\.pem, not both"):
         make({"security.protocol": "ssl", "ssl.key.location": pem, "ssl.key.pem": "x", "ssl.certificate.pem": "y"})
+
+
+def test_a_key_store_stands_alone(tmp_path: Path) -> None:
+    store = tmp_path / "x.p12"
+    store.write_bytes(b"x")
+    conf: dict[str, object] = {"security.protocol": "ssl", "ssl.keystore.location": store}
+    assert make({**conf, "ssl.keystore.password": "x"}).text("ssl.keystore.location") == str(store)
+    for name in ("ssl.certificate.location", "ssl.key.location"):
+        with pytest.raises(ConfigError, match=f"set ssl.keystore.location or {name}, not both"):
+            make({**conf, name: store})
+    for name in ("ssl.certificate.pem", "ssl.key.pem"):
+        with pytest.raises(ConfigError, match=f"set ssl.keystore.location or {name}, not both"):
+            make({**conf, name: "x"})
+    with pytest.raises(ConfigError, match=r"a password is set without ssl\.keystore\.location"):
+        make({"security.protocol": "ssl", "ssl.keystore.password": "x"})

@@ -1,4 +1,4 @@
-"""pipeline.client_options: properties in librdkafka's names and in Java's."""
+"""pipeline.client.options: properties in librdkafka's names and in Java's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from kafka_core.config import Role
 from kserdes_config.errors import PropertyError
-from pipeline.client_options import client_properties, for_role
+from pipeline.client.options import client_properties, for_role
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="al\\"ice" password=\'p;w = d\' ;'
 SHADED = "kafkashaded.org.apache.kafka.common.security.scram.ScramLoginModule required username=bob password=x;"
@@ -24,6 +24,14 @@ OAUTH = 'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule req
         ({"buffer.memory": "33554432"}, {"queue.buffering.max.kbytes": "32768"}),
         ({"ssl.endpoint.identification.algorithm": ""}, {"ssl.endpoint.identification.algorithm": "none"}),
         ({"ssl.truststore.type": "PEM", "ssl.truststore.location": "/ca.pem"}, {"ssl.ca.location": "/ca.pem"}),
+        (
+            {"ssl.keystore.type": "PEM", "ssl.keystore.location": "/me.pem", "ssl.key.password": "x"},
+            {"ssl.certificate.location": "/me.pem", "ssl.key.password": "x"},
+        ),
+        (
+            {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": "/me.p12", "ssl.keystore.password": "x"},
+            {"ssl.keystore.location": "/me.p12", "ssl.keystore.password": "x"},
+        ),
         (
             {"ssl.keystore.key": "K", "ssl.keystore.certificate.chain": "C"},
             {"ssl.key.pem": "K", "ssl.certificate.pem": "C"},
@@ -50,7 +58,7 @@ def test_both_dialects_are_understood(given: dict[str, str], found: dict[str, st
     ("given", "text"),
     [
         ({"value.deserializer": "x"}, "has no meaning here: values come as bytes"),
-        ({"ssl.truststore.location": "/t.jks"}, "a truststore of Java can't be read here"),
+        ({"ssl.truststore.location": "/t.jks"}, "/t.jks can't be read: No such file or directory; or give PEM with"),
         ({"sasl.jaas.config": "nonsense hunter2"}, "must look like"),
         ({"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required;"}, "'Krb5LoginModule'"),
         ({"fetch.max.waits.ms": "5"}, r"did you mean 'kafka\.fetch"),

@@ -1,4 +1,4 @@
-"""pipeline.clients: one registry client of a process for each configuration."""
+"""pipeline.columns.clients: one registry client of a process for each configuration."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pipeline import clients
-from pipeline.clients import shared_client
+from pipeline.columns import clients
+from pipeline.columns.clients import shared_client
 from tests.patience import PROCESS_S
 
 
@@ -53,7 +53,7 @@ def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     script = """
     import os
-    from pipeline import clients
+    from pipeline.columns import clients
     conf = {"url": "mock://r"}
     used = clients.shared_client(conf)
     with clients._lock:

@@ -1,4 +1,4 @@
-"""pipeline.dead_letters: bad rows carry the headers that typed clients write."""
+"""pipeline.columns.dead_letters: bad rows carry the headers that typed clients write."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from kafka_core.kernels import Message
-from pipeline.dead_letters import LETTERS, letters
-from pipeline.modes import Fault, RowCode
+from pipeline.columns.dead_letters import LETTERS, letters
+from pipeline.columns.modes import Fault, RowCode
 from serdes import SerializationError
 from serdes.clients.poison import PoisonPolicy
 from serdes.errors import ValueDeserializationError

@@ -1,4 +1,4 @@
-"""pipeline.decoding: frames of several schema ids become one struct; bad rows as asked."""
+"""pipeline.columns.decoding: frames of several schema ids become one struct; bad rows as asked."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from pipeline.decoding import BatchDecoder, shared_decoder
+from pipeline.columns.decoding import BatchDecoder, shared_decoder
+from pipeline.columns.modes import Mode
+from pipeline.columns.plan import DecodePlan
+from pipeline.columns.resolver import Snapshot, take_snapshot
+from pipeline.columns.schema import spark_arrow_type
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
-from pipeline.modes import Mode
-from pipeline.plan import DecodePlan
-from pipeline.resolver import Snapshot, take_snapshot
-from pipeline.schema import spark_arrow_type
 from registry import Schema, SchemaRegistryClient
 
 V1 = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}

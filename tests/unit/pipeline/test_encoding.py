@@ -1,7 +1,8 @@
-"""pipeline.encoding: what Spark's values are written as, against the deserializers; rules run in both directions."""
+"""pipeline.columns.encoding: the frames of Spark's values, against the deserializers; rules run in both directions."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import uuid
@@ -11,11 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
+from pyspark.sql import types
 
-from pipeline.decoding import shared_decoder
-from pipeline.encoding import EncodeArguments, encode_plan_for, shared_encoder
+from pipeline.columns.decoding import shared_decoder
+from pipeline.columns.encoding import EncodeArguments, encode_plan_for, shared_encoder
+from pipeline.columns.plan import DecodeArguments, plan_for
+from pipeline.columns.remembered import forget_plans
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
-from pipeline.plan import DecodeArguments, forget_plans, plan_for
 from registry import Metadata, Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroDeserializer, AvroSerializer
@@ -62,6 +66,9 @@ def encoded(conf: dict[str, Any], values: pa.Array, **arguments: Any) -> list[by
         ({"topic": "t", "rules": "x"}, "rules 'x' is unknown"),
         ({"topic": "t", "strategy": "x"}, "strategy must be"),
         ({"topic": "t", "schema": 5}, "schema must be a text"),
+        ({"topic": "t", "name": ""}, "name must be a text"),
+        ({"topic": "t", "rule_conf": "secret"}, "rule_conf must be a dict"),
+        ({"topic": "t", "message_type": 1}, "message_type must be a text"),
     ],
 )
 def test_arguments_are_checked_at_the_call(arguments: dict[str, Any], told: str) -> None:
@@ -300,3 +307,34 @@ def test_schemas_derived_from_spark_types(conf: dict[str, Any]) -> None:
     assert json.loads(document[5:])["id"] == 1
     with pytest.raises(PlanError, match="can't be derived"):
         encode_plan_for(conf, EncodeArguments(topic="p", schema=kind, format="protobuf"))
+
+
+def test_functions_in_a_rules_configuration_are_told_apart_and_the_key_travels(conf: dict[str, Any]) -> None:
+    first = encode_plan_for(conf, EncodeArguments(topic="t", schema=ORDER))
+    keys = {dataclasses.replace(first, rule_conf={"make": lambda: None}).key for _ in range(20)}
+    assert len(keys) == 20  # a function is made at the place in memory that another has just left
+    plan = dataclasses.replace(first, rule_conf={"make": lambda: None})
+    assert cloudpickle.loads(cloudpickle.dumps(plan)).key == plan.key  # there the function is another one
+
+
+NESTED = types.StructType([types.StructField("v", types.VariantType())])
+
+
+@pytest.mark.parametrize("format", ["avro", "json"])
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (
+            types.VariantType(),
+            r"type variant can't be written: its bytes are Spark's own. Write its JSON text, to_json\(",
+        ),
+        (types.MapType(types.StringType(), types.ArrayType(NESTED)), "type variant can't be written"),
+        (types.YearMonthIntervalType(0, 0), "interval year> can't be written"),
+    ],
+)
+def test_types_that_only_spark_can_read_are_refused(
+    conf: dict[str, Any], kind: types.DataType, told: str, format: str
+) -> None:
+    schema = types.StructType([types.StructField("id", types.LongType()), types.StructField("v", kind)])
+    with pytest.raises(PlanError, match=told):
+        encode_plan_for(conf, EncodeArguments(topic="t", schema=schema, format=format))

@@ -1,4 +1,4 @@
-"""pipeline.options: what Spark's option map becomes."""
+"""pipeline.source.options: what Spark's option map becomes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from pipeline.errors import LookupFailedError, OptionError, PipelineError, PlanError, ReadError, RowError, WriteError
-from pipeline.options import Bound, Named, ReadOptions
-from pipeline.splits import EARLIEST, LATEST
+from pipeline.source.options import Bound, Named, ReadOptions
+from pipeline.source.splits import EARLIEST, LATEST
 
 LEAST = {"kafka.bootstrap.servers": "b:9092", "subscribe": "t"}
 

@@ -1,4 +1,4 @@
-"""pipeline.plan: arguments are checked at the call, equal calls make one plan and ask once, no secret is in a plan."""
+"""pipeline.columns.plan: arguments are checked at the call, equal calls make one plan, no secret is in a plan."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipeline.decoding import BatchDecoder, shared_decoder
+from pipeline.columns.decoding import BatchDecoder, shared_decoder, spark_type_of
+from pipeline.columns.modes import Mode
+from pipeline.columns.plan import DecodeArguments, DecodePlan, field_names, plan_for
+from pipeline.columns.remembered import forget_plans
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError, SchemaChangedError
-from pipeline.modes import Mode
-from pipeline.plan import DecodeArguments, DecodePlan, field_names, forget_plans, plan_for
 from registry import Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
@@ -292,7 +293,7 @@ def test_recursive_records_are_cut_at_a_depth(conf: dict[str, Any]) -> None:
     tree = record("Tree", n="int", up=["null", "Tree"])
     frame = AvroSerializer(registry, tree)({"n": 1, "up": {"n": 2, "up": {"n": 3, "up": None}}}, CONTEXT)
     with pytest.raises(PlanError, match="recursive"):
-        plan_for(conf, DecodeArguments(topic="t")).spark_type()
+        spark_type_of(plan_for(conf, DecodeArguments(topic="t")))
     found = decoded(conf, [frame], topic="t", recursive_max_depth=2)
     assert found[0].as_py()["up"]["n"] == 2
 
@@ -424,6 +425,8 @@ def test_restart_stops_at_a_newer_version_with_other_columns(conf: dict[str, Any
     assert shared_decoder(going).decode(pa.array([wider])).to_pylist() == [{"a": 2}]
     with pytest.raises(SchemaChangedError, match=r"version 3.*start the job again"):
         shared_decoder(stopping).decode(pa.array([wider]))
+    started_again = plan_for(conf, DecodeArguments(topic="t", evolution="restart"))  # in the same driver, at once
+    assert shared_decoder(started_again).decode(pa.array([wider])).to_pylist() == [{"a": 2, "b": "x"}]
 
 
 def test_a_value_of_another_class_has_no_schema(conf: dict[str, Any]) -> None:
@@ -447,3 +450,16 @@ def test_of_one_snapshot(conf: dict[str, Any]) -> None:
     plan = plan_for(conf, DecodeArguments(topic="t"))
     made = DecodePlan.of(plan.parts[0].snapshot, Mode.FAILFAST)
     assert BatchDecoder(made).arrow_type == pa.struct([("a", pa.int32())])
+
+
+def test_two_functions_of_one_name_are_two_plans(conf: dict[str, str]) -> None:
+    with client(conf) as registry:
+        registry.register_schema("t-value", Schema(record("O", id="int"), "AVRO"))
+
+    def key(function: object) -> str:
+        made = plan_for(conf, DecodeArguments(topic="t"))
+        return dataclasses.replace(made, rule_conf={"": {"f": function}}).key
+
+    first, second = (lambda value, by=by: value + by for by in (1, 2))
+    assert key(first) == key(first) != key(second)
+    assert key(json.dumps) == key(json.dumps) != key(json.loads)

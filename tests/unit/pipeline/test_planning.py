@@ -1,4 +1,4 @@
-"""pipeline.planning and pipeline.filters: how ranges are divided and narrowed."""
+"""pipeline.source.planning and pipeline.source.filters: how ranges are divided and narrowed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.filters import Narrowing
-from pipeline.planning import divided
-from pipeline.splits import Split
+from pipeline.source.filters import Narrowing
+from pipeline.source.planning import divided
+from pipeline.source.splits import Split
 
 SPLITS = st.lists(
     st.tuples(st.integers(0, 1000), st.integers(1, 500)).map(lambda both: (both[0], both[0] + both[1])),
@@ -77,5 +77,5 @@ NOON = datetime.datetime(2024, 1, 1, 12, tzinfo=datetime.UTC)
         ([make("EqualTo", "value", 4), make("IsNotNull", "topic", None)], Narrowing()),
     ],
 )
-def test_what_filters_leave(filters: list[Any], left: Narrowing) -> None:
+def test_splits_that_filters_leave(filters: list[Any], left: Narrowing) -> None:
     assert Narrowing.of(filters) == left

@@ -1,4 +1,4 @@
-"""pipeline.admission and pipeline.progress: what each batch of a stream takes, on the embedded broker."""
+"""pipeline.source.admission and pipeline.source.progress: what each batch of a stream takes, on the embedded broker."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from kafka_core import Consumer, Producer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
-from pipeline.admission import Limits, Waiting, lag_of, shared_out
 from pipeline.errors import OptionError, PlanError
-from pipeline.formats import plan_read
-from pipeline.options import ReadOptions
-from pipeline.progress import Progress
-from pipeline.splits import Split
+from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
+from pipeline.source.formats import plan_read
+from pipeline.source.options import ReadOptions
+from pipeline.source.progress import Progress
+from pipeline.source.splits import Split
 
 PLACES = st.dictionaries(
     st.tuples(st.sampled_from("tu"), st.integers(0, 4)),
@@ -78,7 +78,7 @@ def produce(cluster: EmbeddedCluster, topic: str, count: int, partition: int = 0
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         for _ in range(count):
             producer.produce(topic, b"x" * size, partition=partition)
-        assert producer.flush(10) == 0
+        assert producer.flush(60) == 0
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_a_topic_that_is_gone_is_a_loss(cluster: EmbeddedCluster, topic: str, be
 def test_progress_is_committed_to_a_group(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
     begin(subscribe=topic, commitProgressToGroup="lag-tools").done({topic: {"0": 7, "1": 2}})
     with Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "lag-tools"}) as consumer:
-        found = consumer.committed([TopicPartition(topic, 0), TopicPartition(topic, 1)], timeout=10)
+        found = consumer.committed([TopicPartition(topic, 0), TopicPartition(topic, 1)], timeout=60)
     assert [place.offset for place in found] == [7, 2]
 
 

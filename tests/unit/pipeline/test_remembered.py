@@ -1,4 +1,4 @@
-"""pipeline.remembered: equal questions have one plan; what is known by its place in memory keeps that place."""
+"""pipeline.columns.remembered: equal questions have one plan; what is known by its place in memory keeps that place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.remembered import KEPT, Remembered
+from pipeline.columns.remembered import KEPT, Remembered
 from registry import Schema
 
 

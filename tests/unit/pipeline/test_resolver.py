@@ -1,4 +1,4 @@
-"""pipeline.resolver: the snapshot that travels, and look-ups of what came later."""
+"""pipeline.columns.resolver: the snapshot that travels, and look-ups of what came later."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipeline.decoding import BatchDecoder
+from pipeline.columns.decoding import BatchDecoder
+from pipeline.columns.modes import Mode
+from pipeline.columns.plan import DecodePlan
+from pipeline.columns.resolver import Snapshot, SnapshotResolver, take_snapshot
 from pipeline.errors import PlanError
-from pipeline.modes import Mode
-from pipeline.plan import DecodePlan
-from pipeline.resolver import Snapshot, SnapshotResolver, take_snapshot
 from registry import (
     Rule,
     RuleKind,
@@ -77,7 +77,7 @@ def test_a_snapshot_holds_every_version_and_reads_with_the_newest(conf: dict[str
     assert take_snapshot(conf, "t-value", record("R", "z").schema_str).reader == record("R", "z")
 
 
-def test_what_is_in_the_snapshot_needs_no_registry(conf: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schemas_of_the_snapshot_need_no_registry(conf: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = take_snapshot(conf, "t-value")
     requests = Requests(monkeypatch)
     resolver = SnapshotResolver(pickle.loads(pickle.dumps(snapshot)))
@@ -101,7 +101,7 @@ def test_a_snapshot_travels_without_showing_secrets(conf: dict[str, object]) -> 
         ({"urll": "x"}, "t-value", "urll"),
     ],
 )
-def test_what_keeps_a_plan_from_being_made_is_named(
+def test_the_reason_why_no_plan_can_be_made_is_named(
     conf: dict[str, object], change: dict[str, object], subject: str, reason: str
 ) -> None:
     with pytest.raises(PlanError, match=rf"subject '{subject}' can't be read.*{reason}"):

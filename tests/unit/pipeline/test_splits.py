@@ -1,4 +1,4 @@
-"""pipeline.splits: canonical offsets and picklable ranges."""
+"""pipeline.source.splits: canonical offsets and picklable ranges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import OptionError, PlanError
-from pipeline.splits import EARLIEST, LATEST, Split, offsets_from_json, offsets_to_json, plan_split
+from pipeline.source.splits import EARLIEST, LATEST, Split, offsets_from_json, offsets_to_json, plan_split
 
 OFFSETS = st.dictionaries(st.text(min_size=1), st.dictionaries(st.integers(0, 500), st.integers(-2, 2**62)))
 

@@ -1,9 +1,10 @@
-"""pipeline.write_options and pipeline.writing: rows of a task to records, on the embedded broker and registry."""
+"""pipeline.sink.options and pipeline.sink.writing: rows of a task to records, on the embedded broker and registry."""
 
 from __future__ import annotations
 
 import json
 import pickle
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +15,16 @@ import pytest
 from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.produce import ProduceRequest
-from pipeline import clients
+from pipeline.columns import clients
 from pipeline.errors import OptionError, PlanError, WriteError
-from pipeline.write_options import WriteOptions
-from pipeline.writing import WritePlan, plan_write, write_rows
+from pipeline.sink.options import WriteOptions
+from pipeline.sink.writing import WritePlan, plan_write, write_rows
 from registry import Schema, SchemaRegistryClient
 from registry.dev import RegistryServer, serve
 from serdes.columnar import ColumnarDecoder
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
+LIMIT_S = 60.0
 STRUCT = pa.struct([("id", pa.int64())])
 
 
@@ -57,7 +59,10 @@ def records(cluster: EmbeddedCluster, topic: str, count: int) -> list[Any]:
     conf = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
     with Consumer(conf) as consumer:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        found = consumer.consume(count, timeout=20)
+        found: list[Any] = []
+        deadline_s = time.monotonic() + LIMIT_S
+        while len(found) < count and time.monotonic() < deadline_s:
+            found += consumer.consume(count - len(found), timeout=1)
     assert len(found) == count
     return found
 
@@ -72,9 +77,9 @@ def test_columns_are_those_of_sparks_own_sink(cluster: EmbeddedCluster) -> None:
             "offset": [7, 8, 9],
         }
     )
-    assert write_rows([batch, batch.slice(2)], plan(options(cluster), batch, offset="bigint")) == 4
+    assert write_rows([batch, batch.slice(2)], plan(options(cluster), batch, offset="bigint")).rows == 4
     assert [record.value() for record in records(cluster, "a", 3)] == [b"1", b"3", b"3"]
-    assert write_rows([batch], plan(options(cluster, topic="all"), batch, offset="bigint")) == 3
+    assert write_rows([batch], plan(options(cluster, topic="all"), batch, offset="bigint")).rows == 3
 
 
 def test_a_row_without_a_topic_is_an_error(cluster: EmbeddedCluster) -> None:
@@ -88,7 +93,7 @@ def test_structs_are_encoded_with_the_newest_schema(cluster: EmbeddedCluster, re
         schema_id = client.register_schema("orders-value", Schema(json.dumps(ORDER), "AVRO"))
         batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 5}, None, {"id": 6}], STRUCT)})
         chosen = options(cluster, topic="orders", value__format="avro", schema__registry__url=registry.url)
-        assert write_rows([batch], plan(chosen, batch, value="struct<id:bigint>")) == 3
+        assert write_rows([batch], plan(chosen, batch, value="struct<id:bigint>")).rows == 3
         found = [record.value() for record in records(cluster, "orders", 3)]
         assert found[0][:5] == b"\0" + schema_id.to_bytes(4, "big")
         decoded = ColumnarDecoder(client.get_schema, Schema(json.dumps(ORDER), "AVRO")).decode(pa.array(found)).struct
@@ -104,7 +109,7 @@ def test_a_schema_is_made_of_the_column_and_registered(
     with pytest.raises(PlanError, match=f"the schema of subject 'made-{kind}-value' can't be had"):
         plan(options(cluster, **more), batch, value="struct<id:bigint>")
     made = plan(options(cluster, autoRegister="true", **more), batch, value="struct<id:bigint>")
-    assert (made.fields[0].schema.schema_type, write_rows([batch], made)) == (kind.upper(), 1)
+    assert (made.fields[0].schema.schema_type, write_rows([batch], made).rows) == (kind.upper(), 1)
 
 
 def test_rows_that_do_not_fit_stop_the_task_or_are_dead_letters(
@@ -124,7 +129,7 @@ def test_rows_that_do_not_fit_stop_the_task_or_are_dead_letters(
     assert dict(letter.headers())["__dlq.error.code"] == b"BAD_PAYLOAD"
 
 
-def test_what_is_not_delivered_fails_the_task(cluster: EmbeddedCluster) -> None:
+def test_undelivered_records_fail_the_task(cluster: EmbeddedCluster) -> None:
     topic_authorization_failed = 29
     rule = cluster.intercept(ProduceRequest, lambda request, context: topic_authorization_failed)
     batch = pa.RecordBatch.from_pydict({"value": [b"1"]})
@@ -147,7 +152,12 @@ def test_what_is_not_delivered_fails_the_task(cluster: EmbeddedCluster) -> None:
             {"topic": "t", "value__format": "avro", "schema__registry__url": "http://x"},
             "must be a struct",
         ),
-        ({"value": "binary"}, {"topic": "t", "delivery": "exactly-once"}, "needs transactions"),
+        ({"value": "binary"}, {"topic": "t", "deliveryId": "job 1"}, '"deliveryId" needs "delivery"'),
+        (
+            {"value": "binary"},
+            {"topic": "t", "delivery": "exactly-once", "kafka__enable__idempotence": "false"},
+            "are at odds",
+        ),
         ({"value": "binary"}, {"topc": "t"}, "did you mean 'topic'"),
         ({"value": "binary"}, {"topic": "t", "value__format": "avro"}, "schema.registry.url"),
         ({"value": "binary"}, {"topic": "t", "mode": "DEADLETTER"}, "need each other"),

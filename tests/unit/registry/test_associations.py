@@ -26,7 +26,7 @@ def test_a_request_there_and_back() -> None:
                 "associationType": "value",
                 "lifecycle": "STRONG",
                 "frozen": True,
-                "schema": {"schema": '"int"'},
+                "schema": {"schema": '"int"', "schemaType": "AVRO", "references": []},
                 "normalize": False,
             }
         ],

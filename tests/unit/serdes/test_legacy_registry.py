@@ -84,7 +84,7 @@ def test_schemas_are_registered_and_found(client: CachedSchemaRegistryClient) ->
     assert client.delete_subject("s-value") == [1]
 
 
-def test_what_is_not_there_is_none_or_an_error(client: CachedSchemaRegistryClient) -> None:
+def test_missing_schemas_are_none_or_an_error(client: CachedSchemaRegistryClient) -> None:
     client.register("s-value", ORDER)
     assert client.get_by_id(99) is None
     assert client.get_latest_schema("no") == client.get_by_version("s-value", 9) == (None, None, None)
@@ -146,7 +146,7 @@ def test_reader_schemas_decide_what_is_read(client: CachedSchemaRegistryClient) 
     assert MessageSerializer(client, reader_value_schema=wider).decode_message(frame) == {"n": 3, "m": 7}
 
 
-def test_what_is_no_frame_is_refused(client: CachedSchemaRegistryClient) -> None:
+def test_bytes_that_are_no_frame_are_refused(client: CachedSchemaRegistryClient) -> None:
     serializer = MessageSerializer(client)
     for payload, text in (
         (b"", "message is too small to decode"),

@@ -68,7 +68,7 @@ def test_without_one_a_fallback_decides(fallback: str, subject: str) -> None:
 
 def test_none_or_several_are_errors() -> None:
     registry = FakeRegistry()
-    with pytest.raises(SerializationError, match="'orders' has no associated subject"):
+    with pytest.raises(SerializationError, match="No associated subject found for topic 'orders'"):
         ask(registry, AssociatedNameStrategy({FALLBACK: "NONE"}))
     registry.associations["orders", "key"] = [SimpleNamespace(subject="a"), SimpleNamespace(subject="b")]
     with pytest.raises(SerializationError, match="several associated subjects"):
@@ -136,7 +136,7 @@ def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fal
         (403, b'{"error_code": 40401, "message": "odd"}', "application/json"),
     ],
 )
-def test_what_is_no_registry_s_own_answer_never_chooses_the_fallback(status: int, body: bytes, kind: str) -> None:
+def test_only_a_registrys_own_answer_chooses_the_fallback(status: int, body: bytes, kind: str) -> None:
     with pytest.raises(SchemaRegistryError):
         answered(status, body, kind)
 

@@ -23,7 +23,7 @@ SERVICE = """
         conf = {**at, "group.id": "g", "auto.offset.reset": "earliest", "value.deserializer": deserializer}
         with DeserializingConsumer(conf) as consumer:
             consumer.subscribe(["words"])
-            assert consumer.poll(10).value() == "hello"
+            assert consumer.poll(60).value() == "hello"
         assert schema_registry.registry.respond("GET", "/subjects").body == b'["words-value"]'
 
     def test_every_test_has_its_own(kafka_cluster, schema_registry_client):
@@ -53,7 +53,7 @@ def test_options_of_the_cluster_are_a_fixture_to_override(pytester: pytest.Pytes
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_who_does_not_ask_loads_nothing(pytester: pytest.Pytester) -> None:
+def test_the_plugin_loads_nothing_unless_a_fixture_is_used(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         import sys
@@ -73,4 +73,4 @@ def test_what_the_guide_shows_works(pytester: pytest.Pytester, project_root: Pat
     blocks = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
     for at, block in enumerate(blocks):
         pytester.path.joinpath(f"test_guide_{at}.py").write_text(block)
-    pytester.runpytest_inprocess().assert_outcomes(passed=3)
+    pytester.runpytest_inprocess().assert_outcomes(passed=4)

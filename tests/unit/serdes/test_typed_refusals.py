@@ -309,7 +309,7 @@ class Rows(TypedDict):
         (Nullable, "can't be None too"),
     ],
 )
-def test_what_avro_has_no_form_for_is_refused_when_the_schema_is_made(annotation: Any, text: str) -> None:
+def test_types_without_an_avro_form_are_refused_when_the_schema_is_made(annotation: Any, text: str) -> None:
     made = dataclasses.make_dataclass("Made", [("x", annotation)])
     with pytest.raises(TypeError, match=text) as caught:
         avro_schema(made)

@@ -109,7 +109,7 @@ def test_failed_and_unreported_records_are_counted() -> None:
     assert of_producer(history, log) == {"failed": 1, "unreported": 1}
 
 
-def test_what_was_acknowledged_by_a_deleted_topic_may_be_gone() -> None:
+def test_acknowledged_records_of_a_deleted_topic_may_be_gone() -> None:
     log = [entry for entry in whole_log() if entry.number > 15]
     history = producer(whole_log())
     assert of_producer(history, log) == {"lost": 16}
@@ -151,7 +151,7 @@ def one_partition() -> list[Entry]:
     return [entry for entry in whole_log() if entry.partition == 0]
 
 
-def test_what_comes_again_after_the_last_commit_is_counted_apart() -> None:
+def test_repeats_after_the_last_commit_are_counted_apart() -> None:
     log = one_partition()
     first, second = hand_over(log, from_offset=6)
     assert of_group(log, first, second) == {"again": 4}
@@ -159,7 +159,7 @@ def test_what_comes_again_after_the_last_commit_is_counted_apart() -> None:
     assert of_group(log, first, second) == {"again": 4}
 
 
-def test_what_comes_again_although_it_was_committed_is_a_double() -> None:
+def test_repeats_of_committed_records_are_doubles() -> None:
     log = one_partition()
     first, second = hand_over(log, from_offset=6)
     first.commits.append(Commit(19.0, {0: 8}))

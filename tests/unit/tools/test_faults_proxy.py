@@ -11,7 +11,7 @@ import pytest
 from tools.faults.proxy import FaultProxy
 from tools.real_kafka import free_ports
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_it_listens_where_it_is_told(echo: int) -> None:
         assert (proxy.port, ask(one, b"1")) == (port, b"1")
 
 
-def test_what_is_frozen_comes_later(echo: int) -> None:
+def test_frozen_bytes_arrive_later(echo: int) -> None:
     with FaultProxy("127.0.0.1", echo) as proxy, connect(proxy) as one:
         assert ask(one, b"1") == b"1"
         proxy.freeze()
@@ -76,7 +76,7 @@ def test_what_is_frozen_comes_later(echo: int) -> None:
         assert one.recv(100) == b"2"
 
 
-def test_what_is_swallowed_is_gone_and_so_is_the_connection_in_the_end(echo: int) -> None:
+def test_swallowed_bytes_and_in_the_end_the_connection_are_gone(echo: int) -> None:
     with FaultProxy("127.0.0.1", echo) as proxy, connect(proxy) as one, connect(proxy) as idle:
         assert (ask(one, b"1"), ask(idle, b"1")) == (b"1", b"1")
         proxy.swallow()

@@ -50,12 +50,12 @@ def test_all_is_well() -> None:
 
 
 @pytest.mark.parametrize("name", WRONG_PRODUCER)
-def test_what_the_producer_did_wrong_in_one_round_is_a_miss(name: str) -> None:
+def test_an_error_of_the_producer_in_one_round_is_a_miss(name: str) -> None:
     assert misses(result(), result(**{f"producer_{name}": 2})) == [f"kill -9 of a leader: 2 {name}"]
 
 
 @pytest.mark.parametrize("name", WRONG_GROUP)
-def test_what_a_group_did_wrong_in_one_round_is_a_miss(name: str) -> None:
+def test_an_error_of_a_group_in_one_round_is_a_miss(name: str) -> None:
     assert misses(result(), result(**{name: 2})) == [f"kill -9 of a leader: 2 {name}"]
 
 

@@ -10,7 +10,7 @@ from tools import real_registry
 from tools.real_registry import RegistryUnavailableError, fetch
 
 
-def test_what_is_in_the_cache_is_not_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cached_jars_are_not_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KSERDES_CACHE", str(tmp_path))
     monkeypatch.setattr(real_registry.shutil, "which", lambda _: None)
     jar = tmp_path / "apicurio-1.0" / "apicurio-registry-app-1.0-runner.jar"

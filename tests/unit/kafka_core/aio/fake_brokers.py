@@ -45,6 +45,7 @@ class FakeBrokers:
         self.closed = False
         self.unreachable: dict[int, asyncio.Event] = {}
         self.backs_off_s: dict[int, float] = {}
+        self.opened: dict[tuple[int, object], FakeConnection] = {}
         self.metadata_listeners: list[Callable[[ClusterView], None]] = []
         self.error_listeners: list[Callable[[KafkaError], None]] = []
 
@@ -98,7 +99,23 @@ class FakeBrokers:
             return answer
 
         versions = self.versions
-        return FakeConnection(node_id, lambda request: negotiate(request, versions), send, versions)
+        connection = FakeConnection(node_id, lambda request: negotiate(request, versions), send, versions)
+        self.opened[node_id, purpose] = connection
+
+        def ask(request: Any, on_answer: Callable[[Any, Any], object], **options: Any) -> None:
+            self.log.append((node_id, request))
+            self.sent_versions.append(options.get("version"))
+            self.purposes.append(purpose)
+            answer = self.answer(node_id, request)
+            error = answer if isinstance(answer, Exception) else None
+            if answer is not None:
+                asyncio.get_running_loop().call_soon(on_answer, None if error else answer, error)
+
+        connection.ask = ask  # type: ignore[method-assign]
+        return connection
+
+    def writable(self, node_id: int, purpose: object = None) -> FakeConnection | None:
+        return None if self.unreachable.get(node_id) else self.opened.get((node_id, purpose))
 
     async def coordinator(self, kind: object, key: str, *, timeout_s: float | None = None) -> int:
         await asyncio.sleep(0)

@@ -79,7 +79,7 @@ class FakeCluster:
 
     # ---- ClusterClient
 
-    needs_token = False
+    needs_token = awaits_token = False
 
     async def connect_early(self) -> None:
         """There is nothing to connect to."""

@@ -19,6 +19,15 @@ from kafka_core.protocol.messages import alter_configs
 from kafka_core.protocol.messages import incremental_alter_configs as incremental
 from kafka_core.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka_core.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from kafka_core.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_core.protocol.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestTopic,
+)
 from kafka_core.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -35,11 +44,21 @@ from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
+from kafka_core.protocol.messages.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+)
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_core.protocol.messages.describe_acls import DescribeAclsRequest
 from kafka_core.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_core.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from kafka_core.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from kafka_core.protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
 from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -53,8 +72,10 @@ from kafka_core.protocol.messages.heartbeat import HeartbeatRequest
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.join_group import JoinGroupRequest
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_core.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from kafka_core.protocol.messages.list_groups import ListGroupsRequest
 from kafka_core.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafka_core.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_core.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -73,12 +94,24 @@ from kafka_core.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_core.protocol.messages.share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+from kafka_core.protocol.messages.share_fetch import FetchPartition as ShareFetchPartition
+from kafka_core.protocol.messages.share_fetch import FetchTopic as ShareFetchTopic
+from kafka_core.protocol.messages.share_fetch import ShareFetchRequest
+from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_core.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest
 from kafka_core.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from kafka_core.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.unit.kafka_core.broker.harness import Bench
 
 GUARDED = {"authorizer.class.name": "some.Authorizer"}
@@ -159,6 +192,14 @@ REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
     ),
     (ConsumerGroupHeartbeatRequest("g", "m", subscribed_topic_names=["t"]), GROUP),
     (ConsumerGroupDescribeRequest(["g"]), GROUP),
+    (ShareGroupHeartbeatRequest("g", "m", subscribed_topic_names=["t"]), GROUP),
+    (ShareGroupDescribeRequest(["g"]), GROUP),
+    (ShareFetchRequest("g", "m"), GROUP),
+    (ShareAcknowledgeRequest("g", "m", 1), GROUP),
+    (FindCoordinatorRequest(key_type=2, coordinator_keys=["g:AAAAAAAAAAAAAAAAAAAAAA:0"]), CLUSTER),
+    (DescribeShareGroupOffsetsRequest([DescribeShareGroupOffsetsRequestGroup("g", None)]), GROUP),
+    (AlterShareGroupOffsetsRequest("g", [AlterShareGroupOffsetsRequestTopic("t")]), GROUP),
+    (DeleteShareGroupOffsetsRequest("g", [DeleteShareGroupOffsetsRequestTopic("t")]), GROUP),
     (OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)]), GROUP),
     (FindCoordinatorRequest(key_type=0, coordinator_keys=["g"]), GROUP),
     (JoinGroupRequest("g", 10_000, protocol_type="consumer"), GROUP),
@@ -203,6 +244,11 @@ REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
     (OffsetDeleteRequest("g", [OffsetDeleteRequestTopic("t", [OffsetDeleteRequestPartition(0)])]), GROUP),
     (DescribeUserScramCredentialsRequest([UserName("me")]), CLUSTER),
     (AlterUserScramCredentialsRequest([ScramCredentialDeletion("me", 1)]), CLUSTER),
+    (DescribeLogDirsRequest(None), CLUSTER),
+    (AlterPartitionReassignmentsRequest(topics=[ReassignableTopic("t", [ReassignablePartition(0, [1])])]), CLUSTER),
+    (ListPartitionReassignmentsRequest(), CLUSTER),
+    (UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey("share.version", 1)]), CLUSTER),
+    (ListConfigResourcesRequest(), CLUSTER),
 ]
 
 
@@ -223,6 +269,33 @@ def test_the_answer_says_which_permission_lacks(request_: Any, code: Code) -> No
     assert bench.cluster.topics == {"t": topic}
     assert len(topic.partitions) == 1
     assert set(bench.cluster.groups.groups) == {"g"}
+
+
+def test_a_member_of_a_share_group_needs_its_topics_too() -> None:
+    mine = [rule(operation, Resource.GROUP, "g") for operation in (Operation.READ, Operation.DELETE)]
+    bench = guarded(*mine, rule(Operation.READ, name="t"))
+    for name in ("t", "theirs"):
+        bench.cluster.create_topic(name)
+    ids = {name: topic.topic_id for name, topic in bench.cluster.topics.items()}
+
+    def join(*names: str) -> list[int]:
+        return codes(bench.ask(ShareGroupHeartbeatRequest("g", "m", 0, None, list(names))))
+
+    assert join("t", "theirs") == [TOPIC]
+    assert join("t") == [Code.NONE]
+    connection = bench.connect()
+    topics = [ShareFetchTopic(topic_id, [ShareFetchPartition(0)]) for topic_id in ids.values()]
+    fetched = bench.ask(ShareFetchRequest("g", "m", 0, max_records=5, topics=topics), connection=connection)
+    assert [part.error_code for topic in fetched.responses for part in topic.partitions] == [Code.NONE, TOPIC]
+    said = [AcknowledgeTopic(ids["theirs"], [AcknowledgePartition(0, [AcknowledgementBatch(0, 0, [1])])])]
+    answer = bench.ask(ShareAcknowledgeRequest("g", "m", 1, topics=said), connection=connection)
+    assert codes(answer) == [Code.NONE, TOPIC]
+    named = [DescribeShareGroupOffsetsRequestTopic(name, [0]) for name in ids]
+    described = bench.ask(DescribeShareGroupOffsetsRequest([DescribeShareGroupOffsetsRequestGroup("g", named)]))
+    assert sorted(codes(described)) == [Code.NONE, Code.NONE, TOPIC]
+    bench.ask(ShareGroupHeartbeatRequest("g", "m", -1))
+    forgotten = [DeleteShareGroupOffsetsRequestTopic(name) for name in ids]
+    assert sorted(codes(bench.ask(DeleteShareGroupOffsetsRequest("g", forgotten)))) == [Code.NONE, Code.NONE, TOPIC]
 
 
 def test_each_api_with_a_rule_is_among_the_requests() -> None:

@@ -7,7 +7,7 @@ import pytest
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.clock import ManualClock
-from tests.unit.kafka_core.broker.harness import Bench
+from tests.unit.kafka_core.broker.harness import Bench, batch
 
 
 def refusal(make: object, *arguments: object, **options: object) -> tuple[Code, str]:
@@ -84,7 +84,7 @@ def test_deleting_a_topic_forgets_positions_and_tells_those_who_wait() -> None:
     bench = Bench()
     bench.topic("t")
     heard: list[int] = []
-    bench.partition().watchers.add(lambda: heard.append(1))
+    bench.partition().watchers[lambda: heard.append(1)] = None
     bench.cluster.groups.admit_commit("g", "", None, -1, unknown=Code.GROUP_ID_NOT_FOUND)
     bench.cluster.groups.commit("g", "t", 0, 3, -1, None)
     bench.cluster.delete_topic(bench.cluster.topics["t"])
@@ -143,3 +143,16 @@ def test_ids_are_those_of_the_seed() -> None:
 def test_a_cluster_needs_a_broker() -> None:
     with pytest.raises(ValueError, match="at least one broker"):
         ClusterState([], ManualClock(), Bench().cluster.rng)
+
+
+def test_an_unclean_election_loses_the_end_of_the_log_and_begins_an_epoch() -> None:
+    bench = Bench(2)
+    bench.topic("t")
+    partition = bench.cluster.topics["t"].partitions[0]
+    for _ in range(3):
+        partition.log.append(memoryview(bytearray(batch([b"a", b"b"]))), 2, 1, partition.leader_epoch, 0)
+    bench.cluster.move_leader("t", 0, 2, end_offset=5)
+    assert (partition.leader, partition.leader_epoch, partition.log.end_offset) == (2, 1, 4)
+    assert partition.log.epochs.end_of(0, partition.log.end_offset) == (0, 4)
+    bench.cluster.move_leader("t", 0, 2, end_offset=4)  # the same broker, and nothing is lost
+    assert (partition.leader, partition.leader_epoch, partition.log.end_offset) == (2, 2, 4)

@@ -61,14 +61,14 @@ def test_sources_and_synonyms_show_where_a_value_comes_from() -> None:
         ("retention.ms", None, "Null value not supported for topic configs: retention.ms"),
     ],
 )
-def test_what_a_topic_refuses(name: str, value: str | None, text: str) -> None:
+def test_topic_configs_with_invalid_values_are_refused(name: str, value: str | None, text: str) -> None:
     problem = topic_config_problem(name, value)
     assert problem is not None
     assert text in problem
 
 
 @pytest.mark.parametrize(("name", "value"), [("cleanup.policy", "compact,delete"), ("preallocate", "TRUE")])
-def test_what_a_topic_takes(name: str, value: str) -> None:
+def test_topic_configs_with_valid_values_are_taken(name: str, value: str) -> None:
     assert topic_config_problem(name, value) is None
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from kafka_core.broker.codes import Code
+from kafka_core.broker.configs import BrokerConfig, GroupConfig
 from kafka_core.broker.consumer_assignors import ranges, uniform
 from kafka_core.broker.consumer_coordinator import (
     ConsumerGroups,
@@ -40,8 +41,12 @@ class Rig:
         self.topics: dict[str, tuple[UUID, int]] = {"t": (T, 4), "u": (U, 1)}
         rng = random.Random(1)
         self.classic = GroupCoordinator(self.clock, self.timers, rng, GroupSettings(1000, 60_000, 0, 10, 100))
-        shape = ConsumerGroupSettings(10_000, 3000, max_size, ("uniform", "range"), upgrades=policy, downgrades=policy)
-        self.groups = ConsumerGroups(self.timers, shape, lambda: self.topics, self.classic.groups)
+        shape = ConsumerGroupSettings(max_size, ("uniform", "range"), upgrades=policy, downgrades=policy)
+        times = {"group.consumer.session.timeout.ms": "10000", "group.consumer.heartbeat.interval.ms": "3000"}
+        self.config = GroupConfig(BrokerConfig(times))
+        self.groups = ConsumerGroups(
+            self.timers, shape, lambda group_id: self.config, lambda: self.topics, self.classic.groups
+        )
         self.migration = Migration(self.groups, self.classic, lambda name: f"{name}-{rng.random()}")
 
     def join(self, member_id: str, **given: Any) -> HeartbeatResult:
@@ -96,7 +101,7 @@ def test_a_newcomer_waits_until_partitions_are_given_up() -> None:
     assert (group.state, group.epoch, group.target_epoch) == (ConsumerGroupState.STABLE, 2, 2)
 
 
-def test_who_does_not_give_up_in_time_is_out() -> None:
+def test_a_member_that_does_not_revoke_in_time_is_removed() -> None:
     rig = Rig()
     rig.join("a")
     rig.join("b")
@@ -119,6 +124,17 @@ def test_silence_ends_a_session_and_heartbeats_prolong_it() -> None:
     rig.pass_time(9)
     assert rig.beat("a", 1).code is Code.NONE
     rig.pass_time(11)
+    assert rig.beat("a", 1).code is Code.UNKNOWN_MEMBER_ID
+
+
+def test_the_groups_own_times_count() -> None:
+    rig = Rig()
+    assert rig.join("a").heartbeat_interval_ms == 3000
+    rig.config.own = {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "7000"}
+    assert rig.beat("a", 1).heartbeat_interval_ms == 7000
+    rig.pass_time(49)
+    assert rig.beat("a", 1).code is Code.NONE
+    rig.pass_time(51)
     assert rig.beat("a", 1).code is Code.UNKNOWN_MEMBER_ID
 
 

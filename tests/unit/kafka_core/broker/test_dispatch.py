@@ -35,7 +35,7 @@ def intercept(bench: Bench, action: Action) -> None:
 
 
 @pytest.mark.parametrize("frame", [b"", b"\0", b"\x7f\xff\0\0\0\0\0\1", b"\0\3\0\1\0\0\0\1\0\1"])
-def test_what_is_no_request_ends_the_connection(frame: bytes) -> None:
+def test_bytes_that_are_no_request_end_the_connection(frame: bytes) -> None:
     bench = Bench()
     assert hangs_up(bench, frame)
     assert bench.cluster.failures == []

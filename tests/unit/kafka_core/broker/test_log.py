@@ -208,3 +208,46 @@ def test_an_epoch_that_wrote_nothing_is_forgotten() -> None:
     assert epochs.latest == 2
     assert [epochs.epoch_at(offset) for offset in (0, 4, 5)] == [0, 0, 2]
     assert epochs.end_of(1, 9) == (0, 5)
+
+
+# ---- a log that loses its end
+
+
+@given(st.lists(st.integers(1, 4), max_size=12), st.integers(0, 40), st.integers(0, 3))
+def test_a_truncated_log_is_one_that_was_never_longer(sizes: list[int], offset: int, rolls: int) -> None:
+    log, short = PartitionLog(), PartitionLog()
+    for number, size in enumerate(sizes):
+        if rolls and number % (rolls + 1) == rolls:
+            log.roll(1, 10**9, 0, 0)
+        if log.end_offset + size <= offset:
+            append(short, size, timestamp_ms=number)
+        append(log, size, timestamp_ms=number)
+    before = joined(log, 0)
+    log.truncate(offset)
+    assert (log.start_offset, log.end_offset) == (0, short.end_offset)
+    assert joined(log, 0) == joined(short, 0) == before[: log.size_bytes]
+    assert log.max_timestamp_ms == short.max_timestamp_ms
+    append(log, 2, value=b"after")
+    append(short, 2, value=b"after")
+    assert joined(log, 0) == joined(short, 0)
+
+
+def test_a_reader_keeps_what_it_was_given_when_the_log_is_truncated_and_grows_again() -> None:
+    log = PartitionLog()
+    for number in range(4):
+        append(log, value=b"%d" % number)
+    read = log.read(0, 1 << 30, at_least_one=True)
+    before = b"".join(read.chunks)
+    log.truncate(1)
+    for number in range(4):
+        append(log, value=b"new %d" % number)
+    assert b"".join(read.chunks) == before
+
+
+def test_epochs_that_begin_behind_the_cut_are_forgotten() -> None:
+    epochs = EpochCache()
+    for epoch, start in ((0, 0), (2, 5), (3, 9)):
+        epochs.begin(epoch, start)
+    epochs.cut(5)
+    epochs.begin(4, 5)
+    assert (epochs.latest, epochs.end_of(2, 8), epochs.end_of(0, 8), epochs.end_of(4, 8)) == (4, (0, 5), (0, 5), (4, 8))

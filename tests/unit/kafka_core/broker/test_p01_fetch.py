@@ -128,10 +128,10 @@ def test_a_fetch_that_waits_hears_of_a_new_leader_and_of_the_topics_end() -> Non
     bench.topic()
     waiting = bench.send(request(partition(), max_wait_ms=500, min_bytes=1), 16)
     assert waiting.done  # by name in a version that wants ids: unknown at once
-    waiting = bench.send(request(partition(), max_wait_ms=500, min_bytes=1), 12)
+    waiting = bench.send(request(partition(epoch=0), max_wait_ms=500, min_bytes=1), 12)
     bench.cluster.move_leader("t", 0, 2)
     item = only(waiting.answer())
-    assert item.error_code == Code.NOT_LEADER_OR_FOLLOWER
+    assert item.error_code == Code.FENCED_LEADER_EPOCH
     assert (item.current_leader.leader_id, item.current_leader.leader_epoch) == (2, 1)
     waiting = bench.send(request(partition(), max_wait_ms=500, min_bytes=1), 12, broker=2)
     bench.cluster.delete_topic(bench.cluster.topics["t"])
@@ -140,7 +140,7 @@ def test_a_fetch_that_waits_hears_of_a_new_leader_and_of_the_topics_end() -> Non
 
 def test_the_newest_versions_give_the_leaders_address() -> None:
     bench = Bench(2)
-    topic_id = bench.topic()
+    topic_id = bench.cluster.create_topic("t", assignments=[[1]]).topic_id
     asked = request(partition(), name="")
     asked.topics[0].topic_id = topic_id
     response = bench.ask(asked, 16, broker=2)
@@ -223,3 +223,80 @@ def test_partitions_with_records_take_turns(bench: Bench) -> None:
         (topic,) = response.responses
         order.append([item.partition_index for item in topic.partitions if item.records])
     assert order == [[0], [1], [0], [1]]
+
+
+# ---- reading from followers (KIP-392)
+
+BY_RACK = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"}
+
+
+def racks(properties: dict[str, str] | None = None) -> Bench:
+    """Three brokers in racks a, b and c; the first leads, two are replicas."""
+    bench = Bench(3, properties)
+    for node, rack in zip(bench.cluster.nodes.values(), "abc", strict=True):
+        node.rack = rack
+    bench.cluster.create_topic("t", assignments=[[1, 2]])
+    bench.write([b"a", b"b"])
+    return bench
+
+
+def fetched(bench: Bench, rack: str, *, broker: int = 1, version: int = 12, **fields: Any) -> tuple[int, int, int]:
+    """Error, preferred replica and bytes."""
+    item = only(bench.ask(request(partition(), rack_id=rack, **fields), version, broker=broker))
+    return item.error_code, item.preferred_read_replica, len(bytes(item.records or b""))
+
+
+def test_a_reader_is_sent_to_the_replica_in_its_rack_at_once() -> None:
+    bench = racks(BY_RACK)
+    waiting = bench.send(request(partition(0, 2), rack_id="b", max_wait_ms=500, min_bytes=1), 12)
+    assert waiting.done
+    item = only(waiting.answer())
+    assert (item.error_code, item.preferred_read_replica, item.high_watermark) == (0, 2, 2)
+    assert fetched(bench, "b") == (0, 2, 0)
+
+
+@pytest.mark.parametrize("rack", ["", "a", "c", "d"])
+def test_where_no_follower_is_nearer_the_leader_serves_itself(rack: str) -> None:
+    code, preferred, size = fetched(racks(BY_RACK), rack)
+    assert (code, preferred) == (0, -1)
+    assert size > 0
+
+
+def test_without_a_selector_racks_do_not_matter() -> None:
+    assert fetched(racks(), "b")[:2] == (0, -1)
+
+
+def test_a_replica_out_of_sync_is_not_preferred() -> None:
+    bench = racks(BY_RACK)
+    bench.partition().isr.remove(2)
+    assert fetched(bench, "b")[:2] == (0, -1)
+
+
+def test_a_follower_gives_out_records_and_sends_nobody_on() -> None:
+    bench = racks(BY_RACK)
+    code, preferred, size = fetched(bench, "b", broker=2)
+    assert (code, preferred) == (0, -1)
+    assert size > 0
+
+
+def test_only_replicas_do_so_and_not_for_old_versions_or_without_a_leader() -> None:
+    bench = racks(BY_RACK)
+    assert fetched(bench, "c", broker=3)[0] == Code.NOT_LEADER_OR_FOLLOWER
+    assert fetched(bench, "", broker=2, version=10)[0] == Code.NOT_LEADER_OR_FOLLOWER
+    bench.partition().lead(-1)
+    assert fetched(bench, "b", broker=2)[0] == Code.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_follower_refuses_other_leader_epochs() -> None:
+    bench = racks(BY_RACK)
+    bench.cluster.move_leader("t", 0, 1)
+    bench.partition().lead(1)
+    for epoch, code in ((0, Code.FENCED_LEADER_EPOCH), (1, Code.NONE), (2, Code.UNKNOWN_LEADER_EPOCH)):
+        assert only(bench.ask(request(partition(epoch=epoch)), 12, broker=2)).error_code == code
+
+
+def test_a_session_is_told_of_the_preferred_replica_whenever_it_asks() -> None:
+    bench = racks(BY_RACK)
+    first = bench.ask(request(partition(0, 2), rack_id="b", session_epoch=0), 12)
+    again = request(rack_id="b", session_id=first.session_id, session_epoch=1)
+    assert only(bench.ask(again, 12)).preferred_read_replica == 2

@@ -185,7 +185,7 @@ def test_tests_can_look_at_topics_and_groups(cluster: EmbeddedCluster) -> None:
         cluster.records("t", 0)
 
 
-def test_what_went_wrong_inside_is_raised_at_the_end() -> None:
+def test_internal_errors_of_the_server_are_raised_at_the_end() -> None:
     def broken(request: object, context: object) -> None:
         raise LookupError("my mistake")
 

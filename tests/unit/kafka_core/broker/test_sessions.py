@@ -92,15 +92,15 @@ def test_the_least_recently_used_session_makes_room() -> None:
 
 def test_only_news_is_told_again() -> None:
     item = target(0)
-    assert item.news(0, 5, 0, 0, diverging=False)
-    assert not item.news(0, 5, 0, 0, diverging=False)
-    assert item.news(0, 5, 0, 10, diverging=False)
-    assert item.news(0, 6, 0, 0, diverging=False)
-    assert item.news(0, 6, 1, 0, diverging=False)
-    assert item.news(0, 6, 1, 0, diverging=True)
-    assert item.news(3, -1, -1, 0, diverging=False)
-    assert item.news(3, -1, -1, 0, diverging=False)
-    assert item.news(0, 6, 1, 0, diverging=False)
+    assert item.news(0, 5, 0, 0, elsewhere=False)
+    assert not item.news(0, 5, 0, 0, elsewhere=False)
+    assert item.news(0, 5, 0, 10, elsewhere=False)
+    assert item.news(0, 6, 0, 0, elsewhere=False)
+    assert item.news(0, 6, 1, 0, elsewhere=False)
+    assert item.news(0, 6, 1, 0, elsewhere=True)
+    assert item.news(3, -1, -1, 0, elsewhere=False)
+    assert item.news(3, -1, -1, 0, elsewhere=False)
+    assert item.news(0, 6, 1, 0, elsewhere=False)
 
 
 def test_a_partition_that_was_served_goes_to_the_end() -> None:

@@ -52,10 +52,10 @@ def test_watchers_hear_of_a_new_leader(partition: Partition) -> None:
     heard: list[int] = []
 
     def watcher() -> None:
-        partition.watchers.discard(watcher)
+        partition.watchers.pop(watcher)
         heard.append(partition.leader)
 
-    partition.watchers.add(watcher)
+    partition.watchers[watcher] = None
     partition.lead(2)
     partition.lead(3)
     assert heard == [2]

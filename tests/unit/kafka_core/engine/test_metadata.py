@@ -274,7 +274,7 @@ class TestPlan:
         plan.finished(clock.monotonic(), ok=True, topics=["a", "b"])
         assert plan.due_at_s() == first_s + 600
 
-    def test_what_else_is_asked_meanwhile_does_not_put_the_interval_off(self):
+    def test_other_refreshes_do_not_delay_the_interval(self):
         plan, clock = self.plan()
         plan.observed(clock.monotonic(), None)
         first_s = clock.monotonic()

@@ -53,7 +53,7 @@ def test_no_code_stands_for_two_actions():
     assert len(codes) == len(set(codes))
 
 
-def test_what_java_retries_is_tried_again_here():
+def test_errors_that_java_retries_are_retried():
     """Everything the generated table calls retriable leads to another try, a rejoin or a new session."""
     excused = {KafkaError.ELECTION_NOT_NEEDED}  # Java marks it retriable; there is nothing left to do
     for code, facts in FACTS.items():

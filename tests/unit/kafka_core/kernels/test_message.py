@@ -133,11 +133,38 @@ def test_deserialized_is_what_set_left_there(kernels: ModuleType) -> None:
 
 def test_the_offset_behind_a_record_is_stored(kernels: ModuleType) -> None:
     states = {("t", 0): SimpleNamespace(), ("t", 1): SimpleNamespace(), ("", 0): SimpleNamespace()}
-    assert kernels.store_behind(states, kernels.Message(topic="t", partition=0, offset=2**40, leader_epoch=4))
-    assert kernels.store_behind(states, kernels.Message(topic="t", partition=1, offset=0, leader_epoch=-7))
-    assert kernels.store_behind(states, kernels.Message(partition=0, offset=1))
+    assert kernels.OffsetStore(states)(kernels.Message(topic="t", partition=0, offset=2**40, leader_epoch=4))
+    assert kernels.OffsetStore(states)(kernels.Message(topic="t", partition=1, offset=0, leader_epoch=-7))
+    assert kernels.OffsetStore(states)(kernels.Message(partition=0, offset=1))
     stored = [(state.stored, state.stored_epoch, state.stored_metadata) for state in states.values()]
     assert stored == [(2**40 + 1, 4, None), (1, -1, None), (2, -1, None)]
+
+
+def test_each_offset_goes_to_the_state_of_its_own_partition(kernels: ModuleType) -> None:
+    states = {(topic, number): SimpleNamespace() for topic in ("t", "u") for number in (0, 1)}
+    store = kernels.OffsetStore(states)
+    places = [("t", 0), ("t", 0), ("t", 1), ("u", 1), ("u", 0), ("t", 0)]
+    for offset, (topic, number) in enumerate(places):
+        assert store(kernels.Message(topic=topic, partition=number, offset=offset))
+        assert not store(kernels.Message(topic=topic, partition=2, offset=9))
+    assert {key: state.stored for key, state in states.items()} == {
+        ("t", 0): 6,
+        ("t", 1): 3,
+        ("u", 1): 4,
+        ("u", 0): 5,
+    }
+
+
+def test_a_state_that_was_taken_away_is_told_no_offset(kernels: ModuleType) -> None:
+    states = {("t", 0): SimpleNamespace()}
+    store = kernels.OffsetStore(states)
+    assert store(kernels.Message(topic="t", partition=0, offset=5))
+    gone = states.pop(("t", 0))
+    store.forget()
+    assert not store(kernels.Message(topic="t", partition=0, offset=6))
+    states["t", 0] = SimpleNamespace()
+    assert store(kernels.Message(topic="t", partition=0, offset=7))
+    assert (gone.stored, states["t", 0].stored) == (6, 8)
 
 
 def test_events_and_records_of_no_state_store_no_offset(kernels: ModuleType) -> None:
@@ -149,5 +176,5 @@ def test_events_and_records_of_no_state_store_no_offset(kernels: ModuleType) -> 
         kernels.Message(topic="t", offset=5),
         kernels.Message(topic="t", partition=9, offset=5),
     ):
-        assert not kernels.store_behind(states, record)
+        assert not kernels.OffsetStore(states)(record)
     assert vars(states["t", 0]) == {}

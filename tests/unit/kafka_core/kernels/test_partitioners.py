@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kafka_core
 from kafka_core.kernels import Accumulator
 from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partition_of
 
@@ -157,3 +159,27 @@ def test_murmur2(kernels: ModuleType, data: bytes, expected: int) -> None:
 @pytest.mark.parametrize(("data", "expected"), [(b"", 0x811C9DC5), (b"a", 0xE40C292C), (b"foobar", 0xBF9CF968)])
 def test_fnv1a(kernels: ModuleType, data: bytes, expected: int) -> None:
     assert kernels.fnv1a(data) == expected
+
+
+# ---- the public functions, beside confluent_kafka's
+
+NAMES = ["consistent", "fnv1a", "murmur2"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(key=st.binary(max_size=40), count=st.integers(1, 2**31 - 1))
+def test_a_key_has_the_partition_of_the_reference_and_of_the_producer(name: str, key: bytes, count: int) -> None:
+    confluent = pytest.importorskip("confluent_kafka")
+    found = getattr(kafka_core, name)(key, count)
+    assert found == getattr(confluent, name)(key, count)
+    assert found == partition_of(name, key, count)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("arguments", [("abc", 3), (None, 3), (bytearray(b"a"), 3), (b"a", "3"), (b"a", 0), (b"a", -1)])
+def test_arguments_that_make_no_sense_are_refused_as_there(name: str, arguments: tuple[Any, ...]) -> None:
+    confluent = pytest.importorskip("confluent_kafka")
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        getattr(confluent, name)(*arguments)
+    with pytest.raises(theirs.type):
+        getattr(kafka_core, name)(*arguments)

@@ -157,7 +157,7 @@ def test_a_partition_that_comes_true_keeps_its_order(kernels: ModuleType) -> Non
     assert values(memory) == [(5, [b"1", b"2"]), (5, [b"3"])]
 
 
-def test_what_is_produced_while_waiting_records_move_does_not_overtake_them(kernels: ModuleType) -> None:
+def test_records_produced_during_a_move_do_not_overtake_waiting_ones(kernels: ModuleType) -> None:
     late: list[bytes] = []
 
     def clock() -> float:

@@ -110,7 +110,7 @@ def test_a_removed_api_keeps_its_key_only(tmp_path: Path) -> None:
     assert '("test"' not in files["__init__.py"]
 
 
-def test_what_no_client_sends_keeps_its_key_only(tmp_path: Path) -> None:
+def test_messages_that_no_client_sends_keep_their_key_only(tmp_path: Path) -> None:
     vote = [
         definition("VoteRequest", "request", [], listeners=["controller"]),
         definition("VoteResponse", "response", []),

@@ -14,7 +14,8 @@ from typing import Any, cast
 import pytest
 
 import kafka_core.admin as public
-from kafka_core.admin_model import AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec
+from kafka_core.admin_model import AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
@@ -150,6 +151,19 @@ WRONG: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
         ValueError,
         "must not be negative",
     ),
+    ("describe_share_groups", ("g",), TypeError, "expected a list of group ids"),
+    ("delete_share_groups", (["g", "g"],), ValueError, "same group id is there twice"),
+    ("list_share_group_offsets", ([ConsumerGroupTopicPartitions("g", [])],), ValueError, "non-empty"),
+    ("alter_share_group_offsets", ([ConsumerGroupTopicPartitions("g")],), TypeError, "TopicPartition"),
+    (
+        "alter_share_group_offsets",
+        ([ConsumerGroupTopicPartitions("g", [TopicPartition("t", 0, -2)])],),
+        ValueError,
+        "must not be negative",
+    ),
+    ("delete_share_group_offsets", ("", ["t"]), ValueError, "one is empty"),
+    ("delete_share_group_offsets", ("g", "t"), TypeError, "expected a list of topic names"),
+    ("delete_share_group_offsets", ("g", []), ValueError, "non-empty list of topic names"),
     ("list_offsets", ([],), TypeError, "dict of TopicPartition"),
     ("list_offsets", ({TopicPartition("t", 0): 5},), TypeError, "dict of TopicPartition and OffsetSpec"),
     ("list_offsets", ({TopicPartition("t"): OffsetSpec.latest()},), ValueError, "must be given"),
@@ -168,9 +182,9 @@ def test_wrong_arguments_raise_at_once(
 
 def test_filters_and_time_outs_are_checked_at_once(make: Make) -> None:
     client = make(FakeCluster())
-    with pytest.raises(TypeError, match="states must be a set of ConsumerGroupState"):
+    with pytest.raises(TypeError, match="'states' must be a set of ConsumerGroupState"):
         client.list_consumer_groups(states="Stable")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="types must be a set"):
+    with pytest.raises(TypeError, match="'types' must be a set"):
         client.list_consumer_groups(types={ConsumerGroupState.STABLE})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="operation_timeout must be from 0 to 3600"):
         client.create_topics([NewTopic("t")], operation_timeout=-1)
@@ -182,7 +196,7 @@ def test_configuration_by_name_and_wrong_configuration() -> None:
     mine = logging.getLogger("mine")
     with AdminClient({"bootstrap.servers": "b"}, logger=mine) as client:
         assert client._config["logger"] is mine
-    with pytest.raises(ConfigError, match="unknown property"):
+    with pytest.raises(ConfigError, match="No such configuration property"):
         AdminClient({"linger.msec": 1})
     with pytest.raises(TypeError, match="expected configuration dict"):
         AdminClient()
@@ -202,7 +216,7 @@ def test_errors_reach_error_cb_in_poll_on_the_callers_thread(make: Make) -> None
         listener(KafkaError(KafkaError._TRANSPORT))
         listener(KafkaError(KafkaError._ALL_BROKERS_DOWN))
     assert told == []
-    assert client.poll(5) == 2
+    assert client.poll(60) == 2
     assert [error.code() for error, _ in told] == [KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN]
     assert told[0][1] is threading.current_thread()
     assert client.poll(0.01) == 0
@@ -233,9 +247,9 @@ def test_a_closed_client_says_so(make: Make) -> None:
 
 def test_closing_an_unused_client_starts_nothing(make: Make) -> None:
     cluster = FakeCluster()
-    before = threading.active_count()
+    before = set(threading.enumerate())  # those of other tests may end meanwhile
     make(cluster).close()
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
     assert cluster.closed == 0
 
 
@@ -252,7 +266,7 @@ def test_closing_ends_calls_that_wait_and_polls(make: Make) -> None:
     polled: list[int] = []
     poller = threading.Thread(target=lambda: polled.append(client.poll()), daemon=True)
     poller.start()
-    assert entered.wait(5)
+    assert entered.wait(60)
     client.close()
     with pytest.raises(StateError, match="closed while the call was waiting"):
         future.result(60)
@@ -290,7 +304,7 @@ def test_a_client_that_nobody_holds_ends_its_calls_first() -> None:
     answered = threading.Event()
 
     def answer(request: object, node_id: int | None) -> CreateTopicsResponse:
-        answered.wait(5)
+        answered.wait(60)
         return CreateTopicsResponse(topics=[CreatableTopicResult("a")])
 
     cluster = FakeCluster({CreateTopicsRequest: answer})

@@ -20,7 +20,7 @@ from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
-from tests.later import later
+from tests.later import inside, later, once
 from tests.patience import judged_by
 
 HANG_S = 60.0
@@ -56,7 +56,7 @@ def assigned(cluster: EmbeddedCluster, *offsets: int, topic: str = "log", **more
 
 def test_poll_gives_every_record_of_a_partition_in_order_and_none_when_there_is_none(shared: EmbeddedCluster) -> None:
     with assigned(shared, 0) as consumer:
-        found = [consumer.poll(10) for _ in range(10)]
+        found = [consumer.poll(HANG_S) for _ in range(10)]
         assert [message.value() for message in found if message] == [b"0-%d" % n for n in range(10)]
         first = found[0]
         assert first is not None
@@ -84,7 +84,7 @@ def test_columns_hold_the_same_records(shared: EmbeddedCluster) -> None:
     with assigned(shared, 0, 8) as consumer:
         rows: list[dict[str, Any]] = []
         while len(rows) < 12:
-            rows += consumer.consume_arrow(7, 10).to_pylist()
+            rows += consumer.consume_arrow(7, HANG_S).to_pylist()
         found = {(row["partition"], row["offset"]): row["value"] for row in rows}
         assert found == {(0, n): b"0-%d" % n for n in range(10)} | {(1, n): b"1-%d" % n for n in (8, 9)}
         assert consumer.consume_arrow(5, 0.01).num_rows == 0
@@ -94,7 +94,7 @@ def test_columns_raise_what_messages_would_carry(shared: EmbeddedCluster) -> Non
     pytest.importorskip("pyarrow")
     with assigned(shared, 99, auto_offset_reset="error") as consumer:
         with pytest.raises(ConsumeError, match="out of range") as caught:
-            consumer.consume_arrow(5, 10)
+            consumer.consume_arrow(5, HANG_S)
         assert caught.value.code == KafkaError._AUTO_OFFSET_RESET
 
 
@@ -103,7 +103,7 @@ def test_columns_pass_over_the_ends_of_partitions(shared: EmbeddedCluster) -> No
     with assigned(shared, 0, enable_partition_eof=True) as consumer:
         count = 0
         while count < 10:
-            count += consumer.consume_arrow(100, 10).num_rows
+            count += consumer.consume_arrow(100, HANG_S).num_rows
         assert consumer.consume_arrow(1, 0.1).num_rows == 0
 
 
@@ -169,7 +169,7 @@ def test_watermarks_asked_for_and_cached(shared: EmbeddedCluster) -> None:
     with assigned(shared, 0) as consumer:
         place = TopicPartition("log", 0)
         assert consumer.get_watermark_offsets(TopicPartition("log", 1), cached=True) == (-1001, -1001)
-        assert consumer.get_watermark_offsets(place, 10) == (0, 10)
+        assert consumer.get_watermark_offsets(place, HANG_S) == (0, 10)
         read(consumer, 1)
         assert consumer.get_watermark_offsets(place, cached=True) == (0, 10)
         with pytest.raises(KafkaException):
@@ -179,7 +179,7 @@ def test_watermarks_asked_for_and_cached(shared: EmbeddedCluster) -> None:
 def test_offsets_by_time(shared: EmbeddedCluster) -> None:
     with assigned(shared, 0) as consumer:
         asked = [TopicPartition("log", 0, 1004), TopicPartition("log", 1, 99_999)]
-        assert [item.offset for item in consumer.offsets_for_times(asked, 10)] == [4, OFFSET_END]
+        assert [item.offset for item in consumer.offsets_for_times(asked, HANG_S)] == [4, OFFSET_END]
 
 
 def test_incremental_assignment_adds_and_takes(shared: EmbeddedCluster) -> None:
@@ -225,7 +225,7 @@ def test_a_group_of_one_gets_everything_and_commits_at_the_end(cluster: Embedded
     again.subscribe(["t"])
     poll_until(again, lambda: len(again.assignment()) == 2)
     assert again.poll(0.2) is None
-    assert [item.offset for item in again.committed([TopicPartition("t", 1)], 10)] == [5]
+    assert [item.offset for item in again.committed([TopicPartition("t", 1)], HANG_S)] == [5]
     again.close()
 
 
@@ -261,7 +261,7 @@ def test_on_assign_may_choose_other_offsets(cluster: EmbeddedCluster) -> None:
         assert values(read(consumer, 3)) == [b"6", b"7", b"8"]
 
 
-def test_what_a_callback_raises_comes_out_of_poll_and_the_group_goes_on(cluster: EmbeddedCluster) -> None:
+def test_errors_of_rebalance_callbacks_are_raised_by_poll_and_the_group_goes_on(cluster: EmbeddedCluster) -> None:
     fill(cluster, "t", 0, [b"x"])
 
     def on_assign(*_: Any) -> None:
@@ -349,7 +349,7 @@ def one_poll_comes_back(limit_s: float, cluster: EmbeddedCluster) -> None:
         not_polled(consumer)
         assert next_error(consumer).error() == KafkaError._MAX_POLL_EXCEEDED
         fill(cluster, "t", 0, [b"back"])
-        message = consumer.poll(60)  # the callback runs in it, then the group is joined again
+        message = consumer.poll(HANG_S)  # the callback runs in it, then the group is joined again
         assert message is not None
         assert message.value() == b"back"
 
@@ -436,8 +436,8 @@ def test_new_credentials_are_for_the_next_connection(shared: EmbeddedCluster) ->
 def test_facts_about_cluster_and_consumer(shared: EmbeddedCluster) -> None:
     with assigned(shared, 6) as consumer:
         assert set(consumer.list_topics(timeout=HANG_S).topics) == {"log"}
-        assert len(consumer.list_topics("log", 10).topics["log"].partitions) == 2
-        assert consumer.cluster_id(10) == shared.state.cluster_id
+        assert len(consumer.list_topics("log", HANG_S).topics["log"].partitions) == 2
+        assert consumer.cluster_id(HANG_S) == shared.state.cluster_id
         read(consumer, 1)
         health = consumer.health()
         assert health.healthy
@@ -473,7 +473,7 @@ def test_wakeup_ends_a_poll_that_waits_for_ever(shared: EmbeddedCluster) -> None
 def test_ctrl_c_ends_a_poll_at_once(shared: EmbeddedCluster) -> None:
     with assigned(shared, 10) as consumer:
         started_s = time.monotonic()
-        with later(0.2, os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
+        with once(inside(Consumer.poll), os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
             consumer.poll(10 * HANG_S)
         assert time.monotonic() - started_s < 5 * HANG_S
         assert consumer.poll(0) is None
@@ -495,7 +495,7 @@ def test_a_consume_that_is_broken_off_hands_its_records_back(
                 raise KeyboardInterrupt  # as Ctrl-C does; some records are taken by now
             sleep(seconds)
 
-        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda: True)  # it never has enough
+        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda *_: True)  # it never has enough
         monkeypatch.setattr(consumer, "_sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             (consumer.consume_arrow if columns else consumer.consume)(1000, -1)
@@ -516,9 +516,9 @@ def test_callbacks_wait_until_the_records_are_returned(
         consumer.assign([TopicPartition("t", 0, 0)])
         assert len(read(consumer, 1)) == 1
         notice = Message(error=KafkaError(KafkaError._FAIL, "told"))
-        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda: True)  # it never has enough
+        monkeypatch.setattr(consumer._core.positions, "more_expected", lambda *_: True)  # it never has enough
         monkeypatch.setattr(consumer, "_sleep", lambda _: consumer._core.inbox.append(Notice(notice)))
-        found = consumer.consume(1000, 10)
+        found = consumer.consume(1000, HANG_S)
         monkeypatch.undo()
         assert found
         assert [message.error() for message in found] == [None] * len(found)
@@ -528,7 +528,7 @@ def test_callbacks_wait_until_the_records_are_returned(
 def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
     consumer = assigned(shared, 10)
     with later(0.1, consumer.close), pytest.raises(StateError):
-        consumer.poll(30)
+        consumer.poll(HANG_S)
 
 
 # ---- the end

@@ -65,6 +65,36 @@ def python(script: str, *options: str, timeout_s: float = PROCESS_S, **env: str)
     )
 
 
+class TestCall:
+    def test_gives_what_the_function_gives_or_raises(self, thread):
+        assert thread.call(threading.current_thread).name == "test-loop"
+        with pytest.raises(ZeroDivisionError):
+            thread.call(lambda: 1 // 0)
+        assert thread.call(lambda: 2) == 2  # the loop goes on
+
+    def test_a_function_that_was_given_up_is_not_called(self, thread):
+        called, gate = [], threading.Event()
+        thread.post(gate.wait, HANG_S)
+        try:
+            with pytest.raises(NetworkError) as raised:
+                thread.call(lambda: called.append(1), 0.01)
+        finally:
+            gate.set()
+        assert raised.value.code == KafkaError._TIMED_OUT
+        thread.run(value_after(0))
+        assert called == []
+
+    def test_it_is_refused_on_the_loop_and_after_stop(self, thread):
+        def nested() -> None:
+            thread.call(lambda: None)
+
+        with pytest.raises(StateError, match="wait for itself"):
+            thread.call(nested)
+        thread.stop(HANG_S)
+        with pytest.raises(StateError, match="closed"):
+            thread.call(lambda: None)
+
+
 class TestRun:
     def test_gives_the_result(self, thread):
         assert thread.run(value_after(7)) == 7
@@ -184,7 +214,7 @@ class TestStop:
         assert gone() is None
         assert not os_thread.is_alive()
 
-    def test_what_a_dropped_client_left_running_is_cancelled(self, caplog):
+    def test_tasks_of_a_dropped_client_are_cancelled(self, caplog):
         class Client:
             """A facade in a cycle (as by a traceback), and a core whose task waits for an event of its own."""
 
@@ -239,7 +269,7 @@ class TestProcess:
                 thread.run(forever())
             except KeyboardInterrupt:
                 print("interrupted")
-            assert cancelled.wait(20), "not cancelled"
+            assert cancelled.wait(60), "not cancelled"
             async def fine():
                 return "still usable"
             print(thread.run(fine()))

@@ -27,7 +27,7 @@ def read(cluster: EmbeddedCluster, topic: str, count: int) -> list[Any]:
     conf = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
     with Consumer(conf) as consumer:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        return consumer.consume(count, timeout=20)
+        return consumer.consume(count, timeout=60)
 
 
 def test_columns_arrive_as_records(cluster: EmbeddedCluster) -> None:
@@ -43,7 +43,7 @@ def test_columns_arrive_as_records(cluster: EmbeddedCluster) -> None:
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         assert producer.produce_arrow("arrow", table, partition=0) == 2
         assert producer.produce_arrow("arrow", table.slice(1).to_batches()[0], partition=0) == 1
-        assert producer.flush(20) == 0
+        assert producer.flush(60) == 0
     first, second, third = read(cluster, "arrow", 3)
     assert (first.key(), first.value(), first.headers()) == (b"a", b"1", [("h", b"1"), ("n", None)])
     assert first.timestamp() == (1, 1_704_110_400_000)
@@ -95,7 +95,7 @@ def test_a_full_queue_takes_what_fits_or_waits(cluster: EmbeddedCluster) -> None
     }
     with Producer(conf) as producer:
         assert producer.produce_arrow("waits", table, partition=0) == 50
-        producer.flush(20)
+        producer.flush(60)
     assert [message.value() for message in read(cluster, "waits", 50)] == [b"%d" % at for at in range(50)]
 
 
@@ -110,7 +110,7 @@ def test_callbacks_are_called_for_each_row_or_for_failures_only(cluster: Embedde
 
     with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         producer.produce_arrow("t", table, partition=0, callback=done)
-        producer.flush(20)
+        producer.flush(60)
     assert told == [(None, b"a"), (None, b"b")]
     with pytest.raises(ValueError, match="two names"):
         producer.produce_arrow("t", table, callback=done, on_delivery=print)
@@ -135,7 +135,8 @@ def test_the_asyncio_producer_gives_one_future_for_all_rows(cluster: EmbeddedClu
 
 def test_a_row_that_fails_is_raised_by_the_future(cluster: EmbeddedCluster) -> None:
     async def run() -> None:
-        async with AIOProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        conf = {"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 60_000}  # it is queued when it is purged
+        async with AIOProducer(conf) as producer:
             rows = await producer.produce_arrow("aio-purged", pa.table({"value": [b"a", b"b"]}), 0)
             await producer.purge()
             with pytest.raises(KafkaException, match=r"(?i)purge"):

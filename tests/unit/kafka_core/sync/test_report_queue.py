@@ -38,7 +38,7 @@ def test_reports_come_in_order_with_their_offsets_and_settle_when_all_are_served
     assert account.settled == [(2, 1000), (2, 1000)]
 
 
-def test_what_nobody_wants_is_settled_at_once() -> None:
+def test_batches_without_callbacks_are_settled_at_once() -> None:
     account = Account()
     queue = ReportQueue(account, None, only_errors=False)
     queue.put_verdicts([Settled(batch("a", callbacks=False))])
@@ -83,7 +83,7 @@ def test_other_events_are_served_between_reports_in_the_order_of_arrival() -> No
     assert seen == ["before", "a", "after"]
 
 
-def test_what_callbacks_add_is_left_for_the_next_time() -> None:
+def test_reports_added_by_callbacks_wait_for_the_next_call() -> None:
     queue = ReportQueue(Account(), None, only_errors=False)
     queue.put_call(lambda _: queue.put_call(lambda _: None, None), None)
     assert queue.serve() == 1

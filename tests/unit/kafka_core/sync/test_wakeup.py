@@ -12,7 +12,7 @@ from kafka_core.sync.wakeup import SLICE_S, Wakeup, slice_of
 from tests.patience import PROCESS_S
 
 
-def test_what_was_set_is_taken_once():
+def test_a_wakeup_is_consumed_once():
     wakeup = Wakeup()
     wakeup.set()
     wakeup.set()

@@ -166,7 +166,7 @@ def test_refused_password_carries_the_brokers_words() -> None:
 
 def test_refusal_without_words_names_the_code() -> None:
     refusal = SaslAuthenticateResponse(error_code=58, error_message=None)
-    with pytest.raises(AuthError, match="with PLAIN: Broker: SASL authentication failed"):
+    with pytest.raises(AuthError, match="with PLAIN: Broker: SASL Authentication failed"):
         run(sasl_config(), VERSIONS, ACCEPTED, refusal)
 
 
@@ -182,7 +182,7 @@ def test_port_without_sasl_is_named() -> None:
 
 
 def test_other_refusals_of_the_mechanism() -> None:
-    with pytest.raises(AuthError, match="with PLAIN: Broker: Unknown server error"):
+    with pytest.raises(AuthError, match="with PLAIN: Unknown broker error"):
         run(sasl_config(), VERSIONS, SaslHandshakeResponse(error_code=-1))
 
 
@@ -200,14 +200,14 @@ def oauth_config() -> Config:
 
 
 def test_oauthbearer() -> None:
-    negotiation = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
+    negotiation = handshake(oauth_config(), random.Random(1), proof=Token("abc", 1.0, "ann"))
     steps, result = drive(negotiation, [VERSIONS, ACCEPTED, SaslAuthenticateResponse(session_lifetime_ms=5000)])
     assert steps[2].request == SaslAuthenticateRequest(auth_bytes=b"n,,\x01auth=Bearer abc\x01\x01")
     assert result.session_lifetime_s == 5.0
 
 
 def test_refused_token_is_acknowledged_first() -> None:
-    negotiation = handshake(oauth_config(), random.Random(1), token=Token("abc", 1.0, "ann"))
+    negotiation = handshake(oauth_config(), random.Random(1), proof=Token("abc", 1.0, "ann"))
     next(negotiation)
     negotiation.send(VERSIONS)
     negotiation.send(ACCEPTED)

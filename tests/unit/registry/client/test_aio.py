@@ -75,7 +75,7 @@ def test_concurrent_look_ups_share_the_error(respx_mock: respx.MockRouter) -> No
 
 
 @respx.mock(base_url=URL)
-def test_who_is_cancelled_leaves_the_look_up_to_the_others(respx_mock: respx.MockRouter) -> None:
+def test_a_cancelled_caller_leaves_the_look_up_to_the_others(respx_mock: respx.MockRouter) -> None:
     # events: A asks; B waits for A; A is cancelled; the answer comes; B has it
     async def scene() -> tuple[bool, Schema]:
         asked, answered = asyncio.Event(), asyncio.Event()

@@ -130,7 +130,7 @@ def test_a_busy_issuer_is_asked_again() -> None:
         (Reply(200, b'{"access_token": "x", "expires_in": "soon"}'), r"\(HTTP 200\)"),
     ],
 )
-def test_what_an_issuer_refuses_is_told_at_once(reply: Reply, text: str) -> None:
+def test_token_refusals_are_raised_at_once(reply: Reply, text: str) -> None:
     driver = Driver([reply])
     with pytest.raises(TransportError, match=text) as caught:
         ask(driver, configured(driver, **OAUTH))

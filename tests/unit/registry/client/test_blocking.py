@@ -88,7 +88,7 @@ def test_error_answers(server: respx.MockRouter, client: SchemaRegistryClient) -
         (httpx.ReadError(""), True),
     ],
 )
-def test_what_transport_errors_mean(
+def test_transport_errors_become_ours(
     server: respx.MockRouter, client: SchemaRegistryClient, error: httpx.RequestError, sent: bool
 ) -> None:
     assert unreachable(error).sent is sent
@@ -264,6 +264,12 @@ def test_tls_files(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert tls_context(ClientConfig.parse({"url": "https://a"})) is True
     with pytest.raises(ValueError, match=r"TLS files of the registry client \(.*missing\.pem\) can't be used"):
         SchemaRegistryClient({"url": "https://a", "ssl.ca.location": str(folder / "missing.pem")})
+    with pytest.raises(FileNotFoundError):
+        SchemaRegistryClient({"url": "https://a", "ssl.ca.location": str(folder / "missing.pem")})
+    (folder / "wrong.pem").write_text("no certificate")
+    for name in ("ssl.ca.location", "ssl.certificate.location"):
+        with pytest.raises(ssl.SSLError, match=r"wrong\.pem\) can't be used"):
+            SchemaRegistryClient({"url": "https://a", name: str(folder / "wrong.pem")})
 
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])

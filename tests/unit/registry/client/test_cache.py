@@ -102,7 +102,7 @@ def test_entries_in_use_get_a_second_chance() -> None:
     assert cache.get("new") == 1
 
 
-def test_what_goes_leaves_nothing_behind() -> None:
+def test_evicted_entries_leave_nothing_behind() -> None:
     cache: Cache[int] = Cache(10, contextlib.nullcontext(), math.inf, Clock())
     for number in range(1000):
         cache.put(number, number)

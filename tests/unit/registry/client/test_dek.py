@@ -98,7 +98,7 @@ KEK = {"name": "k", "kmsType": "t", "kmsKeyId": "i"}
 
 
 @pytest.mark.parametrize(("conf", "believed_s"), [({}, BELIEVED_S), ({"cache.latest.ttl.sec": 10}, 10)])
-def test_what_may_change_is_looked_up_again_and_the_rest_is_not(conf: dict[str, object], believed_s: float) -> None:
+def test_keys_that_may_change_are_looked_up_again(conf: dict[str, object], believed_s: float) -> None:
     clock = Clock()
     with DekRegistryClient({"url": URL, "max.retries": 0, **conf}, clock=clock) as client, respx.mock:
         kek = respx.get(url__startswith=f"{KEKS}/k?").respond(json=KEK)
@@ -112,7 +112,7 @@ def test_what_may_change_is_looked_up_again_and_the_rest_is_not(conf: dict[str, 
         assert [route.call_count for route in (kek, newest, first)] == [2, 2, 1]
 
 
-def test_what_is_known_is_believed_while_the_registry_has_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+def test_cached_keys_are_used_while_the_registry_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     with DekRegistryClient({"url": URL, "max.retries": 0}, clock=clock) as client, respx.mock:
         route = respx.get(url__startswith=f"{KEKS}/k?").respond(json=KEK)

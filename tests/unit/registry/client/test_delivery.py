@@ -100,7 +100,7 @@ def test_lasting_troubles_are_not(status: int) -> None:
 
 
 @pytest.mark.parametrize(("outcome", "tries"), [(LOST, 1), (Reply(500, b""), 1), (GONE, 2), (BUSY, 2)])
-def test_what_must_not_be_doubled_is_repeated_only_if_it_was_not_done(outcome: Outcome, tries: int) -> None:
+def test_calls_that_must_not_be_doubled_are_repeated_only_if_not_carried_out(outcome: Outcome, tries: int) -> None:
     driver = Driver([outcome])
     with pytest.raises(SchemaRegistryError):
         run(driver, Call("DELETE", "/subjects/x", repeatable=False), **{"max.retries": 0})

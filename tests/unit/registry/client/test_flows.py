@@ -51,13 +51,20 @@ class World:
 
 
 BODY = {"schema": '"int"'}
+SENT = {"schemaType": "AVRO", "references": [], **BODY}
+ALL = {"offset": "0", "limit": "-1"}
 OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]] = [
     ("types", lambda c: flows.get_schema_types(), ["AVRO"], ("GET", "/schemas/types", {}, None), ["AVRO"]),
     (
         "get_schema",
         lambda c: flows.get_schema(c, 7, "s", "resolved", "default"),
         BODY,
-        ("GET", "/schemas/ids/7", {"subject": "s", "format": "resolved", "referenceFormat": "default"}, None),
+        (
+            "GET",
+            "/schemas/ids/7",
+            {"subject": "s", "format": "resolved", "reference_format": "default", "referenceFormat": "default"},
+            None,
+        ),
         SCHEMA,
     ),
     (
@@ -71,21 +78,26 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         "register",
         lambda c: flows.register_schema(c, "a/b", SCHEMA, True),
         {"id": 7},
-        ("POST", "/subjects/a%2Fb/versions", {"normalize": "true"}, BODY),
+        ("POST", "/subjects/a%2Fb/versions", {"normalize": "True"}, SENT),
         RegisteredSchema("a/b", None, 7, None, SCHEMA),
     ),
     (
         "lookup",
         lambda c: flows.lookup_schema(c, "a/b", SCHEMA, False, None, True),
         PLACE,
-        ("POST", "/subjects/a%2Fb", {"deleted": "true"}, BODY),
+        ("POST", "/subjects/a%2Fb", {"normalize": "False", "deleted": "True"}, SENT),
         RegisteredSchema("a/b", 2, 7, None, SCHEMA),
     ),
     (
         "subjects",
         lambda c: flows.get_subjects("pre", False, True, 0, -1),
         ["s"],
-        ("GET", "/subjects", {"subjectPrefix": "pre", "deletedOnly": "true"}, None),
+        (
+            "GET",
+            "/subjects",
+            {"deleted": "false", "deleted_only": "true", **ALL, "subjectPrefix": "pre", "deletedOnly": "true"},
+            None,
+        ),
         ["s"],
     ),
     (
@@ -113,14 +125,14 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         "versions",
         lambda c: flows.get_versions("s", False, False, 0, 3),
         [1],
-        ("GET", "/subjects/s/versions", {"limit": "3"}, None),
+        ("GET", "/subjects/s/versions", {"deleted": "false", "deleted_only": "false", **ALL, "limit": "3"}, None),
         [1],
     ),
     (
         "referenced_by",
         lambda c: flows.get_referenced_by("s", "latest", 0, -1),
         [9],
-        ("GET", "/subjects/s/versions/latest/referencedby", {}, None),
+        ("GET", "/subjects/s/versions/latest/referencedby", ALL, None),
         [9],
     ),
     (
@@ -135,7 +147,7 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         lambda c: flows.set_compatibility(None, "FULL"),
         {"compatibility": "FULL"},
         ("PUT", "/config", {}, {"compatibility": "FULL"}),
-        "FULL",
+        {"compatibility": "FULL"},
     ),
     (
         "get_compatibility",
@@ -148,14 +160,14 @@ OPERATIONS: list[tuple[str, Any, Any, tuple[str, str, dict[str, str], Any], Any]
         "test",
         lambda c: flows.test_compatibility("s", SCHEMA, "latest", True, False),
         {"is_compatible": False},
-        ("POST", "/compatibility/subjects/s/versions/latest", {"normalize": "true"}, BODY),
+        ("POST", "/compatibility/subjects/s/versions/latest", {"normalize": "True", "verbose": "False"}, SENT),
         False,
     ),
     (
         "test_all",
         lambda c: flows.test_compatibility("s", SCHEMA, None, False, True),
         {"is_compatible": True},
-        ("POST", "/compatibility/subjects/s/versions", {"verbose": "true"}, BODY),
+        ("POST", "/compatibility/subjects/s/versions", {"normalize": "False", "verbose": "True"}, SENT),
         True,
     ),
     (
@@ -186,7 +198,7 @@ def test_operation(flow: Any, answer: Any, call: Any, result: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["get_schema", "register", "lookup", "latest", "version"])
-def test_what_does_not_change_is_asked_once(name: str) -> None:
+def test_immutable_schemas_are_asked_once(name: str) -> None:
     flow, answer = next((case[1], case[2]) for case in OPERATIONS if case[0] == name)
     world = World(answer)
     first = world.run(flow(world.caches))
@@ -235,7 +247,7 @@ def test_get_version_latest_is_the_latest() -> None:
 @pytest.mark.parametrize("answer", [{}, [], "text", {"id": "x"}, None, 5])
 def test_an_answer_that_lacks_something_is_the_servers_error(answer: Any) -> None:
     world = World(answer)
-    with pytest.raises(ResponseError, match="lacks what it must have"):
+    with pytest.raises(ResponseError, match="lacks a required member"):
         world.run(flows.get_latest_version(world.caches, "s", None))
 
 
@@ -333,7 +345,7 @@ SHOWN: dict[str, Any] = {
 @pytest.mark.parametrize("guid", [None, "g-1"])
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("name", LOOK_UPS)
-def test_what_this_client_was_shown_is_not_missing(name: str, shown: str, guid: str | None) -> None:
+def test_schemas_this_client_has_seen_are_not_remembered_as_missing(name: str, shown: str, guid: str | None) -> None:
     world = World(UNKNOWN, {**PLACE, "guid": guid}, BODY)
     with pytest.raises(ResponseError):
         world.run(LOOK_UPS[name](world.caches))
@@ -363,7 +375,7 @@ def test_an_id_asked_for_before_its_registration_is_not_missing_after_it() -> No
     assert world.run(LOOK_UPS["id"](world.caches)) == SCHEMA
 
 
-def test_who_asks_for_an_id_after_its_registration_does_not_share_the_look_up_before_it() -> None:
+def test_a_look_up_after_a_registration_does_not_share_an_earlier_one() -> None:
     world = World(PLACE)
     before = next(LOOK_UPS["id"](world.caches)).key
     world.run(SHOWN["registered"](world.caches))
@@ -431,7 +443,7 @@ def test_an_id_no_registry_can_have_is_not_asked_for() -> None:
     assert world.calls == []
 
 
-def test_what_was_asked_for_before_everything_was_forgotten_is_not_kept() -> None:
+def test_answers_to_calls_before_a_clear_are_not_cached() -> None:
     world = World(BODY)
     for name in LOOK_UPS:
         inner = next(LOOK_UPS[name](world.caches)).start()

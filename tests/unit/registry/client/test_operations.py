@@ -268,7 +268,7 @@ FAULTS = [
         "not JSON but an HTML page of 18 bytes: is this a schema registry",
     ),
     (httpx.Response(200, content=b'{"schema": '), ResponseError, "not JSON"),
-    (httpx.Response(200, json={"no": "schema"}), ResponseError, "lacks what it must have"),
+    (httpx.Response(200, json={"no": "schema"}), ResponseError, "lacks a required member"),
     (httpx.Response(302, headers={"Location": "http://elsewhere"}), ResponseError, "HTTP 302"),
     (httpx.Response(403, json={"error_code": 40301, "message": "not yours"}), ResponseError, "not yours"),
     (

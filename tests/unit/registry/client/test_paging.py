@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
+from registry.client import paging
 from registry.client.flows import get_subjects, get_versions
 from registry.client.steps import Call, Flow, Reply
 from registry.errors import UnexpectedAnswerError
+
+
+@pytest.fixture(autouse=True)
+def _any_bound(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Registries of these tests have bounds that no real one has."""
+    if request.function is not test_a_short_list_takes_one_request:
+        monkeypatch.setattr(paging, "SMALLEST_BOUND", 0)
 
 
 class Server:
@@ -84,7 +92,14 @@ def test_offset_and_limit_mean_what_they_say_whatever_the_registry_caps(offset: 
 def test_a_limit_that_is_reached_needs_no_second_request() -> None:
     server = Server(names(100), 1000)
     assert subjects(server, 3, 5) == names(100)[3:8]
-    assert [call.query for call in server.calls] == [{"offset": 3, "limit": 5}]
+    assert [(call.query["offset"], call.query["limit"]) for call in server.calls] == [(3, 5)]
+
+
+@pytest.mark.parametrize(("count", "requests"), [(0, 1), (1, 1), (9, 1), (10, 2), (11, 2)])
+def test_a_short_list_takes_one_request(count: int, requests: int) -> None:
+    server = Server(names(count), 1000)
+    assert subjects(server) == names(count)
+    assert len(server.calls) == requests
 
 
 def test_an_entry_that_moves_over_the_edge_of_a_page_is_not_lost() -> None:
@@ -144,5 +159,5 @@ def test_a_list_of_versions_is_never_empty() -> None:
 def test_another_services_answer_is_no_list_of_subjects(body: bytes) -> None:
     flow = get_subjects(None, False, False, 0, -1)
     next(flow)
-    with pytest.raises(UnexpectedAnswerError, match="lacks what it must have"):
+    with pytest.raises(UnexpectedAnswerError, match="lacks a required member"):
         flow.send(Reply(200, body))

@@ -70,9 +70,7 @@ def client(server: Server) -> Iterator[SchemaRegistryClient]:
         yield made_client
 
 
-def test_who_asks_for_the_newest_after_a_registration_does_not_get_the_one_before(
-    server: Server, client: SchemaRegistryClient
-) -> None:
+def test_the_newest_version_after_a_registration_is_the_new_one(server: Server, client: SchemaRegistryClient) -> None:
     server.hold = {"GET"}
     early = threading.Thread(target=client.get_latest_version, args=("s",))
     early.start()
@@ -101,7 +99,7 @@ def test_a_registration_that_was_deleted_meanwhile_is_not_remembered(
     assert client.register_schema("s", INT) == 3  # sent again
 
 
-def test_what_is_used_stays_whatever_comes() -> None:
+def test_used_entries_stay_in_the_cache() -> None:
     for ttl_s in (math.inf, 1000.0):
         cache: Cache[int] = Cache(3, contextlib.nullcontext(), ttl_s, lambda: 0.0)
         cache.put("used", 1)

@@ -136,7 +136,7 @@ FIXED_1, FIXED_2 = ({"type": "fixed", "name": "F", "size": size} for size in (1,
         (["null", enum("A")], enum("B"), "make the branch E read it", "change E back there"),
     ],
 )
-def test_what_helps_depends_on_which_schema_can_change(
+def test_hints_depend_on_which_schema_can_change(
     reader: Any, writer: Any, reader_helps: str, writer_helps: str
 ) -> None:
     assert f"to be compatible, {reader_helps}" in message(reader, writer)

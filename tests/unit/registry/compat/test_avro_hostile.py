@@ -158,7 +158,7 @@ def test_documents_of_five_megabytes(node: Any) -> None:
         (json.dumps([f"U{at}" for at in range(50_000)]), "undefined name: 'U0'"),
     ],
 )
-def test_what_is_no_schema_is_said_briefly(text: str, reason: str) -> None:
+def test_errors_about_values_that_are_no_schema_are_short(text: str, reason: str) -> None:
     with pytest.raises(InvalidSchemaError, match=reason) as raised:
         check(Schema(text), [Schema('"int"')])
     assert len(raised.value.error_message) < 400

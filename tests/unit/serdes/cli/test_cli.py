@@ -134,7 +134,7 @@ def test_help_lists_the_commands_and_loads_little() -> None:
 
 def test_shells_get_completion() -> None:
     completion = ShellComplete(kserdes, {}, "kserdes", "_KSERDES_COMPLETE")
-    assert [item.value for item in completion.get_completions([], "")] == ["schema", "registry", "dev"]
+    assert [item.value for item in completion.get_completions([], "")] == ["schema", "registry", "migrate", "dev"]
     assert [item.value for item in completion.get_completions(["schema"], "ex")] == ["export"]
     assert "--against" in [item.value for item in completion.get_completions(["schema", "check"], "--ag")]
     levels = completion.get_completions(["schema", "check", "--level"], "FULL")

@@ -48,7 +48,27 @@ def test_columns_are_chosen_and_one_schema_is_enough(tmp_path: Path) -> None:
     ]
 
 
-def test_what_can_not_be_planned_is_said(tmp_path: Path) -> None:
+def test_plans_of_protobuf_and_json_are_shown(tmp_path: Path) -> None:
+    old, new = tmp_path / "v1.proto", tmp_path / "v2.proto"
+    old.write_text('syntax = "proto3"; message M { int32 a = 1; string b = 2; }')
+    new.write_text('syntax = "proto3"; message M { int64 a = 1; }')
+    shown = CliRunner().invoke(schema, ["plan", str(old), str(new)])
+    assert [line.split()[:3] for line in shown.output.splitlines()[1:]] == [["1", "a", "int64"]]
+    document = tmp_path / "r.json"
+    document.write_text('{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}')
+    shown = CliRunner().invoke(schema, ["plan", str(document), "--columns", "b"])
+    assert [line.split()[0] for line in shown.output.splitlines()] == ["·:", "b:"]
+
+
+def test_the_type_may_be_said(tmp_path: Path) -> None:
+    document = tmp_path / "r.json"
+    document.write_text(json.dumps(V1))
+    assert CliRunner().invoke(schema, ["plan", str(document)]).exit_code == 2
+    said = CliRunner().invoke(schema, ["plan", str(document), "--type", "Avro"])
+    assert steps(said)[0] == ["INT", "a"]
+
+
+def test_schemas_without_a_plan_are_refused_with_a_reason(tmp_path: Path) -> None:
     for arguments, text in (
         (("bad.avsc",), "Avro schema is not valid"),
         (("v1.avsc", "--columns", "z"), "R has no field 'z'"),

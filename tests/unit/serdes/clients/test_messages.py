@@ -10,7 +10,7 @@ from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
-from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer
+from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer, StringSerializer
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.clients.messages import FieldDeserializers, FieldSerializers, PolledMessages, settle, take_functions, taking
 from serdes.clients.poison import Letter, PoisonPolicy
@@ -294,7 +294,7 @@ def test_dead_letters_are_delivered_before_offsets_are_stored() -> None:
     assert "was not delivered to dead" in raised.__notes__[0]
 
 
-def test_what_could_be_read_later_is_raised_whatever_the_policy() -> None:
+def test_messages_that_could_be_read_later_are_raised_whatever_the_policy() -> None:
     def away(value: Any, ctx: SerializationContext) -> Any:
         error = SerializationError("away")
         error.registry_away = True
@@ -335,6 +335,24 @@ def test_a_class_built_on_a_known_one_has_its_own_call(client: SchemaRegistryCli
         FieldDeserializers(Quiet(), theirs).read(found)
         assert (found.key(), found.value()) == ("k", 5)
     assert not FieldDeserializers(Quiet(), mine).reader.read_now(found)
+
+
+def test_strings_are_in_the_codec_that_was_asked_for() -> None:
+    for codec, data in (("utf-8", b"\xc3\xbc"), ("U8", b"\xc3\xbc"), ("latin-1", b"\xfc"), ("utf-16-le", b"\xfc\0")):
+        assert FieldSerializers(StringSerializer(codec), None).write("t", "ü", b"v", None) == (data, b"v", None)
+        found = message(key=data)
+        FieldDeserializers(StringDeserializer(codec), None).read(found)
+        assert found.key() == "ü"
+
+
+def test_strings_that_are_none_say_where() -> None:
+    with pytest.raises(KeyDeserializationError, match="1 bytes that are not utf-8 text") as caught:
+        FieldDeserializers(StringDeserializer(), None).read(message(key=b"\xff"))
+    assert isinstance(caught.value.__cause__, SerializationError)
+    with pytest.raises(ValueSerializationError, match="a str is needed, not bytes"):
+        FieldSerializers(None, StringSerializer()).write("t", b"k", b"v", None)
+    with pytest.raises(ValueDeserializationError, match="a str is needed"):  # a serializer in the wrong place
+        FieldDeserializers(None, StringSerializer()).read(message())  # type: ignore[arg-type]
 
 
 def test_asyncio_deserializers_that_need_not_wait_are_not_awaited(request: pytest.FixtureRequest) -> None:

@@ -19,7 +19,7 @@ from registry import (
     SchemaReference,
     TransportError,
 )
-from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder, UnappliedRulesError
+from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder, ColumnOptions, UnappliedRulesError
 from serdes.errors import SerializationError
 from serdes.formats.avro.codec import encoder, load_texts
 from serdes.frames.framing import frame_prefix
@@ -175,7 +175,7 @@ def test_timestamps_stay_exact() -> None:
     ],
     ids=str,
 )
-def test_what_does_not_say_that_an_id_is_unknown_is_no_row_s_fault(error: ResponseError) -> None:
+def test_registry_errors_other_than_an_unknown_id_are_no_fault_of_a_row(error: ResponseError) -> None:
     def resolve(schema_id: int) -> Schema:
         raise error
 
@@ -261,3 +261,27 @@ def test_a_schema_with_rules_is_refused_wherever_it_comes_from(schema: Schema, n
 def test_rules_that_do_not_run_when_values_are_read_are_no_trouble(schema: Schema) -> None:
     decoder = ColumnarDecoder(lambda schema_id: schema, schema)
     assert decoder.decode(pa.array([ONE])).struct.to_pylist() == [{"id": "a", "n": 1}]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        record(
+            ("id", "string"), ("a", {"type": "record", "name": "A", "fields": [{"name": "city", "type": "string"}]})
+        ),
+        Schema('syntax = "proto3"; message M { int64 id = 1; A a = 2; } message A { string city = 1; }', "PROTOBUF"),
+        Schema(
+            '{"type": "object", "additionalProperties": false, "properties": {"id": {"type": "integer"}, "a": {"type":'
+            ' "object", "additionalProperties": false, "properties": {"city": {"type": "string"}}}}}',
+            "JSON",
+        ),
+    ],
+    ids=["AVRO", "PROTOBUF", "JSON"],
+)
+@pytest.mark.parametrize("columns", [("id", "id.x"), ("a.nope", "a"), ("a", "id", "a.city.x"), ("a.nope",)])
+def test_every_path_is_looked_up_also_below_one_that_is_taken_whole(schema: Schema, columns: tuple[str, ...]) -> None:
+    for options in ({"columns": columns}, {"options": ColumnOptions(columns=columns)}):
+        with pytest.raises(SerializationError, match=r"x|nope"):
+            ColumnarDecoder(lambda _: schema, schema, **options)  # type: ignore[arg-type]
+    whole = ColumnarDecoder(lambda _: schema, schema, columns=("a", "a.city")).arrow_type
+    assert [field.name for field in whole] == ["a"]

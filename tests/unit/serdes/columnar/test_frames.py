@@ -94,7 +94,7 @@ def test_ids_in_a_column_of_headers_or_of_numbers(impl: str) -> None:
     assert [frames.payload(row) for row in range(5)] == [b"a", b"b", b"one", None, b"c"]
 
 
-def test_what_is_no_array_of_frames_is_refused(impl: str) -> None:
+def test_arrays_that_hold_no_frames_are_refused(impl: str) -> None:
     for values in (pa.array(["x"]), pa.array([1]), pa.array([[b"x"]])):
         with pytest.raises(TypeError, match="binary array, not"):
             frames_of(values, impl=impl)

@@ -56,7 +56,7 @@ def test_a_role_is_taken_on(arn: str) -> None:
     assert made._client._request_signer._credentials.get_frozen_credentials().token
 
 
-def test_what_kms_refuses_is_told(arn: str) -> None:
+def test_refusals_of_the_kms_are_raised(arn: str) -> None:
     with pytest.raises(RuleError, match=r"AWS KMS: decrypt with arn:aws:kms:eu-west-1:.* failed"):
         client(arn).decrypt(b"not encrypted")
     with pytest.raises(RuleError, match=r"AWS KMS: encrypt with .* failed"):
@@ -66,6 +66,6 @@ def test_what_kms_refuses_is_told(arn: str) -> None:
 
 
 @pytest.mark.parametrize("arn", ["", "key", "arn:aws:s3:::bucket/key", "arn:aws:kms:eu"])
-def test_what_is_no_key_is_told(arn: str) -> None:
+def test_invalid_key_urls_are_refused(arn: str) -> None:
     with pytest.raises(RuleError, match="is not arn:aws:kms:<region>"):
         AwsKmsDriver().new_kms_client(KEYS, f"aws-kms://{arn}")

@@ -68,20 +68,20 @@ def test_a_saved_version_finds_the_key_after_a_rotation() -> None:
     assert AzureKmsClient(f"{KEY}/{V1}", Crypto, lambda: V2).encrypt(b"x").startswith(f"azure:v1:{V1}:".encode())
 
 
-def test_what_names_no_version_makes_no_url() -> None:
+def test_a_data_key_without_a_version_makes_no_url() -> None:
     with pytest.raises(RuleError, match="can't be one"):
         AzureKmsClient(KEY, Crypto).decrypt(b"azure:v1:../../other:xyz")
     with pytest.raises(RuleError, match="is not of 32 hexadecimal digits"):
         AzureKmsClient(KEY, Crypto, lambda: "latest").encrypt(b"x")
 
 
-def test_what_the_vault_refuses_is_told() -> None:
+def test_refusals_of_the_vault_are_raised() -> None:
     with pytest.raises(RuleError, match=f"decrypt with {KEY} failed: wrong version"):
         AzureKmsClient(KEY, Crypto).decrypt(b"?x")
 
 
 @pytest.mark.parametrize("text", ["", "keys/k", f"{VAULT}/secrets/k", f"{VAULT}/keys", f"{KEY}/1/2"])
-def test_what_is_no_key_is_told(text: str) -> None:
+def test_invalid_key_urls_are_refused(text: str) -> None:
     with pytest.raises(RuleError, match="is not https://"):
         KeyId.parse(text)
 

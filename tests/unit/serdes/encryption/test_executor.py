@@ -106,7 +106,7 @@ def test_a_value_that_is_not_of_its_type_is_refused(conf: dict[str, Any], kind: 
         executor.apply(ctx, KeySettings.of(ctx), kind, value)
 
 
-def test_what_is_not_encrypted_is_told(conf: dict[str, Any]) -> None:
+def test_unencrypted_fields_are_refused(conf: dict[str, Any]) -> None:
     executor = ready(FieldEncryptionExecutor(), conf)
     executor.transform(on_fields(RuleMode.WRITE), PERSON)
     with pytest.raises(RuleError, match="the field is not encrypted: it is not base64"):

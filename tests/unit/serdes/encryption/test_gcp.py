@@ -57,13 +57,13 @@ def test_connections_are_closed() -> None:
     assert client._client.closed
 
 
-def test_what_kms_refuses_is_told() -> None:
+def test_refusals_of_the_kms_are_raised() -> None:
     with pytest.raises(RuleError, match=f"decrypt with {NAME} failed: 404 no such key"):
         GcpKmsDriver().new_kms_client({}, f"gcp-kms://{NAME}").decrypt(b"")
 
 
 @pytest.mark.parametrize("name", ["", "projects/p", NAME + "/cryptoKeyVersions/1"])
-def test_what_is_no_key_is_told(name: str) -> None:
+def test_invalid_key_urls_are_refused(name: str) -> None:
     with pytest.raises(RuleError, match="is not projects/"):
         GcpKmsDriver().new_kms_client({}, f"gcp-kms://{name}")
 

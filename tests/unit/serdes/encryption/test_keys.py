@@ -107,7 +107,7 @@ def test_a_writer_makes_both_keys_and_a_reader_finds_them(url: str, client: DekR
         assert other.get_dek("kek", "people-value").encrypted_key != written.key
 
 
-def test_what_is_written_in_a_context_has_its_keys_there(client: DekRegistryClient) -> None:
+def test_values_of_a_context_have_their_keys_in_it(client: DekRegistryClient) -> None:
     dek(KeyRing(client, CONF, Clock()), asking(subject=":.eu:people-value"))
     assert client.get_kek("kek", context=".eu").name == "kek"
     with pytest.raises(ResponseError):
@@ -270,7 +270,7 @@ def test_services_are_closed_with_the_ring_and_keys_forgotten(
     assert "could not be closed" in caplog.text
 
 
-def test_whatever_a_driver_of_one_s_own_raises_the_next_key_is_tried(
+def test_any_error_of_a_custom_driver_leads_to_the_next_key(
     client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from serdes.encryption.local import LocalKmsDriver

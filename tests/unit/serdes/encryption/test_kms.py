@@ -61,7 +61,7 @@ def test_the_key_is_derived_as_rfc_5869_says() -> None:
     assert _derive(b"\x0b" * 22, 16).hex() == "8da4e775a563c18f715f802a063c5a31"
 
 
-def test_who_has_the_secret_can_read() -> None:
+def test_the_shared_secret_decrypts() -> None:
     encrypted = LocalKmsClient("s").encrypt(b"data key")
     assert LocalKmsClient("s").decrypt(encrypted) == b"data key"
     with pytest.raises(RuleError, match="can't be decrypted"):

@@ -107,7 +107,7 @@ def test_the_token_may_come_from_the_environment_or_from_a_role(
     assert HcVaultKmsDriver().new_kms_client({}, url(vault)).encrypt(b"x")
 
 
-def test_what_vault_refuses_is_told(vault: Transit) -> None:
+def test_refusals_of_vault_are_raised(vault: Transit) -> None:
     with pytest.raises(RuleError, match="encrypt_data with key 'key' of 'team/transit' failed: permission denied"):
         HcVaultKmsDriver().new_kms_client({"token.id": "wrong"}, url(vault)).encrypt(b"x")
     with pytest.raises(RuleError, match=r"key 'other' .* failed: no handler"):

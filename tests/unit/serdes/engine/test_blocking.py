@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import gc
 import threading
 import weakref
@@ -11,6 +12,7 @@ import pytest
 from registry import Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext, SerializationError
 from serdes.avro import AvroDeserializer, AvroSerializer
+from serdes.engine.owning import AsyncOwner, Owner
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"string"},{"name":"n","type":"int"}]}'
 WIDER = (
@@ -295,3 +297,45 @@ def test_a_plan_that_was_made_without_a_context_is_good_for_no_topic(client: Cou
     for _ in range(2):
         assert read(frame) == {"id": "x", "n": 1}
         assert read(frame, VALUE) == {"id": "x", "n": 1, "note": None}
+
+
+# ---- what closing a serializer closes: its rules always, its registry client only if it owns it
+
+
+class Closed:
+    """Counts how often it was closed, and how."""
+
+    def __init__(self, client: Any = None) -> None:
+        self.client = client
+        self.calls: list[str] = []
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+    async def aclose(self) -> None:
+        self.calls.append("aclose")
+
+
+@pytest.mark.parametrize("owns", [False, True])
+def test_a_client_is_closed_only_by_who_owns_it(owns: bool) -> None:
+    for kind, wanted in ((Owner, "close"), (AsyncOwner, "aclose")):
+        owner = kind()
+        owner._engine = Closed(Closed())
+        if owns:
+            owner.own_schema_registry_client()
+        if isinstance(owner, AsyncOwner):
+            owner.close()
+            assert owner._engine.client.calls == []
+            asyncio.run(owner.aclose())
+        else:
+            owner.close()
+        assert owner._engine.client.calls == ([wanted] if owns else [])
+        assert set(owner._engine.calls) == {"close"}
+
+
+def test_without_a_client_there_is_nothing_to_close() -> None:
+    owner = Owner()
+    owner._engine = Closed()
+    owner.own_schema_registry_client()
+    owner.close()
+    assert owner._engine.calls == ["close"]

@@ -150,7 +150,7 @@ class Gone(FakeRegistry):
         raise RuntimeError("SECRET")
 
 
-def test_whatever_a_user_s_function_raises_is_a_serialization_error_without_its_text() -> None:
+def test_any_error_of_a_user_function_is_a_serialization_error_without_its_text() -> None:
     registry: Any = FakeRegistry()
     good = AvroSerializer(registry, '"string"')("x", VALUE)
     refused = {"subject.name.strategy": _boom}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,18 +74,6 @@ def nodes_of(implementation: str) -> SimpleNamespace:
     except ImportError as error:
         pytest.skip(f"the native kernels are not built (make kernels): {error}")
     return SimpleNamespace(**found)
-
-
-def grown(once: Callable[[], None]) -> int:
-    """Blocks of memory that many calls leave behind, beyond those that the first ones do."""
-    for _ in range(300):
-        once()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(300):
-        once()
-    gc.collect()
-    return sys.getallocatedblocks() - before
 
 
 def outcome(function: Any, argument: Any) -> Any:

@@ -85,7 +85,7 @@ def test_the_encoder_of_topic_and_field_is_used(kernels: ModuleType) -> None:
     assert write(4, SerializationContext("".join(["t"]), MessageField.VALUE)) == b"v4"
 
 
-def test_what_is_not_known_goes_the_long_way_until_it_is(kernels: ModuleType) -> None:
+def test_unknown_schemas_go_the_long_way_until_known(kernels: ModuleType) -> None:
     write = writer(kernels, t_value=lambda obj: b"v")
     assert [write(1, KEY), write(1), write(1, VALUE), write(1, KEY)] == [b"long:1", b"long:1", b"v", b"long:1"]
     write.add("t", "key", lambda obj: b"k")
@@ -150,7 +150,7 @@ def test_the_decoder_of_the_frame_s_start_is_used(kernels: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("frame", [b"", b"a", b"ba", bytearray(b"ab"), memoryview(b"ab")])
-def test_what_is_not_known_or_not_bytes_goes_the_long_way(kernels: ModuleType, frame: Any) -> None:
+def test_unknown_schemas_and_values_that_are_no_bytes_go_the_long_way(kernels: ModuleType, frame: Any) -> None:
     read = reader(kernels, 2, {b"ab": lambda frame: "short"})
     assert read(b"ab") == "short"
     assert read(frame) == ("long", frame)
@@ -247,7 +247,7 @@ def test_a_frame_that_is_shorter_than_what_is_skipped_is_an_empty_message(kernel
 def test_json_values_are_put_behind_the_prefix(kernels: ModuleType) -> None:
     judged: list[Any] = []
     for is_valid in (None, lambda value: judged.append(value) or True):
-        encode = kernels.JsonEncoder(orjson.dumps, is_valid, 250, b"\x00p", lambda value: b"other")
+        encode = kernels.JsonEncoder(is_valid, 250, b"\x00p", lambda value: b"other")
         write = writer(kernels, t_value=encode)
         value = {"a": [1, None, 1e300, "x"], "b": ({},)}
         assert encode(value) == write(value, VALUE) == b"\x00p" + orjson.dumps(value)
@@ -267,7 +267,7 @@ def test_json_values_that_are_remarkable_not_valid_or_can_not_be_encoded_are_giv
         return bool(value != "not valid")
 
     given: list[Any] = []
-    encode = kernels.JsonEncoder(orjson.dumps, is_valid, 3, b"p", lambda value: given.append(value) or b"other")
+    encode = kernels.JsonEncoder(is_valid, 3, b"p", lambda value: given.append(value) or b"other")
     assert encode(value) == b"other"
     assert given == [value] or given[0] is value
 
@@ -333,7 +333,7 @@ def test_bytes_to_skip_are_not_negative() -> None:
         native.JsonDecoder(orjson.loads, None, 250, -1, lambda frame: "other")
 
 
-def test_what_was_known_is_not_used_after_all_was_forgotten(kernels: ModuleType) -> None:
+def test_forgotten_codecs_are_not_used(kernels: ModuleType) -> None:
     write = writer(kernels, t_value=lambda obj: b"old")
     assert write(1, VALUE) == b"old"
     former = write.store.plans
@@ -355,7 +355,7 @@ def test_a_plan_that_is_more_than_its_codec_goes_the_long_way(kernels: ModuleTyp
     assert reader(kernels, 1, {b"a": None})(b"ab") == ("long", b"ab")
 
 
-def test_what_is_known_can_be_asked_for(kernels: ModuleType) -> None:
+def test_known_codecs_can_be_looked_up(kernels: ModuleType) -> None:
     encode, decode = (lambda obj: b"v"), (lambda frame: "d")
     write, read = writer(kernels, t_value=encode, t_key=None), reader(kernels, 1, {b"a": decode})
     for _ in range(2):

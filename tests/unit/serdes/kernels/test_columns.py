@@ -103,7 +103,7 @@ def seen(kind: pa.DataType, value: Any) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_appended_comes_out_and_what_was_taken_back_does_not(kind: pa.DataType, seed: int) -> None:
+def test_appended_rows_come_out_and_rolled_back_ones_do_not(kind: pa.DataType, seed: int) -> None:
     rng = random.Random(seed)
     whole = pa.struct([("v", kind), ("after", pa.int32())])
     layout = layout_of(whole)
@@ -181,7 +181,7 @@ def test_a_list_that_is_begun_in_a_union_is_taken_back() -> None:
         [(STRUCT, 0, 0)],
     ],
 )
-def test_what_is_no_tree_is_refused(facts: list[tuple[int, int, int]]) -> None:
+def test_shapes_that_are_no_tree_are_refused(facts: list[tuple[int, int, int]]) -> None:
     with pytest.raises(ValueError, match=r"shapes are|not a tree"):
         columns.Builders(b"".join(struct.pack("=3i", *fact) for fact in facts))
 
@@ -195,7 +195,7 @@ def test_columns_are_taken_once() -> None:
         builders.append(0, b"1234")
 
 
-def test_what_was_never_imported_is_freed() -> None:
+def test_exported_arrays_that_are_never_imported_are_freed() -> None:
     for _ in range(100):
         builders = columns.Builders(layout_of(pa.list_(pa.string())).shapes())
         builders.append(1, b"x" * 10_000)

@@ -105,6 +105,31 @@ def test_functions_whose_context_is_for_errors_only_get_none(fields: ModuleType)
     assert plain == [(b"av", None)]
 
 
+def test_text_is_read_without_a_call(fields: ModuleType) -> None:
+    function = Calls()
+    for raw, text in ((b"", ""), ("grün €".encode(), "grün €"), (None, None)):
+        for take in ("read", "read_now"):
+            found = message(raw, raw)
+            getattr(reader(fields, function, function, (4, 4)), take)(found)
+            assert content(found) == (text, text)
+    assert function == []
+
+
+def test_what_is_no_text_is_left_to_the_function(fields: ModuleType) -> None:
+    broken = message(b"ak", b"\xff")
+    wanted = [(b"\xff", SerializationContext("t", MessageField.VALUE, None, b"ak"))]
+    function = Calls()
+    made = reader(fields, None, function, (0, 4))
+    assert not made.read_now(broken)
+    assert content(broken) == (b"ak", b"\xff")
+    made.read(broken)
+    assert (content(broken), function) == ((b"ak", ("read", b"\xff")), wanted)
+    replaced = message()
+    replaced.set_value("set before")
+    made.read(replaced)
+    assert replaced.value() == ("read", "set before")
+
+
 def test_any_function_is_called_once_with_its_context(fields: ModuleType) -> None:
     key, value = Calls(), Calls()
     found = message(headers=[("h", b"1")])
@@ -158,7 +183,7 @@ def test_events_and_what_can_not_be_read_are_not_stored(fields: ModuleType, know
     assert stored == []
 
 
-def test_what_a_known_decoder_refuses_is_told_with_its_context(fields: ModuleType, known: Any) -> None:
+def test_errors_of_a_known_decoder_have_their_context(fields: ModuleType, known: Any) -> None:
     bad = known(lambda frame: frame.missing)
     found = message()
     cases: list[tuple[tuple[Any, Any], tuple[int, int], type[Exception], str]] = [
@@ -258,6 +283,24 @@ def test_known_encoders_need_no_context(fields: ModuleType, encoder: Any) -> Non
     assert made.write("t", 1, None, None) == (("read", 1), None, None)
 
 
+def test_text_is_written_without_a_call(fields: ModuleType) -> None:
+    function = Calls()
+    made = writer(fields, function, function, (4, 4))
+    for write in (made.write, made.write_now):
+        assert write("t", "grün €", "", None) == ("grün €".encode(), b"", None)
+        assert write("t", None, None, None) == (None, None, None)
+    assert function == []
+
+
+@pytest.mark.parametrize("given", [b"bytes", 5, "\ud800"])
+def test_what_can_not_be_written_as_text_is_left_to_the_function(fields: ModuleType, given: Any) -> None:
+    function = Calls()
+    made = writer(fields, None, function, (0, 4))
+    assert made.write_now("t", None, given, None) is None
+    assert made.write("t", None, given, None) == (None, ("read", given), None)
+    assert function == [(given, SerializationContext("t", MessageField.VALUE, [], None))]
+
+
 def test_headers_that_functions_add_are_not_the_caller_s(fields: ModuleType) -> None:
     def add(value: Any, ctx: SerializationContext) -> bytes:
         assert isinstance(ctx.headers, list)
@@ -273,7 +316,7 @@ def test_headers_that_functions_add_are_not_the_caller_s(fields: ModuleType) -> 
 
 
 @pytest.mark.parametrize("topic", ["t", ["not", "hashable"]])
-def test_what_a_known_encoder_refuses_is_told_with_its_context(fields: ModuleType, encoder: Any, topic: Any) -> None:
+def test_errors_of_a_known_encoder_have_their_context(fields: ModuleType, encoder: Any, topic: Any) -> None:
     made = writer(fields, None, encoder(str.encode, Calls(LookupError())), (0, 1))
     assert made.write_now(topic, b"k", 5, None) is None
     with pytest.raises(ValueFailed) as caught:

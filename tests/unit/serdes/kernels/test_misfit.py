@@ -83,7 +83,7 @@ INTS, TEXTS = '{"type":"array","items":"int"}', '{"type":"map","values":"string"
         (TEXTS, {Text("a"): "b"}, {"a": "b"}),
     ],
 )
-def test_what_is_exact_is_taken(text: str, value: Any, result: Any) -> None:
+def test_exact_numbers_are_taken(text: str, value: Any, result: Any) -> None:
     found = back(text, value)
     assert found == result
     assert type(found) is type(result)
@@ -126,7 +126,7 @@ def test_what_is_exact_is_taken(text: str, value: Any, result: Any) -> None:
         ('{"type":"record","name":"R","fields":[]}', int, "type does not fit record R"),
     ],
 )
-def test_what_is_not_exact_is_refused(text: str, value: Any, reason: str) -> None:
+def test_inexact_numbers_are_refused(text: str, value: Any, reason: str) -> None:
     with pytest.raises(UnfitError, match=reason) as caught:
         back(text, value)
     assert isinstance(caught.value, ValueError)

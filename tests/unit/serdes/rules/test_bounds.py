@@ -43,12 +43,12 @@ def test_a_rule_has_its_time_and_no_more() -> None:
 @pytest.mark.parametrize(
     "value", ["x" * 100, b"x" * 100, [1, "a", None], {"a": {"b": (1, 2)}}, MAX_SIZE * "x", 10**30, [[]] * 1000]
 )
-def test_what_is_not_too_large_passes(value: Any) -> None:
+def test_values_within_the_bounds_pass(value: Any) -> None:
     Bounds("r").value(value)
 
 
 @pytest.mark.parametrize("value", [(MAX_SIZE + 1) * "x", ["x" * 1000] * 50_000, {"a": [b"x" * (MAX_SIZE // 2)] * 2}])
-def test_what_is_too_large_is_refused(value: Any) -> None:
+def test_values_beyond_the_bounds_are_refused(value: Any) -> None:
     with pytest.raises(RuleError, match="rule 'r' makes a value that is larger than 50,000,000 characters"):
         Bounds("r").value(value)
 

@@ -91,7 +91,7 @@ def test_texts_are_made_as_cel_says(expr: str, expected: str) -> None:
         "'%s'.format('x')",
     ],
 )
-def test_what_has_no_text_is_refused(expr: str) -> None:
+def test_values_without_a_text_are_refused(expr: str) -> None:
     with pytest.raises(RuleError, match="failed"):
         evaluate(expr, {"d": decimal.Decimal("1e999999")}, Bounds("r"))
 

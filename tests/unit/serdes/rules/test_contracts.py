@@ -285,7 +285,7 @@ def test_a_migrated_message_is_of_its_own_type(client: SchemaRegistryClient, kin
     assert getattr(found, "n", 0) == expected
 
 
-def test_what_a_migration_made_must_fit_the_reader_s_schema(client: SchemaRegistryClient) -> None:
+def test_migrated_values_must_fit_the_readers_schema(client: SchemaRegistryClient) -> None:
     with pytest.raises(SerializationError, match="age"):
         migrated(client, "JSON", JSON, JSON.replace("Person", "Human"), "{'name': 'Ada', 'age': 'old'}", ADA)
 
@@ -348,7 +348,7 @@ def test_a_closed_serializer_writes_nothing_that_has_rules(client: SchemaRegistr
     write.close()
     read.close()  # before it met a schema with rules
     for call in (lambda: write(ADA, CTX), lambda: read(frame, CTX)):
-        with pytest.raises(SerializationError, match="what runs them is closed"):
+        with pytest.raises(SerializationError, match="the serializer is closed"):
             call()
 
 

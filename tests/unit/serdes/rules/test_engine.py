@@ -218,7 +218,7 @@ def test_executors_are_configured_and_closed() -> None:
         RuleRegistry.get_global_instance().clear()
 
 
-def test_what_stands_in_a_registry_is_closed_with_the_last_engine_that_was_given_it() -> None:
+def test_executors_of_a_rule_registry_are_closed_with_its_last_engine() -> None:
     parts = Parts()
     second = RuleEngine(parts.registry)
     parts.engine.close()
@@ -232,7 +232,7 @@ def test_what_stands_in_a_registry_is_closed_with_the_last_engine_that_was_given
 def test_a_closed_engine_refuses_messages() -> None:
     engine = RuleEngine()
     engine.close()
-    with pytest.raises(SerializationError, match="what runs them is closed"):
+    with pytest.raises(SerializationError, match="the serializer is closed"):
         engine.run(Phase.DOMAIN, RuleMode.WRITE, ctx(), "s", None, schema(rule("c", expr="true")), "m")
     assert engine._own_executors == {}  # nothing is made that nobody would close
 

@@ -99,7 +99,7 @@ def test_a_result_that_is_no_json_is_refused(expr: str) -> None:
         run(expr, {})
 
 
-def test_what_one_evaluation_assigns_the_next_does_not_see() -> None:
+def test_assignments_do_not_outlive_an_evaluation() -> None:
     expression = "$exists($seen) ? 'seen' : $seen := 'now'"
     assert [run(expression, {}) for _ in range(2)] == ["now", "now"]
 

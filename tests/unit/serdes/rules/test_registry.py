@@ -14,7 +14,7 @@ def _clean() -> None:
     RuleRegistry.get_global_instance().clear()
 
 
-def test_what_is_added_is_found_by_its_type_until_it_is_cleared() -> None:
+def test_added_executors_are_found_by_type_until_cleared() -> None:
     registry = RuleRegistry()
     executor, action, override = JsonataExecutor(), NoneAction(), RuleOverride("CEL", disabled=True)
     registry.register_executor(executor)

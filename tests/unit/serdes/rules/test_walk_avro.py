@@ -122,7 +122,7 @@ def test_records_in_a_union_are_told_by_name_or_by_their_fields() -> None:
     assert walked(schema, {"u": unknown}) == ({"u": unknown}, [])
 
 
-def test_what_does_not_fit_its_type_is_left_to_the_encoder() -> None:
+def test_values_that_do_not_fit_their_type_are_left_to_the_encoder() -> None:
     schema = record(
         ("a", {"type": "array", "items": "string"}), ("m", {"type": "map", "values": "string"}), ("r", ADDRESS)
     )
@@ -170,7 +170,7 @@ class Person:
     city: str
 
 
-def test_whatever_the_encoder_takes_is_walked() -> None:
+def test_all_values_that_the_encoder_takes_are_walked() -> None:
     schema = record(
         ("one", ADDRESS),
         ("maybe", ["null", "Address"]),

@@ -126,7 +126,7 @@ def test_a_condition_changes_nothing_and_refuses() -> None:
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"type": "array"}, {"properties": None}])
-def test_what_the_schema_does_not_speak_of_stays(schema: Any) -> None:
+def test_properties_outside_the_schema_stay(schema: Any) -> None:
     assert walked(schema, {"a": [1]}) == ({"a": [1]}, [])
     assert walked(schema, None) == (None, [])
 
@@ -158,7 +158,7 @@ def tagged(*tags: str) -> dict[str, Any]:
         pytest.param({"oneOf": [{"properties": {"ab": STRING}}, {"required": ["x"]}]}, id="one"),
     ],
 )
-def test_whatever_keyword_names_a_property_it_is_transformed_once(schema: dict[str, Any]) -> None:
+def test_a_property_named_by_several_keywords_is_transformed_once(schema: dict[str, Any]) -> None:
     assert applied(schema, {"ab": "v"}) == {"ab": "vv"}
 
 
@@ -194,7 +194,7 @@ def test_a_tag_counts_wherever_it_stands(schema: dict[str, Any]) -> None:
     assert seen == [("$.ssn", "STRING")]
 
 
-def test_what_is_too_deep_is_refused_and_not_left_as_it_is() -> None:
+def test_too_deep_values_are_refused_and_not_left_untransformed() -> None:
     value: dict[str, Any] = {"id": "x"}
     for _ in range(600):
         value = {"next": value}

@@ -169,7 +169,7 @@ def test_a_condition_changes_nothing_and_refuses() -> None:
         apply(context(rule()), lambda *_: False, message)
 
 
-def test_what_the_registered_schema_does_not_have_is_left_alone() -> None:
+def test_fields_outside_the_registered_schema_are_left_alone() -> None:
     empty = descriptor_pb2.FileDescriptorProto(name="empty.proto", package="empty", syntax="proto3")
     empty.message_type.add(name="Person")
     pool = descriptor_pool.DescriptorPool()
@@ -235,7 +235,7 @@ def test_extensions_are_walked() -> None:
     assert message.Extensions[extension("secret")] == "b"
 
 
-def test_what_is_packed_in_an_any_is_walked_if_the_schema_has_its_type() -> None:
+def test_messages_in_an_any_are_walked_if_the_schema_has_their_type() -> None:
     made, _ = walked(packing(Pet(call="x", age=3)), OpenPerson.DESCRIPTOR, tags=["PII"])
     pet = Pet()
     assert made.more.Unpack(pet)

@@ -9,13 +9,18 @@ from typing import Any, cast
 
 import pytest
 
+from kafka_core import KafkaError as E
+from kafka_core.admin import AIOAdminClient
 from kafka_core.admin_model import Outcome
 from kafka_core.aio.administering.routing import Deadline, Router, group_by_leader, retriable
-from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
+from kafka_core.broker import EmbeddedCluster
+from kafka_core.broker.codes import Code
 from kafka_core.config import Role, parse
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import AuthError, BrokerError, KafkaError, KafkaException, NetworkError
 from kafka_core.model import TopicPartition
+from kafka_core.protocol import ApiKey
 from tests.unit.kafka_core.fake_cluster import BROKERS, FakeCluster
 
 
@@ -39,7 +44,7 @@ def router(cluster: FakeCluster) -> Router:
         (None, False),
     ],
 )
-def test_what_is_tried_again(error: KafkaException | None, again: bool) -> None:
+def test_retriable_admin_errors(error: KafkaException | None, again: bool) -> None:
     assert list(retriable({"k": Outcome(error=error)}, ["k"])) == (["k"] if again else [])
 
 
@@ -115,3 +120,27 @@ def test_without_time_left_no_connection_is_begun() -> None:
     with pytest.raises(NetworkError, match="delete_topics: no time is left"):
         asyncio.run(wait())
     assert begun == []
+
+
+# ---- a coordinator that moves
+
+
+def test_a_coordinator_of_transactions_that_moved_is_looked_up_again() -> None:
+    async def run(servers: str) -> list[tuple[CoordinatorKind, str]]:
+        forgotten = []
+        async with AIOAdminClient({"bootstrap.servers": servers}) as admin:
+            forget = admin.client.forget_coordinator
+
+            def note(kind: CoordinatorKind, key: str) -> None:
+                forgotten.append((kind, key))
+                forget(kind, key)
+
+            admin.client.forget_coordinator = note  # type: ignore[method-assign]
+            outcome = (await admin.describe_transactions(["tx"]))["tx"]
+            assert outcome.error is not None
+            assert outcome.error.error.code() == E.TRANSACTIONAL_ID_NOT_FOUND
+        return forgotten
+
+    with EmbeddedCluster() as cluster:
+        cluster.intercept(ApiKey.DESCRIBE_TRANSACTIONS, lambda *_: Code.NOT_COORDINATOR, times=1)
+        assert asyncio.run(run(cluster.bootstrap_servers)) == [(CoordinatorKind.TRANSACTION, "tx")]

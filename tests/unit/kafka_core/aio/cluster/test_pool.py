@@ -250,12 +250,13 @@ class TestSilence:
     """A broker that has forgotten one connection without a word has forgotten the others too."""
 
     @on_loop
-    async def test_a_time_out_ends_the_brokers_other_connections_that_are_silent_since_then(self):
+    async def test_a_time_out_ends_the_brokers_other_connections_that_are_silent_since_then(self, monkeypatch):
+        monkeypatch.setattr(pool, "_SILENT_S", 600.0)
         async with both() as (broker, setup):
             broker.handlers[HeartbeatRequest] = lambda *_: Silence
             main, fetch, group = [await setup.pool.get(setup.address, purpose) for purpose in Purpose]
             waiting = fetch.send(HeartbeatRequest())
-            fetch.heard_s -= 60
+            fetch.heard_s -= 6000
             error = await outcome(main.send(HeartbeatRequest(), timeout_s=0.01))
             assert isinstance(error, NetworkError)
             assert str(await outcome(waiting)) == str(error)

@@ -45,7 +45,7 @@ class FakeCore:
         self.more = more
         self.positions = self
 
-    def more_expected(self) -> bool:
+    def more_expected(self, only: object = None) -> bool:
         return self.more
 
 

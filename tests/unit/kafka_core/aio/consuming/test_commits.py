@@ -26,6 +26,9 @@ class FakeRpc:
         self.gate = asyncio.Event()
         self.gate.set()
 
+    def limit_s(self, timeout_s: float | None) -> float:
+        return 60.0 if timeout_s is None else timeout_s
+
     async def commit(
         self, identity: Callable[[], ConsumerGroupMetadata], commits: Commits, timeout_s: float | None = None
     ) -> dict[Key, int]:
@@ -43,6 +46,7 @@ class FakeMembership:
         self.rejected: list[int] = []
         self.generation = self.named = 3
         self.wants_membership = True
+        self.in_rebalance = False
 
     def identity(self) -> ConsumerGroupMetadata:
         return ConsumerGroupMetadata("g", self.named, "m")
@@ -67,7 +71,8 @@ class Rig:
         self.group_changed = asyncio.Event()
         membership: Any = self.membership
         rpc: Any = self.rpc
-        self.committer = Committer(self.assignment, membership, rpc, self.tell, self.group_changed)
+        self.progress = asyncio.Event()
+        self.committer = Committer(self.assignment, membership, rpc, self.tell, self.group_changed, self.progress)
 
     def tell(self, item: Item) -> None:
         assert isinstance(item, CommitDone)
@@ -149,6 +154,56 @@ async def test_a_commit_that_fails_as_a_whole_is_raised_and_the_membership_hears
     assert rig.membership.rejected == [KafkaError.ILLEGAL_GENERATION]
     assert rig.group_changed.is_set()
     assert rig.state(0).committed == OFFSET_INVALID
+
+
+@on_loop
+async def test_a_commit_that_came_between_join_and_sync_is_made_in_the_generation_that_these_lead_to() -> None:
+    rig = Rig()
+    rig.membership.in_rebalance = True
+    rig.rpc.answers = [BrokerError(KafkaError.ILLEGAL_GENERATION), BrokerError(KafkaError.REBALANCE_IN_PROGRESS)]
+    commit = asyncio.ensure_future(rig.committer.commit({T0: Committed(5)}))
+    await until(lambda: len(rig.rpc.taken) == 1)
+    rig.progress.set()  # the join was answered
+    await until(lambda: not rig.progress.is_set())
+    assert len(rig.rpc.taken) == 1, "it waits for the end"
+    rig.membership.named = rig.membership.generation = 4
+    rig.membership.in_rebalance = False
+    rig.progress.set()
+    error = await outcome(commit)
+    assert isinstance(error, BrokerError), "no other generation since: that refusal is final"
+    assert error.code == KafkaError.REBALANCE_IN_PROGRESS
+    assert rig.rpc.taken == [{T0: 5}, {T0: 5}]
+    assert rig.membership.rejected == [KafkaError.REBALANCE_IN_PROGRESS]
+
+
+@on_loop
+async def test_what_was_given_up_is_not_tried_again_in_the_next_generation() -> None:
+    """Seed 1492 of the simulator (group): it was, without a pause and without an end."""
+    rig = Rig()
+    membership: Any = rig.membership
+    membership.commit_rejected = lambda *_: None
+    rig.store(p0=5)
+    rig.rpc.gate.clear()
+    first = asyncio.ensure_future(rig.committer.commit(rig.committer.pick(None)))
+    later = asyncio.ensure_future(rig.committer.commit(rig.committer.pick(None)))
+    await until(lambda: rig.rpc.taken)
+    rig.assignment.remove([T0])
+    rig.membership.named = rig.membership.generation = 4
+    rig.rpc.gate.set()
+    await first
+    error = await outcome(asyncio.wait_for(later, 60))
+    assert isinstance(error, KafkaException)
+    assert error.code == KafkaError.ILLEGAL_GENERATION
+
+
+@on_loop
+async def test_a_commit_waits_for_a_rebalance_no_longer_than_it_may_take() -> None:
+    rig = Rig()
+    rig.membership.in_rebalance = True
+    rig.rpc.answers = [BrokerError(KafkaError.REBALANCE_IN_PROGRESS)]
+    error = await outcome(rig.committer.commit({T0: Committed(5)}, 0.01))
+    assert isinstance(error, BrokerError)
+    assert error.code == KafkaError.REBALANCE_IN_PROGRESS
 
 
 @on_loop

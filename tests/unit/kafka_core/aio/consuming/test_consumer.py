@@ -59,14 +59,16 @@ def test_both_faces_have_the_same_methods_and_arguments() -> None:
         members = inspect.getmembers(cls, inspect.isfunction)
         return {name: list(inspect.signature(item).parameters) for name, item in members if not name.startswith("_")}
 
-    assert public(AIOConsumer) == public(Consumer)
+    asynchronous = public(AIOConsumer)
+    assert asynchronous.pop("serve") == ["self"]  # a blocking consumer has no task beside those that poll
+    assert asynchronous == public(Consumer)
 
 
 def test_poll_consume_and_iteration(cluster: EmbeddedCluster) -> None:
     async def work() -> None:
         async with AIOConsumer(settings(cluster)) as consumer:
             await consumer.assign([TopicPartition("t", 0, 0)])
-            first = await consumer.poll(10)
+            first = await consumer.poll(PATIENCE_S)
             assert first is not None
             assert first.value() == b"0-0"
             assert [message.value() for message in await read(consumer, 7)] == [b"0-%d" % n for n in range(1, 8)]
@@ -143,15 +145,16 @@ def test_positions_commits_and_look_ups(cluster: EmbeddedCluster) -> None:
             assert await consumer.commit(offsets=[TopicPartition("t", 0, 5)]) is None
 
             async def is_committed() -> bool:
-                return [item.offset for item in await consumer.committed([place], 5)] == [5]
+                return [item.offset for item in await consumer.committed([place], PATIENCE_S)] == [5]
 
             await poll_until(consumer, is_committed)
             await consumer.seek(TopicPartition("t", 0, 9))
             assert [item.offset for item in await consumer.position([place])] == [OFFSET_INVALID]
             assert (await read(consumer, 1))[0].value() == b"0-9"
-            assert await consumer.get_watermark_offsets(place, 5) == (0, 10)
+            assert await consumer.get_watermark_offsets(place, PATIENCE_S) == (0, 10)
             assert await consumer.get_watermark_offsets(place, cached=True) == (0, 10)
-            times = await consumer.offsets_for_times([TopicPartition("t", 0, 1003), TopicPartition("t", 1, 10**9)], 5)
+            asked = [TopicPartition("t", 0, 1003), TopicPartition("t", 1, 10**9)]
+            times = await consumer.offsets_for_times(asked, PATIENCE_S)
             assert [item.offset for item in times] == [3, OFFSET_END]
             await consumer.pause([place])
             await consumer.resume([place])
@@ -160,8 +163,8 @@ def test_positions_commits_and_look_ups(cluster: EmbeddedCluster) -> None:
             await consumer.incremental_unassign([place])
             assert await consumer.assignment() == [TopicPartition("t", 1)]
             await consumer.unassign()
-            assert set((await consumer.list_topics(timeout=5)).topics) == {"t"}
-            assert await consumer.cluster_id(5)
+            assert set((await consumer.list_topics(timeout=PATIENCE_S)).topics) == {"t"}
+            assert await consumer.cluster_id(PATIENCE_S)
             assert (await consumer.consumer_group_metadata()).group_id == "g"
             assert consumer.health().healthy
 
@@ -185,10 +188,10 @@ def test_columns(cluster: EmbeddedCluster) -> None:
     async def work() -> None:
         async with AIOConsumer(settings(cluster, auto_offset_reset="error")) as consumer:
             await consumer.assign([TopicPartition("t", 0, 4)])
-            assert (await consumer.consume_arrow(3, 10)).column("offset").to_pylist() == [4, 5, 6]
+            assert (await consumer.consume_arrow(3, PATIENCE_S)).column("offset").to_pylist() == [4, 5, 6]
             await consumer.assign([TopicPartition("t", 0, 77)])
             with pytest.raises(ConsumeError):
-                await consumer.consume_arrow(3, 10)
+                await consumer.consume_arrow(3, PATIENCE_S)
 
     run(work)
 
@@ -311,7 +314,7 @@ def test_a_poll_that_is_cancelled_does_not_end_the_last_commit_of_what_is_given_
 
             consumer._core.committer.commit_last = slow  # type: ignore[method-assign, assignment]
             await consumer.unsubscribe()
-            polling = asyncio.ensure_future(consumer.poll(5))
+            polling = asyncio.ensure_future(consumer.poll(PATIENCE_S))
             await begun.wait()
             polling.cancel()
             await asyncio.wait((polling,))
@@ -321,7 +324,7 @@ def test_a_poll_that_is_cancelled_does_not_end_the_last_commit_of_what_is_given_
     run(work)
 
 
-def test_what_a_coroutine_callback_raises_comes_out_of_poll(cluster: EmbeddedCluster) -> None:
+def test_errors_of_coroutine_callbacks_are_raised_by_poll(cluster: EmbeddedCluster) -> None:
     async def work() -> None:
         async def on_assign(*_: object) -> None:
             raise ValueError("mine")

@@ -155,7 +155,7 @@ async def test_without_callbacks_partitions_are_taken_and_given_up_by_themselves
 
 @pytest.mark.parametrize("auto", [True, False])
 @on_loop
-async def test_what_was_handed_out_is_committed_before_partitions_go(auto: bool) -> None:
+async def test_polled_offsets_are_committed_before_partitions_are_revoked(auto: bool) -> None:
     rig = Rig(enable_auto_commit=auto, auto_commit_interval_ms=60_000)
     await rig.joined()
     rig.core.assignment.require(T0, "").stored = 17
@@ -209,7 +209,7 @@ async def test_an_event_that_is_no_longer_true_is_not_begun() -> None:
 
 @on_loop
 async def test_lost_partitions_are_not_committed() -> None:
-    rig = Rig(heartbeat_interval_ms=10)
+    rig = Rig(heartbeat_interval_ms=10, auto_commit_interval_ms=3_600_000)
     await rig.joined()
     rig.core.assignment.require(T0, "").stored = 17
     rig.core.rebalancing.callbacks = RebalanceCallbacks(on_lost=note)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import random
 from typing import Any
 
@@ -22,7 +23,8 @@ from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaError, NetworkError, StateError
 from kafka_core.hooks import Hooks
 from kafka_core.kernels import Message
-from kafka_core.model import OFFSET_BEGINNING, OFFSET_STORED, TopicPartition
+from kafka_core.model import OFFSET_BEGINNING, OFFSET_STORED, LogTruncation, TopicPartition
+from kafka_core.protocol import BrokerVersions
 from kafka_core.protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from kafka_core.protocol.messages.list_offsets import (
     ListOffsetsPartitionResponse,
@@ -87,6 +89,7 @@ class Rig:
         clock = SystemClock()
         rpc = ConsumerRpc(client, clock, backoff, "g", 1.0)
         self.reports: list[tuple[str, KafkaError]] = []
+        self.truncations: list[tuple[LogTruncation, str]] = []
         self.positions = PositionFinder(
             self.assignment,
             self.queue,
@@ -97,6 +100,7 @@ class Rig:
             backoff,
             lambda: ConsumerGroupMetadata("g"),
             lambda state, error: self.reports.append((f"{state.topic}[{state.partition}]", error)),
+            lambda _state, lost, text: self.truncations.append((lost, text)),
             self.again,
         )
         self.fetcher = fetcher = Fetcher(settings, self.assignment, self.queue, open_batches, self.event, backoff)
@@ -143,6 +147,20 @@ class Rig:
             OffsetForLeaderEpochRequest,
             *(OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult("t", [row])]) for row in rows),
         )
+
+
+# ---- where reading begins
+
+
+@on_loop
+async def test_a_seek_between_the_decision_to_look_up_and_the_look_up_ends_it() -> None:
+    rig = Rig(OFFSET_STORED, OFFSET_STORED)
+    rig.committed((1, 0), (5, 0))
+    rig.positions.find_due()  # the round begins with the loop's next turn
+    rig.queue.restart(rig.state(), 4)
+    assert await rig.read(3) == [(0, 4), (0, 5), (1, 5)]
+    assert rig.reports == []  # nor does the other partition suffer
+    await rig.stop()
 
 
 # ---- fetching
@@ -207,6 +225,19 @@ async def test_while_a_leader_cannot_be_reached_the_metadata_is_asked_who_leads_
     rig.brokers.learn()
     assert await rig.read(END) == [(0, offset) for offset in range(END)]
     assert {node for node, _ in rig.brokers.log} == {2}
+    await rig.stop()
+    assert len(asyncio.all_tasks()) == 1
+
+
+@on_loop
+async def test_while_a_follower_cannot_be_reached_the_leader_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumer_fetch, "LEADER_PATIENCE_S", 0.001)
+    rig = Rig(0)
+    rig.brokers.unreachable = {2: asyncio.Event()}
+    rig.state().leader_epoch = 0
+    rig.state().preferred_replica, rig.state().preferred_until_s = 2, float("inf")
+    assert await rig.read(END) == [(0, offset) for offset in range(END)]
+    assert {node for node, _ in rig.brokers.log} == {1}
     await rig.stop()
     assert len(asyncio.all_tasks()) == 1
 
@@ -341,6 +372,24 @@ async def test_an_answer_that_cannot_be_used_does_not_end_the_fetching(caplog: p
 
 
 @on_loop
+async def test_what_follows_an_answer_may_break_without_an_end_of_the_fetching() -> None:
+    rig = Rig(0)
+    follow, told = rig.fetches._follow, list[Any]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+    calls = itertools.count(1)
+
+    def wrong(*args: Any) -> None:
+        if next(calls) == 2:  # the first request is sent by a task, for there is no connection yet
+            raise KeyError("ours")
+        follow(*args)
+
+    rig.fetches._follow = wrong  # type: ignore[method-assign, assignment]
+    assert await rig.read(END) == [(0, offset) for offset in range(END)]
+    assert [type(error) for error in told] == [KeyError]
+    await rig.stop()
+
+
+@on_loop
 async def test_a_search_for_positions_that_breaks_is_told_and_done_again() -> None:
     rig = Rig(OFFSET_STORED)
     committed = rig.positions._rpc.committed
@@ -443,7 +492,7 @@ async def test_a_new_leader_that_has_what_was_read_is_read_on() -> None:
     await moved(rig)
     assert await rig.read(1) == [(0, 2)]
     assert rig.brokers.log[-1][0] == 2
-    assert rig.reports == []
+    assert (rig.reports, rig.truncations) == ([], [])
     asked = rig.brokers.asked(OffsetForLeaderEpochRequest)[0].topics[0].partitions[0]
     assert (asked.current_leader_epoch, asked.leader_epoch) == (1, 0)
     await rig.stop()
@@ -455,10 +504,84 @@ async def test_a_new_leader_that_lost_records_is_told_and_read_from_its_end(capl
     rig.epoch_ends((0, 0, 1))
     await moved(rig)
     assert (await rig.read(1))[0] == (0, 1)
-    ((where, error),) = rig.reports
-    assert (where, error.code()) == ("t[0]", E._LOG_TRUNCATION)
-    assert "truncated to offset 1" in error.str()
-    assert "truncated" in caplog.text
+    ((lost, text),) = rig.truncations
+    assert lost == LogTruncation("t", 0, 2, 0, 1, 0)
+    assert "truncated to offset 1" in text
+    assert text in caplog.text
+    await rig.stop()
+
+
+@on_loop
+async def test_without_a_policy_it_is_told_and_read_on_after_a_seek() -> None:
+    rig = Rig(0, reset=None)
+    rig.epoch_ends((0, 0, 1))
+    await moved(rig)
+    await until(lambda: rig.truncations)
+    assert rig.state().phase is Phase.HALTED
+    rig.queue.restart(rig.state(), 1)
+    assert (await rig.read(1))[0] == (0, 1)
+    assert len(rig.truncations) == 1
+    await rig.stop()
+
+
+@on_loop
+async def test_where_the_leader_knows_nothing_of_the_epoch_the_policy_says_where_to_go_on() -> None:
+    rig = Rig(0)
+    rig.epoch_ends((0, -1, -1))
+    rig.listed(4)
+    await moved(rig)
+    assert (await rig.read(1))[0] == (0, 4)
+    assert [lost.divergent_offset for lost, _ in rig.truncations] == [None]
+    await rig.stop()
+
+
+@on_loop
+async def test_what_the_group_committed_with_an_epoch_is_checked_first() -> None:
+    rig = Rig(OFFSET_STORED)
+    part = OffsetFetchResponsePartitions(0, 5, 0)
+    group = OffsetFetchResponseGroup("g", [OffsetFetchResponseTopics("t", partitions=[part])])
+    rig.brokers.in_turn(OffsetFetchRequest, OffsetFetchResponse(groups=[group]))
+    rig.epoch_ends((0, 0, 3))
+    assert (await rig.read(1))[0] == (0, 3)
+    assert [lost for lost, _ in rig.truncations] == [LogTruncation("t", 0, 5, 0, 3, 0)]
+    await rig.stop()
+
+
+@on_loop
+async def test_a_broker_that_does_not_know_the_question_is_believed() -> None:
+    rig = Rig(0)
+    rig.epoch_ends((0, 0, 1))
+    rig.brokers.versions = BrokerVersions(
+        {key: found for key, found in rig.brokers.versions.ranges.items() if key != OffsetForLeaderEpochRequest.API_KEY}
+    )
+    rig.queue.restart(rig.state(), 2, 0)
+    assert (await rig.read(1))[0] == (0, 2)
+    assert (rig.reports, rig.truncations) == ([], [])
+    await rig.stop()
+
+
+@on_loop
+async def test_where_the_metadata_has_no_epochs_nobody_is_asked() -> None:
+    rig = Rig(0)
+    rig.brokers.epochs["t", 0] = -1
+    rig.brokers.learn()
+    rig.queue.restart(rig.state(), 2, 0)
+    assert (await rig.read(1))[0] == (0, 2)
+    assert rig.brokers.asked(OffsetForLeaderEpochRequest) == []
+    await rig.stop()
+
+
+@on_loop
+async def test_a_leader_that_cannot_be_asked_does_not_keep_the_others_back() -> None:
+    rig = Rig(0, 0)
+    rig.brokers.unreachable = {1: asyncio.Event()}
+    rows = [EpochEndOffset(0, 1, 0, 100)]
+    answer = OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult("t", rows)])
+    rig.brokers.in_turn(OffsetForLeaderEpochRequest, answer)
+    for number in (0, 1):
+        rig.queue.restart(rig.state(number), 2, 0)
+    rig.again.set()
+    assert (await rig.read(1))[0] == (1, 2)
     await rig.stop()
 
 

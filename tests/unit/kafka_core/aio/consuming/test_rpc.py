@@ -37,6 +37,7 @@ from kafka_core.protocol.messages.offset_fetch import (
 )
 from kafka_core.protocol.versions import BrokerVersions
 from tests.faults.loop import on_loop, outcome
+from tests.patience import judged_by
 from tests.unit.kafka_core.aio.fake_brokers import FakeBrokers
 
 MEMBER = ConsumerGroupMetadata("g", 3, "m")
@@ -242,7 +243,7 @@ async def test_each_leader_is_asked_about_its_own() -> None:
 
 
 @on_loop
-async def test_what_was_answered_is_not_asked_again() -> None:
+async def test_answered_partitions_are_not_asked_again() -> None:
     brokers = FakeBrokers()
     moved = [ListOffsetsPartitionResponse(1, E.NOT_LEADER_FOR_PARTITION)]
 
@@ -262,14 +263,23 @@ async def test_what_was_answered_is_not_asked_again() -> None:
     assert partitions[2:] == [[1]]
 
 
+def test_a_missing_topic_is_waited_for() -> None:
+    @on_loop
+    async def waited_for(limit_s: float) -> None:
+        brokers = FakeBrokers()
+        brokers.handlers[ListOffsetsRequest] = list_answer
+        error = await outcome(make(brokers).list_offsets({("gone", 0): -1}, read_committed=False, timeout_s=limit_s))
+        assert isinstance(error, NetworkError)
+        assert "Unknown topic" in str(error)
+
+    judged_by(0.03, waited_for)
+
+
 @on_loop
-async def test_a_missing_topic_is_waited_for_or_told_at_once() -> None:
+async def test_a_missing_topic_is_told_at_once_if_asked_for() -> None:
     brokers = FakeBrokers()
     brokers.handlers[ListOffsetsRequest] = list_answer
     rpc = make(brokers)
-    error = await outcome(rpc.list_offsets({("gone", 0): -1}, read_committed=False, timeout_s=0.03))
-    assert isinstance(error, NetworkError)
-    assert "Unknown topic" in str(error)
     wanted = {("gone", 0): -1, ("t", 0): -1, ("t", 7): -1}
     found = await rpc.list_offsets(wanted, read_committed=False, missing_is_final=True)
     assert {key: item.error_code for key, item in found.items()} == {

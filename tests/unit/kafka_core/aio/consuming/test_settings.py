@@ -107,7 +107,7 @@ def test_a_message_that_stands_for_no_position_is_refused(message: Message, says
     assert caught.value.code == KafkaError._INVALID_ARG
 
 
-def test_what_is_no_message_is_refused() -> None:
+def test_values_that_are_no_message_are_refused() -> None:
     with pytest.raises(TypeError, match="expected a Message, not str"):
         chosen("t", None, "commit")
 

@@ -33,6 +33,7 @@ from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kafka_core.wire.correlation import ConnectionPhase
+from tests.faults.listener import listening
 from tests.faults.loop import end_of, make_connector, on_loop, outcome, until
 from tests.faults.scripted import HangUp, ScriptedBroker, Silence
 from tests.patience import judged_by
@@ -122,12 +123,9 @@ class TestHandshake:
             await reader.read(1)
             writer.write(greeting)
             await writer.drain()
-            writer.close()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        error = await outcome(make_connector("x").connect("127.0.0.1", port))
-        server.close()
+        async with listening(answer) as port:
+            error = await outcome(make_connector("x").connect("127.0.0.1", port))
         assert isinstance(error, ProtocolError)
         assert str(error).startswith(f"127.0.0.1:{port}: ")
         assert text in str(error)
@@ -136,11 +134,9 @@ class TestHandshake:
     async def test_a_listener_that_hangs_up_may_be_a_tls_port(self):
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.read(1)
-            writer.close()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        error = await outcome(make_connector("x").connect("127.0.0.1", server.sockets[0].getsockname()[1]))
-        server.close()
+        async with listening(answer) as port:
+            error = await outcome(make_connector("x").connect("127.0.0.1", port))
         assert isinstance(error, NetworkError)
         assert "during the handshake before its first answer" in str(error)
         assert "is it a TLS port?" in str(error)
@@ -243,6 +239,94 @@ class TestRequests:
             release.set()
             assert (await second).error_code == 2
             assert connection.usable
+
+
+class Answers(list[tuple[Any, Any]]):
+    """What functions given to `ask` were called with."""
+
+    def __call__(self, response: Any, error: Any) -> None:
+        self.append((response, error))
+
+
+class TestAsking:
+    """`ask`: the answer goes to a function."""
+
+    @on_loop
+    async def test_it_is_called_in_the_turn_in_which_the_answer_comes_in(self):
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse(error_code=27)
+            turns: list[str] = []
+            plain = connection.buffer_updated
+
+            def buffer_updated(nbytes: int) -> None:
+                plain(nbytes)
+                turns.append("read")
+
+            connection.buffer_updated = buffer_updated  # type: ignore[method-assign,assignment]
+            connection.ask(heartbeat(), lambda response, error: turns.append(f"{response} {error}"))
+            assert turns == []
+            await until(lambda: len(turns) > 1)
+        assert turns == [f"{HeartbeatResponse(error_code=27)} None", "read"]
+
+    @on_loop
+    async def test_answers_come_in_the_order_of_the_requests(self):
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[HeartbeatRequest] = lambda request, _: HeartbeatResponse(error_code=int(request.member_id))
+            answers = Answers()
+            for number in range(5):
+                connection.ask(heartbeat(str(number)), answers)
+            await until(lambda: len(answers) == 5)
+            assert [response.error_code for response, _ in answers] == [0, 1, 2, 3, 4]
+
+    @on_loop
+    async def test_without_an_answer_to_come_it_is_called_soon_but_not_inside(self):
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[ProduceRequest] = lambda *_: Silence
+            answers = Answers()
+            connection.ask(ProduceRequest(acks=0, timeout_ms=1), answers, version=9)
+            assert answers == []
+            await asyncio.sleep(0)
+            assert answers == [(ProduceResponse(), None)]
+
+    @on_loop
+    async def test_when_the_connection_ends_those_who_listen_for_that_hear_of_it_first(self):
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[HeartbeatRequest] = lambda *_: HangUp
+            heard: list[str] = []
+            connection.on_end(lambda _: heard.append("the end"))
+            connection.ask(heartbeat(), lambda response, error: heard.append(f"{response} {type(error).__name__}"))
+            await until(lambda: len(heard) == 2)
+            assert heard == ["the end", "None NetworkError"]
+            with pytest.raises(NetworkError):
+                connection.ask(heartbeat(), Answers())
+
+    @on_loop
+    async def test_a_function_that_fails_is_told_of_and_the_connection_goes_on(self):
+        problems: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse()
+
+            def fail(response: Any, error: Any) -> None:
+                raise ProtocolError("a mistake")
+
+            connection.ask(heartbeat(), fail)
+            assert await connection.send(heartbeat()) == HeartbeatResponse()
+        assert [str(context["exception"]) for context in problems] == [str(ProtocolError("a mistake"))]
+
+    @on_loop
+    async def test_what_came_behind_an_answer_that_ended_the_connection_is_lost_like_the_rest(self):
+        async with ScriptedBroker() as broker, connected(broker) as connection:
+            broker.handlers[HeartbeatRequest] = lambda *_: Silence
+            answers = Answers()
+            connection.ask(heartbeat(), lambda *_: connection.abort())
+            connection.ask(heartbeat(), answers)
+            frames = [encode_response(HeartbeatResponse(), 4, number) for number in (1, 2)]
+            at_once = b"".join(bytes(part) for frame in frames for part in frame)
+            connection.get_buffer(-1)[: len(at_once)] = at_once
+            connection.buffer_updated(len(at_once))
+            await until(lambda: answers)
+            assert [(response, type(error)) for response, error in answers] == [(None, NetworkError)]
 
 
 class TestLoss:
@@ -443,12 +527,12 @@ class TestFlowControl:
             recorder = Recorder()
             connection = await make_connector("x", hooks=(recorder,)).connect("127.0.0.1", broker.port, 5)
             broker.handlers[HeartbeatRequest] = lambda *_: HeartbeatResponse(throttle_time_ms=80)
+            started_s = time.monotonic()
             await connection.send(heartbeat())
             assert recorder.of("throttle") == [(5, "Heartbeat", 0.08)]
             assert not connection.writable
-            started_s = time.monotonic()
             await connection.drain()
-            assert time.monotonic() - started_s >= 0.07
+            assert time.monotonic() - started_s >= 0.08
             assert connection.writable
             await connection.close()
 

@@ -17,6 +17,7 @@ from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.config import Role, parse
 from kafka_core.errors import ConfigError, KafkaError, NetworkError
 from kafka_core.protocol.messages.metadata import MetadataRequest
+from tests.faults.listener import listening
 from tests.faults.loop import make_client, make_connector, on_loop, outcome
 from tests.faults.scripted import ScriptedBroker
 
@@ -206,7 +207,7 @@ class TestContext:
             ({"ssl_certificate_location": "/nowhere/c.pem"}, "ssl.certificate.location"),
         ],
     )
-    def test_what_cannot_be_used_is_named(self, properties: dict[str, object], name: str):
+    def test_unusable_tls_files_are_named(self, properties: dict[str, object], name: str):
         with pytest.raises(ConfigError, match=name.replace(".", r"\.")):
             make_connector("x", security_protocol="ssl", **properties)
 
@@ -221,6 +222,16 @@ class TestContext:
         context = make_connector("x", security_protocol="ssl").settings.transport.tls
         assert context is not None
         assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+
+    def test_a_ready_context_is_taken_as_it_is(self):
+        ready = ssl.create_default_context()
+        properties = {"bootstrap.servers": "x", "ssl.context": ready, "ssl.ca.location": "/nowhere/ca.pem"}
+        assert make_context(parse({**properties, "security.protocol": "ssl"}, Role.ADMIN)) is ready
+        assert make_context(parse(properties, Role.ADMIN)) is None
+
+    def test_values_that_are_no_ssl_context_are_refused(self):
+        with pytest.raises(ConfigError, match=r"ssl\.context"):
+            parse({"bootstrap.servers": "x", "ssl.context": "PROTOCOL_TLS"}, Role.ADMIN)
 
 
 class TestWrongPorts:
@@ -245,12 +256,9 @@ class TestWrongPorts:
             await reader.read(1)
             writer.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
             await writer.drain()
-            writer.close()
 
-        server = await asyncio.start_server(http, "127.0.0.1", 0)
-        connector = make_connector("x", security_protocol="ssl")
-        error = await outcome(connector.connect("127.0.0.1", server.sockets[0].getsockname()[1]))
-        server.close()
+        async with listening(http) as port:
+            error = await outcome(make_connector("x", security_protocol="ssl").connect("127.0.0.1", port))
         assert isinstance(error, NetworkError)
         assert "the port does not speak TLS" in str(error)
         assert error.code == KafkaError._SSL

@@ -172,5 +172,24 @@ class TestRenewal:
         await until(lambda: made._token is not None and made._token.value != "token1")
         await made.close()
 
+    @on_loop
+    async def test_a_renewal_that_fails_is_told_of(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(module, "RETRY_S", 0.01)
+        issuer = Issuer(clock := ManualClock(), 0.05)
+        made = source(issuer, clock)
+        assert made is not None
+        told: list[str] = []
+        made.on_failure = told.append
+        issuer.failure = RuntimeError("down")
+        with pytest.raises(AuthError):
+            await made.get()
+        assert told == []  # the connection that wanted it says so
+        issuer.failure = None
+        await made.get()
+        issuer.failure = RuntimeError("down")
+        await until(lambda: bool(told))
+        assert told[0] == "Failed to acquire SASL OAUTHBEARER token: oauth_cb failed: RuntimeError('down')"
+        await made.close()
+
     def test_at_80_percent(self):
         assert Token("t", 1100.0).refresh_delay_s(1000.0) == 80.0

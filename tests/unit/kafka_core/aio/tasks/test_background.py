@@ -101,9 +101,7 @@ class LoopClock(SystemClock):
     ("takes_s", "begins_s"),
     [(0.0, [5, 10, 15, 20]), (1.5, [5, 10, 15, 20]), (7.0, [5, 12, 19, 26])],
 )
-def test_what_is_done_every_interval_begins_in_time_however_long_it_takes(
-    takes_s: float, begins_s: list[float]
-) -> None:
+def test_periodic_work_starts_on_time_however_long_it_takes(takes_s: float, begins_s: list[float]) -> None:
     began: list[float] = []
 
     async def work() -> None:

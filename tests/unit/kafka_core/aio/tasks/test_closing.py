@@ -68,7 +68,7 @@ async def test_a_run_that_was_cancelled_itself_is_begun_anew() -> None:
 
 
 @on_loop
-async def test_what_goes_wrong_is_raised_once_and_never_lost() -> None:
+async def test_errors_while_closing_are_raised_once_and_never_lost() -> None:
     rig = Rig(ValueError("a callback's"))
     rig.gate.set()
     with pytest.raises(ValueError, match="callback"):

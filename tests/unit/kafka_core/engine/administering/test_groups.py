@@ -19,7 +19,12 @@ from kafka_core.model import (
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from kafka_core.protocol.messages.consumer_protocol_assignment import TopicPartition as AssignedTopic
-from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
+from kafka_core.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
 from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 
 NEWEST = admin_groups.MAX_OFFSET_API_VERSION
@@ -82,3 +87,16 @@ def test_grouping_keeps_the_order() -> None:
         "b": [2, 1],
         "a": [0],
     }
+
+
+def test_a_partition_that_the_response_leaves_out_is_not_committed() -> None:
+    asked = ConsumerGroupTopicPartitions("group", [TopicPartition("topic", 0, 5), TopicPartition("topic", 1, 6)])
+    answered = OffsetCommitResponse(
+        topics=[OffsetCommitResponseTopic("topic", partitions=[OffsetCommitResponsePartition(0)])]
+    )
+    done = admin_groups.committed_offsets(asked, answered).value
+    assert done is not None
+    first, second = list(done.topic_partitions or [])
+    assert first.error is None
+    assert second.error is not None
+    assert "leaves out" in str(second.error)

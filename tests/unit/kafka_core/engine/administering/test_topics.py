@@ -6,7 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from kafka_core.admin_model import NewPartitions, NewTopic, OffsetSpec
+from kafka_core.admin_model import NewPartitions, NewTopic
+from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.engine.administering import checks as admin_checks
 from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView, merge

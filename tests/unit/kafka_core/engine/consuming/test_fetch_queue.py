@@ -264,7 +264,7 @@ def test_a_batch_that_breaks_while_it_is_read_gives_what_is_before_it_then_one_e
     assert "seek()" in seen[0][0].str()
 
 
-def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None:
+def test_records_of_an_interrupted_call_come_again_and_are_not_committed() -> None:
     bench, state = Bench(), PartitionState("t", 0)
     state.restart(0)
     bench.push(state, range(10))
@@ -279,7 +279,7 @@ def test_what_was_taken_and_not_given_comes_again_and_is_not_committed() -> None
     assert state.position == 2
 
 
-def test_what_was_taken_before_a_seek_forward_is_not_gone_back_to() -> None:
+def test_a_seek_forward_is_not_undone_by_records_taken_before() -> None:
     bench, state = Bench(), state_of(0)
     bench.push(state, range(5))
     bench.queue.take([], 5)
@@ -356,7 +356,7 @@ def test_a_taker_that_is_interrupted_finds_its_partition_where_it_was(columns: b
     assert bench.take() == [(0, offset) for offset in range(4)]
 
 
-def test_what_is_stored_by_hand_stays_when_records_are_handed_back() -> None:
+def test_offsets_stored_by_hand_stay_when_records_are_handed_back() -> None:
     bench, state = Bench(auto_store=False), PartitionState("t", 0)
     state.restart(0)
     bench.push(state, range(10))
@@ -366,7 +366,7 @@ def test_what_is_stored_by_hand_stays_when_records_are_handed_back() -> None:
     assert (state.position, state.stored) == (0, 1)
 
 
-def test_what_a_call_still_holds_is_not_stored_until_it_is_given() -> None:
+def test_offsets_are_stored_when_the_call_has_returned_the_records() -> None:
     bench, state = Bench(), state_of(0)
     bench.push(state, range(3))
     bench.queue.take([], 2)

@@ -154,7 +154,7 @@ def test_a_topic_made_anew_is_another_topic_for_the_session() -> None:
     assert [topic.topic_id for topic in request.forgotten_topics_data] == [TOPIC_ID]
 
 
-def test_what_was_read_and_asked_of_a_topic_means_nothing_in_one_that_is_made_anew() -> None:
+def test_positions_and_requests_of_a_deleted_topic_do_not_apply_to_the_new_one() -> None:
     rig = Rig(40, 0)
     first, second = rig.states
     rig.answer(rig.one(), row(0, records(40, b"old")), row(1, records(0, b"old")))
@@ -228,7 +228,7 @@ def test_only_the_last_request_that_asks_for_a_partition_is_believed() -> None:
     assert rig.take() == []
 
 
-def test_what_a_void_answer_says_about_the_ends_of_the_log_is_kept_for_the_session() -> None:
+def test_log_ends_of_a_dropped_answer_are_kept_for_the_session() -> None:
     rig = Rig(3, partition_eof=True)
     late = rig.one()
     rig.queue.restart(rig.states[0], 3)
@@ -468,7 +468,7 @@ def test_with_read_committed_the_end_is_the_last_stable_offset() -> None:
     assert [item[0] for item in rig.take()] == [KafkaError._PARTITION_EOF]
 
 
-def test_what_the_session_knows_serves_a_partition_that_comes_back() -> None:
+def test_a_partition_that_comes_back_uses_what_its_session_knows() -> None:
     rig = Rig(4, partition_eof=True)
     rig.answer(rig.one(), row(0, end=4))
     rig.one()  # the session now has the same offset again
@@ -647,6 +647,44 @@ def test_a_preferred_replica_is_used_for_a_while_and_left_when_it_fails() -> Non
     rig.answer(rig.one(), row(0, preferred_read_replica=2))
     rig.now_s += 301
     assert rig.one().node_id == 1
+
+
+def test_a_preferred_replica_that_is_not_known_is_looked_for() -> None:
+    """The leader gives nothing to this rack, and the next periodic refresh may be minutes away."""
+    rig = Rig(0, rack="r")
+    rig.answer(rig.one(), row(0, preferred_read_replica=9))
+    planned, unknown, again_s = rig.fetcher.plan(rig.view, rig.now_s, ())
+    assert (planned, unknown) == ([], {"t"})
+    assert again_s is not None
+    assert again_s > rig.now_s  # not as fast as the leader answers
+    rig.now_s = again_s
+    assert rig.one().node_id == 1
+
+
+@pytest.mark.parametrize("way", ["lost", "refused", "not reached"])
+def test_a_preferred_replica_that_does_not_answer_is_left_for_the_leader_at_once(way: str) -> None:
+    rig = Rig(0, rack="r")
+    rig.answer(rig.one(), row(0, preferred_read_replica=2))
+    planned = rig.one()
+    assert planned.node_id == 2
+    if way == "lost":
+        rig.fetcher.failed(planned, rig.now_s)
+    elif way == "refused":
+        refusal = FetchResponse(error_code=KafkaError.CLUSTER_AUTHORIZATION_FAILED)
+        rig.fetcher.received(planned, refusal, rig.now_s)
+    else:
+        assert rig.fetcher.leave_follower(planned)
+        assert not rig.fetcher.leave_follower(planned)
+    found, _, _ = rig.fetcher.plan(rig.view, rig.now_s, {2})
+    assert [item.node_id for item in found] == [1]
+
+
+def test_a_request_to_a_leader_leaves_no_follower() -> None:
+    rig = Rig(0, rack="r")
+    planned = rig.one()
+    rig.states[0].preferred_replica = 2
+    assert not rig.fetcher.leave_follower(planned)
+    assert rig.states[0].preferred_replica == 2
 
 
 # ---- pieces

@@ -34,11 +34,6 @@ from kafka_core.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from kafka_core.protocol.messages.offset_for_leader_epoch import (
-    EpochEndOffset,
-    OffsetForLeaderEpochResponse,
-    OffsetForLeaderTopicResult,
-)
 
 MEMBER = ConsumerGroupMetadata("g", 3, "m", None)
 IDS = {"t": UUID(int=1), "u": UUID(int=2)}
@@ -54,7 +49,7 @@ def assignment_of(*partitions: TopicPartition) -> Assignment:
     return assignment
 
 
-def test_what_is_stored_and_not_committed_is_to_be_committed() -> None:
+def test_stored_offsets_that_are_not_committed_are_storable() -> None:
     assignment = assignment_of(TopicPartition("t", 0, 0), TopicPartition("t", 1, 0), TopicPartition("t", 2, 0))
     offsets.store(assignment, [TopicPartition("t", 0, 5, "note", 2), TopicPartition("t", 1, 6)])
     assert offsets.storable(assignment) == {("t", 0): Committed(5, 2, "note"), ("t", 1): Committed(6)}
@@ -85,11 +80,12 @@ def test_the_offset_behind_a_record_is_stored_as_store_does_it() -> None:
 def test_no_offset_is_stored_for_a_partition_that_was_taken_away() -> None:
     assignment = assignment_of(TopicPartition("t", 0, 0))
     record = Message(topic="t", partition=0, offset=5)
+    assert assignment.store_behind(Message(topic="t", partition=0, offset=3))
     removed = assignment.remove([("t", 0)])
     assert not assignment.store_behind(record)
     assignment.add([TopicPartition("t", 0, 0)])
     assert assignment.store_behind(record)
-    assert [state.stored for state in (*removed, *assignment)] == [-1001, 6]
+    assert [state.stored for state in (*removed, *assignment)] == [4, 6]
 
 
 def test_offsets_of_a_former_life_or_topic_are_known() -> None:
@@ -197,21 +193,9 @@ def test_offsets_by_time_are_asked_for_in_every_version(version: int) -> None:
     assert read.isolation_level == (1 if version >= 2 else 0)
 
 
-def test_listed_offsets_and_epoch_ends_are_read_by_partition() -> None:
+def test_listed_offsets_are_read_by_partition() -> None:
     part = ListOffsetsPartitionResponse(partition_index=1, offset=9, leader_epoch=2)
     response = ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=[part])])
     assert offsets.listed_offsets(response) == {("t", 1): Committed(9, 2)}
     response.topics[0].partitions[0].error_code = KafkaError._UNKNOWN_PARTITION  # no broker sends that
     assert offsets.listed_offsets(response)["t", 1].error_code == KafkaError.UNKNOWN
-    end = EpochEndOffset(partition=1, leader_epoch=2, end_offset=9)
-    ends = OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult(topic="t", partitions=[end])])
-    assert offsets.epoch_ends(ends) == {("t", 1): (0, 2, 9)}
-
-
-def test_an_epoch_request_asks_for_the_epoch_of_what_was_read() -> None:
-    assignment = assignment_of(TopicPartition("t", 1, 5))
-    state = assignment.require(("t", 1), "test")
-    state.leader_epoch, state.fetch_epoch = 4, 3
-    request = offsets.epoch_request([state])
-    part = request.topics[0].partitions[0]
-    assert (request.replica_id, part.partition, part.current_leader_epoch, part.leader_epoch) == (-1, 1, 4, 3)

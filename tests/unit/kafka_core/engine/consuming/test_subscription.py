@@ -124,5 +124,5 @@ def test_no_two_lives_of_a_partition_share_a_version() -> None:
 
 
 def test_require_says_what_was_tried() -> None:
-    with pytest.raises(StateError, match=r"seek in t\[3\]"):
-        Assignment().require(("t", 3), "seek in")
+    with pytest.raises(StateError, match=r"Failed to seek: Local: Unknown partition: t\[3\]"):
+        Assignment().require(("t", 3), "Failed to seek")

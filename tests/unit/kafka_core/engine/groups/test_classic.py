@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from kafka_core.engine.groups.states import (
     State,
     Wait,
 )
+from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import AuthError, KafkaError, NetworkError, StateError
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -33,12 +35,22 @@ from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupR
 T0, T1, T2, U0 = ("t", 0), ("t", 1), ("t", 2), ("u", 0)
 
 
+def view(counts: Mapping[str, int], racks: Sequence[str] = (), *, down: Collection[int] = ()) -> ClusterView:
+    """Topics with so many partitions; the replica of partition n is on broker n, which is in the n-th rack."""
+    brokers = {node: BrokerAddress(node, "b", 9092, rack) for node, rack in enumerate(racks) if node not in down}
+    topics = {
+        topic: TopicView(topic, partitions={n: PartitionView(n, n, replicas=(n,)) for n in range(count)})
+        for topic, count in counts.items()
+    }
+    return ClusterView(brokers, topics)
+
+
 class Rig:
     """A membership with its clock and the answers of a friendly coordinator."""
 
-    def __init__(self, *strategies: str, instance_id: str | None = None) -> None:
+    def __init__(self, *strategies: str, instance_id: str | None = None, rack: str | None = None) -> None:
         self.strategy = (strategies or ("range",))[0]
-        settings = GroupSettings("g", choose(strategies or ["range"]), instance_id)
+        settings = GroupSettings("g", choose(strategies or ["range"]), instance_id, rack=rack)
         self.member = Membership(settings, Backoff(100, 1000, random.Random(1)))
         self.now_s = 1000.0
         self.poll_s = self.now_s
@@ -150,7 +162,7 @@ def test_the_leader_plans_for_everybody() -> None:
     rig.answer(request, JoinGroupResponse(1, 0, 1, "consumer", "range", "m1", False, "m1", members))
     step = rig.step()
     assert step == PlanAssignment(frozenset({"t", "u"}))
-    rig.member.plan({"t": 3, "u": 1}, rig.now_s)
+    rig.member.plan(view({"t": 3, "u": 1}), rig.now_s)
     request = rig.send(SyncGroupRequest)
     given = {item.member_id: decode_assignment(item.assignment) for item in request.assignments}
     assert given == {"m1": {T0, T1}, "m2": {T2, U0}}
@@ -161,7 +173,7 @@ def test_a_leader_that_may_skip_the_assignment_only_syncs() -> None:
     rig.member.subscribe({"t"})
     rig.find()
     rig.join(leads=True, skip_assignment=True)
-    rig.member.plan({"t": 3}, rig.now_s)
+    rig.member.plan(view({"t": 3}), rig.now_s)
     assert rig.sync(T0).assignments == []
 
 
@@ -171,7 +183,7 @@ def test_the_leader_has_the_group_rebalanced_when_a_topic_grows() -> None:
     rig.find()
     rig.join(leads=True)
     rig.step()
-    rig.member.plan({"t": 1}, rig.now_s)
+    rig.member.plan(view({"t": 1}), rig.now_s)
     rig.sync(T0)
     rig.done(EventKind.ASSIGN)
     rig.member.partition_counts_changed({"t": 1, "x": 5}, rig.now_s)
@@ -187,10 +199,62 @@ def leader_of_one_partition() -> Rig:
     rig.find()
     rig.join(leads=True)
     rig.step()
-    rig.member.plan({"t": 1}, rig.now_s)
+    rig.member.plan(view({"t": 1}), rig.now_s)
     rig.sync(T0)
     rig.done(EventKind.ASSIGN)
     return rig
+
+
+def test_the_leader_shares_out_by_racks() -> None:
+    """Range without racks would give the first member the first partition (KIP-881)."""
+    rig = Rig(rack="y")
+    rig.member.subscribe({"t"})
+    rig.find()
+    request = rig.send(JoinGroupRequest)
+    other = encode_subscription({"t"}, [], -1, "x", assignor="range")
+    members = [
+        JoinGroupResponseMember(member_id="m1", metadata=request.protocols[0].metadata),
+        JoinGroupResponseMember(member_id="m2", metadata=other),
+    ]
+    rig.answer(request, JoinGroupResponse(1, 0, 1, "consumer", "range", "m1", False, "m1", members))
+    rig.step()
+    rig.member.plan(view({"t": 2}, ["x", "y"]), rig.now_s)
+    request = rig.send(SyncGroupRequest)
+    given = {item.member_id: decode_assignment(item.assignment) for item in request.assignments}
+    assert given == {"m1": {T1}, "m2": {T0}}
+
+
+def leader_with_racks(rack: str | None) -> Rig:
+    """It leads a group alone; its topic has a partition on each of two brokers, in the racks x and y."""
+    rig = Rig(rack=rack)
+    rig.member.subscribe({"t"})
+    rig.find()
+    rig.join(leads=True)
+    rig.step()
+    rig.member.plan(view({"t": 2}, ["x", "y"]), rig.now_s)
+    rig.sync(T0, T1)
+    rig.done(EventKind.ASSIGN)
+    return rig
+
+
+@pytest.mark.parametrize(("rack", "state"), [("x", State.PREPARING), (None, State.STABLE), ("", State.STABLE)])
+def test_the_leader_has_the_group_rebalanced_when_replicas_move_to_other_racks(rack: str | None, state: State) -> None:
+    """Nobody is the better for it in a group without racks."""
+    rig = leader_with_racks(rack)
+    rig.member.metadata_changed(view({"t": 2}, ["x", "y"]), rig.now_s)
+    rig.step()
+    assert rig.state() is State.STABLE
+    rig.member.metadata_changed(view({"t": 2}, ["x", "z"]), rig.now_s)
+    rig.step()
+    assert rig.state() is state
+
+
+def test_a_broker_that_is_down_has_not_moved_its_replicas() -> None:
+    rig = leader_with_racks("x")
+    for down in ({1}, {0, 1}, set[int]()):
+        rig.member.metadata_changed(view({"t": 2}, ["x", "y"], down=down), rig.now_s)
+        rig.step()
+        assert rig.state() is State.STABLE
 
 
 def test_a_topic_that_is_deleted_and_made_anew_stays_where_it_is() -> None:
@@ -331,7 +395,7 @@ def test_not_polling_ends_the_membership_with_a_useful_text_until_the_next_poll(
 
 
 @pytest.mark.parametrize("polls_before", [True, False])
-def test_who_was_thrown_out_comes_back_when_it_has_polled_left_and_given_up(polls_before: bool) -> None:
+def test_an_expelled_member_joins_again_after_it_polled_left_and_revoked(polls_before: bool) -> None:
     rig = Rig().stable()
     rig.poll_s = rig.now_s - 301
     request = rig.send(LeaveGroupRequest)
@@ -554,7 +618,7 @@ def test_partitions_that_come_while_the_group_rebalances_are_noticed_at_its_end(
     rig.find()
     rig.join(leads=True)
     assert isinstance(rig.step(), PlanAssignment)
-    rig.member.plan({"t": 0}, rig.now_s)  # the topic was just deleted
+    rig.member.plan(view({"t": 0}), rig.now_s)  # the topic was just deleted
     rig.member.partition_counts_changed({"t": 2}, rig.now_s)  # and is there again
     rig.sync()
     rig.done(EventKind.ASSIGN)

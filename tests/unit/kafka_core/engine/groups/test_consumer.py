@@ -116,7 +116,7 @@ def test_the_first_heartbeat_says_everything_and_later_ones_only_what_changed() 
     assert (second.rebalance_timeout_ms, second.topic_partitions) == (-1, None)
 
 
-def test_what_is_assigned_is_taken_and_acknowledged_at_once() -> None:
+def test_assigned_partitions_are_taken_and_acknowledged_at_once() -> None:
     rig = Rig()
     rig.member.subscribe({"t"})
     rig.beat((T, 0), (T, 1), epoch=5)
@@ -154,7 +154,7 @@ def test_another_assignment_that_comes_during_a_callback_is_taken_after_it() -> 
     assert rig.member.identity().generation_id == 6
 
 
-def test_what_was_taken_and_given_up_again_before_a_word_of_it_is_acknowledged() -> None:
+def test_partitions_taken_and_revoked_between_heartbeats_are_acknowledged() -> None:
     rig = Rig()
     rig.member.subscribe({"t"})
     rig.beat((T, 0), epoch=5)
@@ -271,7 +271,7 @@ def test_a_heartbeat_that_hangs_does_not_keep_a_member_from_leaving() -> None:
     assert rig.member.outdated(request)
 
 
-def test_who_does_not_poll_is_out_until_it_polls() -> None:
+def test_a_member_that_does_not_poll_is_out_until_it_polls() -> None:
     rig = Rig().stable()
     rig.now_s += 301
     request = rig.sent()
@@ -320,7 +320,7 @@ def test_a_broker_without_it_is_told_with_what_to_do(error: UnsupportedVersionEr
     assert rig.state() is State.FATAL
 
 
-def test_what_the_coordinator_refuses_is_told_once_and_another_subscription_helps() -> None:
+def test_coordinator_refusals_are_reported_once_until_another_subscription() -> None:
     rig = Rig()
     rig.member.subscribe(set(), "^(")
     rig.beat(epoch=0, code=KafkaError.INVALID_REGULAR_EXPRESSION)
@@ -343,7 +343,7 @@ def test_an_instance_id_that_is_in_use_is_told_and_tried_again() -> None:
     assert rig.done(EventKind.ASSIGN) == {T0}
 
 
-def test_who_took_the_instance_id_fences_this_member_for_good() -> None:
+def test_a_second_member_with_the_instance_id_fences_this_one() -> None:
     rig = Rig(instance_id="i").stable()
     rig.beat(epoch=0, code=KafkaError.FENCED_INSTANCE_ID)
     assert (rig.state(), rig.kind()) == (State.FATAL, EventKind.LOST)
@@ -359,7 +359,7 @@ def test_a_refused_commit_brings_the_next_heartbeat_forward() -> None:
     assert isinstance(rig.step(), Send)
 
 
-def test_what_is_kept_can_be_committed_in_a_later_epoch_but_not_what_was_given_up() -> None:
+def test_kept_partitions_commit_in_a_later_epoch_and_revoked_ones_do_not() -> None:
     rig = Rig().stable()
     term = rig.member.term
     rig.beat((T, 0), (T, 1), epoch=7)

@@ -15,6 +15,8 @@ from kafka_core.engine.groups.consumer_protocol import (
     encode_subscription,
 )
 from kafka_core.errors import ProtocolError
+from kafka_core.protocol import encode_bytes
+from kafka_core.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 
 KEYS = [("t", 0), ("t", 2), ("ü", 1)]
 # What the Java client's ConsumerPartitionAssignor writes for version 0: topics, no user data.
@@ -44,7 +46,7 @@ def test_old_and_unknown_new_versions_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xff", VERSION_0[:7]])
-def test_what_is_no_subscription_is_refused(data: bytes) -> None:
+def test_bytes_that_are_no_subscription_are_refused(data: bytes) -> None:
     with pytest.raises(ProtocolError):
         decode_subscription(data, "m", None, assignor="range")
 
@@ -62,8 +64,38 @@ def test_sticky_user_data_round_trip(keys: list[tuple[str, int]], generation: in
     assert (sorted(found), read) == (sorted(keys), generation)
 
 
+def test_sticky_user_data_of_version_0_have_no_generation() -> None:
+    assert decode_sticky(encode_sticky(KEYS, 7)[:-4]) == (KEYS, -1)
+
+
 @given(st.binary(max_size=40))
-def test_sticky_user_data_of_strangers_never_raises(data: bytes) -> None:
-    keys, generation = decode_sticky(data)
+def test_sticky_user_data_of_strangers_are_read_or_refused(data: bytes) -> None:
+    try:
+        keys, generation = decode_sticky(data)
+    except ProtocolError:
+        return
     assert isinstance(generation, int)
     assert len(keys) <= len(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xff\xff\xff",
+        encode_sticky(KEYS, 7)[:-1],
+        encode_sticky(KEYS, 7)[:9],
+        b"\0\0\0\x01\0\x01\xff\0\0\0\0",  # a name that is no UTF-8
+        b"\0\0\0\x01\0\x01t\xff\xff\xff\xff",
+        # A length that leads back to the same topic: two thousand million of them, 20 bytes that took an hour.
+        b"\x7f\xff\xff\xff\0\0\0\0\0\0\xff\xfa\0\0\0\0\0\0\0\0",
+    ],
+)
+def test_damaged_user_data_of_a_member_count_as_nothing_owned(data: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ProtocolError, match="sticky assignor"):
+        decode_sticky(data)
+    said = ConsumerProtocolSubscription(topics=["t"], user_data=data or b"\0", generation_id=5)
+    subscription = b"\0\x03" + encode_bytes(said, 3)
+    member = decode_subscription(subscription, "m", None, assignor="sticky")
+    assert (set(member.topics), member.owned, member.generation) == ({"t"}, (), -1)
+    assert "member m: the user data" in caplog.text

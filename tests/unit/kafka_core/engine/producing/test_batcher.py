@@ -7,6 +7,7 @@ import pytest
 
 from kafka_core.engine.producing.batcher import LACKING_S, BatcherRules
 from kafka_core.engine.producing.sequences import MAX_EPOCH, IdentityPhase, ProducerIdentity
+from kafka_core.engine.producing.transactions import MARKERS_FIRST_S, MARKERS_MOST_S
 from kafka_core.errors import AuthError, KafkaError
 from kafka_core.protocol.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from tests.unit.kafka_core.engine.producer_parts import TOPIC, Driver, FakeBatch, names, numbers, view
@@ -260,7 +261,7 @@ def test_a_hint_names_the_new_leader_and_the_retry_goes_there_at_once() -> None:
     assert names(driver.take(2)) == ["a"]
 
 
-def test_what_the_old_leader_refuses_when_the_new_one_is_known_goes_there_at_once() -> None:
+def test_batches_refused_by_an_old_leader_go_to_a_known_new_one_at_once() -> None:
     """Found by `make faults` (reassign): each batch in flight counted as a failure, and the last one waited."""
     driver = Driver()
     driver.add(*"abcdef")
@@ -288,6 +289,19 @@ def test_an_old_hint_is_not_believed() -> None:
     driver.hint(driver.take(), leader=2, epoch=5)
     assert driver.last.hints == []
     assert driver.last.stale_topics == {TOPIC}
+
+
+def test_markers_that_are_being_written_are_not_waited_for_as_long_as_a_failure() -> None:
+    waits_s = []
+    for code in (KafkaError.CONCURRENT_TRANSACTIONS, KafkaError.NOT_ENOUGH_REPLICAS):
+        driver = Driver()
+        driver.add("a")
+        driver.answer(driver.take(), code)
+        due_s = driver.batcher.next_deadline_s()
+        assert due_s is not None
+        waits_s.append(due_s - driver.clock.monotonic())
+    assert waits_s[0] == pytest.approx(MARKERS_FIRST_S)
+    assert waits_s[1] > MARKERS_MOST_S
 
 
 def test_new_batches_wait_until_the_old_leader_has_answered() -> None:
@@ -343,7 +357,7 @@ def test_a_topic_that_is_away_for_a_while_is_still_the_same() -> None:
     assert names(driver.take()) == ["b"]
 
 
-def test_what_a_topic_made_anew_has_no_partition_for_fails_when_two_views_have_said_so() -> None:
+def test_records_for_partitions_a_recreated_topic_lacks_fail_after_two_views() -> None:
     driver = Driver()
     driver.batcher.use_view(view({0: 1, 1: 1}, topic_id=UUID(int=1)))
     driver.add("a", "b", partition=1)
@@ -488,7 +502,7 @@ def test_a_batch_that_waits_behind_failures_names_them() -> None:
     driver.clock.advance(10)
     driver.expire()
     texts = {str(item.batch): item.error.str() for item in driver.settled if item.error}
-    assert "it waited behind batches that failed: Broker: Not enough replicas" in texts["b"]
+    assert "it waited behind batches that failed: Broker: Not enough in-sync replicas" in texts["b"]
     driver.back_off()
     driver.add("c")
     driver.answer(driver.take())

@@ -27,7 +27,7 @@ def test_where_the_way_is_long_all_that_is_allowed_is_in_flight() -> None:
     assert size_at(way_s=0.1, work_s=0.001, most=1000) > 50
 
 
-def test_what_would_only_wait_at_the_broker_is_not_sent() -> None:
+def test_requests_beyond_the_window_are_not_sent() -> None:
     assert size_at(way_s=0.001, work_s=0.05) <= 3
     assert size_at(way_s=0.0, work_s=0.05) <= 3
 

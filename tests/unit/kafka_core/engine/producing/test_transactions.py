@@ -24,6 +24,7 @@ from kafka_core.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopicResult,
 )
+from kafka_core.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
 
 FIRST = ProducerIdentity(7, 0)
 S = TransactionState
@@ -71,12 +72,13 @@ def test_a_whole_transaction() -> None:
     assert (made.takes_records, made.sends_records) == (False, False)
     made.begin()
     assert (made.takes_records, made.sends_records) == (True, True)
+    assert not made.sends_all
     made.begin_commit()
     made.begin_commit()
-    assert (made.takes_records, made.sends_records) == (False, True)
+    assert (made.takes_records, made.sends_records, made.sends_all) == (False, True, True)
     made.commit()
     made.commit()
-    assert not made.sends_records
+    assert (made.sends_records, made.sends_all) == (False, False)
     made.ended()
     assert made.state is S.READY
     assert made.ids.identity == FIRST
@@ -157,7 +159,7 @@ def test_records_purged_by_the_application_are_missing_from_the_commit() -> None
         (KafkaError.COORDINATOR_NOT_AVAILABLE, Verdict.ABORT),
     ],
 )
-def test_what_failed_records_mean(code: int, verdict: Verdict) -> None:
+def test_verdicts_on_failed_records(code: int, verdict: Verdict) -> None:
     assert verdict_on_records(KafkaError.standard(code)) is verdict
 
 
@@ -173,7 +175,7 @@ def test_what_failed_records_mean(code: int, verdict: Verdict) -> None:
         (KafkaError.NETWORK_EXCEPTION, Verdict.RETRY),
     ],
 )
-def test_what_errors_of_requests_mean(code: int, verdict: Verdict) -> None:
+def test_verdicts_on_errors_of_requests(code: int, verdict: Verdict) -> None:
     assert verdict_on(KafkaError.standard(code)) is verdict
 
 
@@ -230,10 +232,20 @@ def test_the_error_that_is_to_blame_comes_first() -> None:
     codes = (KafkaError.OPERATION_NOT_ATTEMPTED, KafkaError.TOPIC_AUTHORIZATION_FAILED, 0)
     results = [AddPartitionsToTxnPartitionResult(index, code) for index, code in enumerate(codes)]
     response = AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[AddPartitionsToTxnTopicResult("t", results)])
-    error = requests.add_partitions_error(response)
+    error = requests.add_partitions_error([("t", index) for index in range(3)], response)
     assert error is not None
     assert (error.code(), error.str()[:4]) == (KafkaError.TOPIC_AUTHORIZATION_FAILED, "t[1]")
-    assert requests.add_partitions_error(AddPartitionsToTxnResponse()) is None
+    assert requests.add_partitions_error([], AddPartitionsToTxnResponse()) is None
+
+
+def test_what_an_answer_leaves_out_is_asked_again() -> None:
+    error = requests.add_partitions_error([("t", 0)], AddPartitionsToTxnResponse())
+    assert error is not None
+    assert verdict_on(error) is Verdict.RETRY
+    error = requests.offsets_error([TopicPartition("t", 0, 5)], TxnOffsetCommitResponse())
+    assert error is not None
+    assert verdict_on(error) is Verdict.RETRY
+    assert "lacks t[0]" in error.str()
 
 
 @pytest.mark.parametrize(("commit", "protocol", "abortable"), [(True, 2, True), (True, 1, False), (False, 2, False)])

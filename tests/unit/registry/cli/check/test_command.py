@@ -101,7 +101,7 @@ def test_all_versions_of_a_path_count_if_asked_for(repo: Path) -> None:
         (["schemas", "empty", "--against-folder", "empty"], "needs one folder"),
     ],
 )
-def test_what_can_not_be_done_is_a_sentence_and_status_2(repo: Path, arguments: list[str], text: str) -> None:
+def test_unusable_input_is_a_sentence_and_status_2(repo: Path, arguments: list[str], text: str) -> None:
     (repo / "empty").mkdir()
     result = run("check", *arguments)
     assert result.exit_code == 2
@@ -204,7 +204,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.parametrize("level", ["BACKWARD", "FULL_TRANSITIVE", None])
-def test_what_is_no_registry_says_nothing_of_any_file(tmp_path: Path, name: str, level: str | None) -> None:
+def test_answers_that_no_registry_gives_judge_no_file(tmp_path: Path, name: str, level: str | None) -> None:
     write(tmp_path, {"s/order.avsc": ORDER, "s/money.avsc": record("Money", "x:long")})
     status, body, headers = FOREIGN[name]
     with answering(status, body, **headers) as url:

@@ -33,7 +33,7 @@ def test_two_schemas_side_by_side_with_the_verdict(folder: Path) -> None:
     assert result.stdout.endswith("the change fits BACKWARD\n")
 
 
-def test_what_is_the_same_is_left_out_unless_asked_for(folder: Path) -> None:
+def test_equal_lines_are_left_out_unless_asked_for(folder: Path) -> None:
     short, long = (
         run("diff", "main:o.avsc", "o.avsc").stdout,
         run("diff", "main:o.avsc", "o.avsc", "--all-lines").stdout,

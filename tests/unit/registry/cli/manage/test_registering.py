@@ -53,7 +53,7 @@ def register(
     return list(register_files(found, planned(found, paths, namer or Namer()), registry, True, dry_run))
 
 
-def test_what_a_file_refers_to_is_registered_first(tmp_path: Path) -> None:
+def test_referenced_files_are_registered_first(tmp_path: Path) -> None:
     registry = Registry()
     done = register(files(tmp_path), ["order.avsc"], registry)
     assert [(item.path, item.subject, item.version, item.schema_id) for item in done] == [

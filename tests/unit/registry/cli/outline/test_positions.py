@@ -51,7 +51,7 @@ def test_members_are_at_their_names_and_elements_at_their_start() -> None:
     assert locate(text, ["a", "1", "b"]) == (4, 6)
 
 
-def test_what_is_not_there_is_at_the_nearest_value_around() -> None:
+def test_a_missing_value_is_placed_at_the_nearest_one_around_it() -> None:
     text = '{\n "a": {\n  "b": 1}}'
     assert locate(text, ["a", "nope", "b"]) == (2, 2)
     assert locate(text, ["nope"]) == (1, 1)

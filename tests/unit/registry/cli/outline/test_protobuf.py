@@ -74,7 +74,7 @@ def test_offsets_are_where_a_declaration_starts() -> None:
 @pytest.mark.parametrize(
     "text", ["", "}}}", "message {", 'message A { string s = "', "= = ;", "a = ;", "]" * 9, "/* open"]
 )
-def test_what_is_not_protobuf_does_no_harm(text: str) -> None:
+def test_text_that_is_not_protobuf_has_no_outline(text: str) -> None:
     assert isinstance(outline(text), list)
 
 
@@ -107,7 +107,7 @@ def test_names_are_full_and_seen_from_their_namespace() -> None:
 @pytest.mark.parametrize(
     "document", [None, 3, [], {}, {"type": "record"}, {"type": {"type": "fixed"}}, ["null", "int"]]
 )
-def test_what_is_no_schema_has_no_names(document: object) -> None:
+def test_text_that_is_no_schema_has_no_names(document: object) -> None:
     found = avro_names(document)
     assert (found.top, found.defined, found.missing) == (None, set(), [])
 

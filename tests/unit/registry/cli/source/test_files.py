@@ -72,7 +72,7 @@ def test_an_error_is_kept_and_raised_again(tmp_path: Path) -> None:
         (b'{"a":\n\n  \x00}', "BINARY_FILE", 3, 3),
     ],
 )
-def test_what_is_no_text_is_refused_with_its_place(data: bytes, kind: str, line: int, column: int) -> None:
+def test_undecodable_files_are_refused_with_the_place(data: bytes, kind: str, line: int, column: int) -> None:
     with pytest.raises(Unusable) as caught:
         decode(data)
     assert (caught.value.kind, caught.value.line, caught.value.column) == (kind, line, column)

@@ -51,7 +51,7 @@ def test_a_given_root_holds_for_all(folder: Path) -> None:
         found(["s"], root="nope")
 
 
-def test_what_is_not_there_is_a_result_and_the_rest_goes_on(folder: Path) -> None:
+def test_missing_paths_are_results_and_the_rest_goes_on(folder: Path) -> None:
     inputs = find_inputs(["nope", "s/a.avsc"], Settings())
     assert [item.path for item in inputs.missing] == ["nope"]
     assert [item.paths for item in inputs.roots] == [["a.avsc"]]

@@ -204,7 +204,7 @@ def test_types_may_be_set_by_pattern(tmp_path: Path) -> None:
     ("text", "line", "column"),
     [('{"a": NaN}', 1, 1), ('{"a": 1, 2}', 1, 10), ('{\n  "a" 1}', 2, 7), ("[" * 200_000, 1, 1), ("1" * 5000, 1, 1)],
 )
-def test_what_is_not_json_has_a_place(text: str, line: int, column: int) -> None:
+def test_json_errors_have_a_place(text: str, line: int, column: int) -> None:
     with pytest.raises(Unusable) as caught:
         parse_json(text)
     assert (caught.value.kind, caught.value.line, caught.value.column) == ("NOT_JSON", line, column)

@@ -11,7 +11,7 @@ from tests.unit.registry.cli.helpers import write
 VERSION = {"id": 3, "schema": '"ä"', "version": 1}
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_archives_round_trip(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "new" / "folder")
     assert archive.manifest() is None
     assert list(archive.subjects()) == []

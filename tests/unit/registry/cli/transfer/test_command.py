@@ -39,7 +39,7 @@ def test_an_alias_is_told(tmp_path: Path) -> None:
     assert (result.exit_code, "its alias hides" in result.stderr) == (1, True)
 
 
-def test_what_is_gone_is_kept_and_named_until_it_is_pruned(tmp_path: Path) -> None:
+def test_deleted_versions_are_kept_and_named_until_pruned(tmp_path: Path) -> None:
     source, _ = urls("prune")
     with SchemaRegistryClient({"url": source}) as client:
         client.register_schema("o", Schema('"int"'))

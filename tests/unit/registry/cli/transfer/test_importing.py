@@ -122,7 +122,7 @@ def test_another_schema_in_the_place_is_an_error(saved: Archive, target: Rest, r
         load(target, plan(saved))
 
 
-def test_what_is_not_as_it_was_is_told(saved: Archive, target: Rest) -> None:
+def test_differences_after_the_import_are_reported(saved: Archive, target: Rest) -> None:
     what = plan(saved)
     problems = verify(target, what)
     assert "orders version 1 is missing" in problems
@@ -353,7 +353,7 @@ def test_all_that_is_otherwise_there_is_named_before_anything_is_written(
     assert "IMPORT" not in modes(target).values()
 
 
-def test_what_an_import_replaces_is_told(saved: Archive, target: Rest) -> None:
+def test_replaced_settings_are_reported(saved: Archive, target: Rest) -> None:
     load(target, plan(saved))
     target.set_config("z-money", {"compatibility": "NONE"})
     target.set_config("orders", {"compatibility": "NONE", "normalize": False})

@@ -32,7 +32,7 @@ def test_paths() -> None:
     assert len(str(path)) < 1_500
 
 
-def test_what_is_compatible_only_by_assumption_is_looked_at_again() -> None:
+def test_pairs_compatible_by_assumption_are_compared_again() -> None:
     def document(leaf: str) -> Any:
         # b is met while a is compared, and is compatible only if a is
         a = {"properties": {"b": {"$ref": "#/definitions/b"}, "leaf": {"type": leaf}}, "additionalProperties": False}
@@ -50,7 +50,7 @@ def test_what_is_compatible_only_by_assumption_is_looked_at_again() -> None:
     assert [item.path for item in found] == ["#/properties/first", "#/properties/second"]
 
 
-def test_what_was_compatible_by_assumption_in_a_branch_that_failed() -> None:
+def test_assumptions_of_a_failed_branch_are_dropped() -> None:
     def document(leaf: str, first: Any) -> Any:
         a = {"properties": {"b": {"$ref": "#/definitions/b"}, "leaf": {"type": leaf}}}
         b = {"properties": {"a": {"$ref": "#/definitions/a"}}}
@@ -157,7 +157,7 @@ def test_many_branches() -> None:
     assert kinds(document(range(1_000, 2_000)), document(range(1_000))) == ["COMBINED_TYPE_SUBSCHEMAS_CHANGED"]
 
 
-def test_what_a_comparison_may_cost_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_a_comparison_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_compare, "MAX_JSON_STEPS", 1_000)
 
     def document(lengths: range) -> Any:

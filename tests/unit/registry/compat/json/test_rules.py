@@ -91,7 +91,7 @@ def test_parts_of_objects() -> None:
     assert found == [Part(old, new, ("properties", "a"))]
 
 
-def test_what_is_not_covered_shows_its_own_differences_too() -> None:
+def test_uncovered_parts_show_their_own_differences() -> None:
     covering, item = StringNode(), NumberNode()
     writer, reader = ObjectNode(rest=covering), ObjectNode(rest=covering, properties={"a": item})
     found = run(objects(writer, reader, never), False)

@@ -163,7 +163,7 @@ def test_other_versions_of_a_reference_are_compared() -> None:
     ]
 
 
-def test_what_nobody_refers_to_is_not_compared() -> None:
+def test_unreferenced_types_are_not_compared() -> None:
     assert verdict(B % "" + "message C { int32 x = 1; }", B % "") == []
 
 

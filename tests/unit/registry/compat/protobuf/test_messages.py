@@ -82,7 +82,7 @@ def test_message_types_that_were_map_entries_are_not_missed() -> None:
 # ---- kinds
 
 
-def test_what_is_in_the_way_has_a_sentence_and_nothing_else() -> None:
+def test_every_incompatible_change_has_a_message_and_no_other_has() -> None:
     assert set(SENTENCES) == set(ProtobufKind) - COMPATIBLE
 
 

@@ -47,7 +47,7 @@ def test_used_versions_are_protected_until_the_user_is_deleted(registry: Asking)
     assert registry.get("/subjects/r/versions/1?deleted=true")["references"] == USING["references"]
 
 
-def test_what_is_deleted_can_not_be_used_anew(registry: Asking) -> None:
+def test_deleted_schemas_can_not_be_referenced(registry: Asking) -> None:
     registry.register("u", USED)
     registry.delete("/subjects/u")
     assert registry.refused("POST", "/subjects/r/versions", USING) == 42201

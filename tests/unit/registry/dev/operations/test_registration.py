@@ -30,7 +30,7 @@ def test_metadata_and_rules_make_another_schema(registry: Asking) -> None:
     assert version(registry, "a")["ruleSet"] == RULES["ruleSet"]
 
 
-def test_what_is_left_out_comes_from_the_newest_version(registry: Asking) -> None:
+def test_missing_parts_come_from_the_newest_version(registry: Asking) -> None:
     registry.register("a", ONE, **PROPERTIES, **RULES)
     registry.register("a", TWO)
     newest = version(registry, "a")

@@ -37,7 +37,7 @@ def test_everything_is_there_again(tmp_path: Path) -> None:
 PATHS = ["/subjects", "/contexts", "/schemas?deleted=true", "/config/a", "/mode/a", "/schemas/ids/1"]
 
 
-def test_what_can_not_be_stored_did_not_happen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_that_can_not_be_stored_are_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddedRegistry(tmp_path / "r.db") as made:
         asking = Asking(made)
         asking.register("a", ONE)

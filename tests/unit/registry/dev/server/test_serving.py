@@ -58,7 +58,7 @@ def test_many_threads_register_one_schema_once(server: RegistryServer) -> None:
     ids: list[int] = []
 
     def register(at: int) -> None:
-        with httpx.Client(base_url=server.url) as client:
+        with httpx.Client(base_url=server.url, timeout=60) as client:
             ids.append(client.post(f"/subjects/many{at % 3}/versions", json=INT).json()["id"])
 
     threads = [threading.Thread(target=register, args=(at,)) for at in range(12)]
@@ -78,7 +78,7 @@ def test_bodies_are_bounded_in_process_too() -> None:
 def test_close_ends_open_connections_and_may_be_repeated() -> None:
     running = serve()
     parts = urlsplit(running.url)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), 5) as idle:
+    with socket.create_connection((parts.hostname or "", parts.port or 0), 60) as idle:
         idle.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n\r\n")
         received = b""
         while not received.endswith(b"[]"):
@@ -94,7 +94,7 @@ def test_close_ends_open_connections_and_may_be_repeated() -> None:
 def test_a_server_may_serve_a_given_registry() -> None:
     registry = EmbeddedRegistry()
     with serve(registry) as running:
-        httpx.post(f"{running.url}/subjects/s/versions", json=INT)
+        httpx.post(f"{running.url}/subjects/s/versions", json=INT, timeout=60)
     assert registry.answer(Request.to("GET", "/subjects")).body == b'["s"]'
 
 

@@ -106,7 +106,7 @@ LOW = Metadata(tags={"a": ["x"], "b": ["y"]}, properties={"p": "1", "q": "2"}, s
 HIGH = Metadata(tags={"b": ["z"]}, properties={"q": "3"}, sensitive=["q"])
 
 
-def test_what_is_above_counts() -> None:
+def test_metadata_of_the_upper_layer_counts() -> None:
     both = merged_metadata(LOW, HIGH)
     assert both == Metadata(tags={"a": ["x"], "b": ["z"]}, properties={"p": "1", "q": "3"}, sensitive=["p", "q"])
     assert merged_metadata(None, HIGH) == HIGH

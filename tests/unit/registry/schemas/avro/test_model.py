@@ -18,6 +18,7 @@ from registry.schemas.avro.model import (
     parse,
     type_name,
 )
+from registry.schemas.avro.types import NO_DEFAULT, Field
 
 
 def record(*fields: Any, **more: Any) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def test_names_may_be_used_before_they_are_defined() -> None:
         parse(json.dumps(inner), ['"F"'])  # each text must be complete
 
 
-def test_what_is_defined_counts_before_what_will_be() -> None:
+def test_a_type_defined_before_counts_over_one_defined_later() -> None:
     bare, inner = ({"type": "fixed", "name": name, "size": 1} for name in (".F", "F"))
     fields = [{"name": name, "type": kind} for name, kind in (("a", bare), ("b", "F"), ("c", inner), ("d", "F"))]
     parsed = made(record(*fields, namespace="x"))
@@ -202,7 +203,7 @@ def test_namespaces_are_taken_as_they_are() -> None:
     assert made(record(name="a-b.R")).name == "a-b.R"
 
 
-def test_what_is_not_a_string_is_no_doc_and_no_default_symbol() -> None:
+def test_docs_and_default_symbols_that_are_no_strings_are_ignored() -> None:
     parsed = made({"type": "enum", "name": "E", "symbols": ["A"], "default": 5, "doc": 5})
     assert (parsed.default, parsed.doc, parsed.props) == (None, None, {})
 
@@ -248,3 +249,27 @@ def test_definitions_too_deep_to_be_compared_are_not_the_same() -> None:
     refused = "can't redefine: F|duplicate in union: F"  # how deep Python compares depends on its version
     with pytest.raises(InvalidSchemaError, match=refused):
         parse(f'["null",{inner},{inner}]')
+
+
+# ---- the nodes' own properties
+
+
+def test_names_in_sentences() -> None:
+    assert type_name(FixedType("x.F", [], None, {}, 4)) == "x.F"
+    assert type_name(ArrayType(Primitive(TypeName.INT))) == "array"
+
+
+def test_parts_of_a_name() -> None:
+    fixed = FixedType("x.y.F", [], None, {}, 4)
+    assert (fixed.short_name, fixed.namespace) == ("F", "x.y")
+    assert FixedType("F", [], None, {}, 4).namespace == ""
+
+
+def test_null_is_a_default() -> None:
+    assert Field("a", Primitive(TypeName.NULL), None, [], "ascending", None, {}).has_default
+    assert not Field("a", Primitive(TypeName.NULL), NO_DEFAULT, [], "ascending", None, {}).has_default
+    assert repr(NO_DEFAULT) == "NO_DEFAULT"
+
+
+def test_identity_is_equality() -> None:
+    assert Primitive(TypeName.INT) != Primitive(TypeName.INT)

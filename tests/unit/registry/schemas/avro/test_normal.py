@@ -52,7 +52,7 @@ def with_default(kind: Any, default: Any) -> Any:
          '"aliases":["b","z"],"c":2,"q":1}]}'),
     ],
 )  # fmt: skip
-def test_what_may_be_ordered_freely_has_one_order(node: Any, text: str) -> None:
+def test_freely_ordered_parts_get_one_order(node: Any, text: str) -> None:
     assert normal(node) == text
     assert avro_text(text, normalize=True) == text
 

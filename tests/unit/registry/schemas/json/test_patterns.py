@@ -82,7 +82,7 @@ def test_as_python_finds_it(pattern: str, text: str) -> None:
     assert Patterns().occurs(pattern, text) is expected
 
 
-def test_what_can_not_be_run_does_not_occur() -> None:
+def test_patterns_that_can_not_be_run_never_match() -> None:
     assert not Patterns().occurs(r"(a)\1", "aa")
     assert not Patterns().occurs("(a{1000}){1000}", "a")
     assert not Patterns().occurs("(", "(")
@@ -93,7 +93,7 @@ def test_explosive_expressions_are_no_problem() -> None:
     assert not Patterns().occurs("^(a|aa)+$", "a" * 2_000 + "!")
 
 
-def test_what_all_may_cost_is_limited() -> None:
+def test_the_cost_of_all_patterns_together_is_limited() -> None:
     patterns = Patterns()
     with pytest.raises(InvalidSchemaError, match="takes too long"):
         for _ in range(MAX_PATTERN_STEPS):
@@ -112,5 +112,5 @@ def test_nested_too_deeply() -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", "[a-z&&[^b]]", "(?<a>b)", "a++", r"\x{1F600}", r"\Qa(\E"[:4]])
-def test_what_only_java_knows_is_taken(pattern: str) -> None:
+def test_patterns_that_only_java_knows_are_accepted(pattern: str) -> None:
     check_pattern(pattern, "#/pattern")

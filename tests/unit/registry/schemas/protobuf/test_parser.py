@@ -162,7 +162,7 @@ ENTRY = """syntax = "proto3"; message A { repeated tagsEntry tags = 1;
         'syntax = "proto3"; import "entry.proto"; message C { A a = 1; }',
     ],
 )
-def test_what_a_registry_takes_is_taken(text: str) -> None:
+def test_schemas_that_a_registry_accepts_are_accepted(text: str) -> None:
     pool(proto(text), [reference("entry.proto", ENTRY)])
     with pytest.raises(InvalidSchemaError):
         compile(proto(text), [reference("entry.proto", ENTRY)], lenient=False)

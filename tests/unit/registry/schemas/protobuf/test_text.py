@@ -142,7 +142,7 @@ def test_the_normalized_text() -> None:
     assert normal(NORMAL) == NORMAL
 
 
-def test_what_is_the_same_to_a_registry() -> None:
+def test_schemas_that_are_equal_to_a_registry() -> None:
     one = """syntax = "proto3"; import "z.proto"; import "a.proto"; import "a.proto"; option b = 1; option a = 2;
         message A { string y = 2; // comment
         A x = 1; reserved 5, 4; oneof o { int32 q = 9; int32 p = 8; } } enum E { W = 1; V = 0; }"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import struct
 import threading
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from serdes.columnar import ColumnarDecoder
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import frames_of
 from serdes.columnar.protobuf.format import ProtobufColumns
+from serdes.columnar.protobuf.plan import frame_paths
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema, load
 from serdes.frames.framing import frame_prefix, pack_indexes
@@ -265,7 +267,7 @@ def test_maps_keep_the_last_value_of_a_key(impl: str) -> None:
     assert by_name(value_first) == [("a", {"a": 1, **plain, "t": "t"})]
 
 
-def test_what_does_not_count_in_the_end_is_not_judged(impl: str) -> None:
+def test_overwritten_fields_are_not_judged(impl: str) -> None:
     text = """syntax = "proto2"; message M { optional Z z = 1; }
       message In { required int32 a = 1; repeated In2 many = 2; }
       message In2 { required int32 b = 1; }
@@ -547,6 +549,18 @@ def test_a_row_may_not_take_more_than_it_is_allowed() -> None:
     assert "max_row_bytes" in error("native", REPEATED, "2a00" * 1000, max_row_bytes=8_000)
     assert "max_row_bytes" in error("native", REPEATED, b"\x22\x90\x4e" + b"x" * 10_000, max_row_bytes=9_000)
     assert values("native", REPEATED, "2a00" * 1000, max_row_bytes=9_000)[0]["n"] == []
+
+
+@pytest.mark.parametrize("wide", [0, 1])
+def test_numbers_of_another_width_are_refused_by_the_kernel(monkeypatch: pytest.MonkeyPatch, wide: int) -> None:
+    pytest.importorskip("serdes.kernels.native.protobuf_columns")
+
+    def paths_of(plans: Any) -> list[Any]:
+        return [array("q", each) if at == wide else each for at, each in enumerate(frame_paths(plans))]
+
+    monkeypatch.setattr("serdes.columnar.protobuf.format.frame_paths", paths_of)
+    with pytest.raises(ValueError, match="native ints of 32 bits"):
+        values("native", REPEATED, "2a00")
 
 
 def test_nor_without_kernels() -> None:

@@ -199,7 +199,7 @@ def test_all_that_is_written_can_be_read(kind: Any) -> None:
         (DECIMAL, 1),
     ],
 )
-def test_what_would_lose_something_is_refused(kind: Any, value: Any) -> None:
+def test_lossy_logical_values_are_refused(kind: Any, value: Any) -> None:
     with pytest.raises(SerializationError) as caught:
         back(kind, value)
     assert caught.value.path == "R.f"

@@ -49,7 +49,7 @@ ORDER = {
     ("value", "path", "reason"),
     [
         ({"id": 5}, "id", "an integer where string is needed"),
-        ({}, "", "'id' is required and missing"),
+        ({}, "", "'id' is a required property"),
         ({"id": "x", "items": [{}, {"price": "1"}]}, "items[1].price", "a string where number is needed"),
         ({"id": "x", "items": [{"price": -1.5}]}, "items[0].price", "a number that breaks 'minimum': 0"),
         ({"id": "x", "more": 1}, "", "it has properties that the schema does not allow: 'more'"),
@@ -277,7 +277,9 @@ class Pair(NamedTuple):
         ({"x\udfff": 1}, None, "half of a surrogate pair"),
     ],
 )
-def test_what_json_has_no_form_for_is_refused_with_its_path(value: Any, path: str, reason: str, checked: bool) -> None:
+def test_values_without_a_json_form_are_refused_with_their_path(
+    value: Any, path: str, reason: str, checked: bool
+) -> None:
     with pytest.raises(SerializationError, match=reason) as caught:
         encoder(schema(), b"", checked)(value)
     assert caught.value.path == path

@@ -42,7 +42,7 @@ def fault(schema: Any, value: Any) -> tuple[str | None, str]:
         ({"uniqueItems": True}, ["SECRET", "SECRET"], "", "an array that breaks 'uniqueItems'"),
         ({"contains": {"type": "null"}}, ["SECRET"], "", "an array that breaks 'contains'"),
         ({"propertyNames": {"maxLength": 3}}, {"abcd": 1}, "", "an object that breaks 'propertyNames'"),
-        ({"dependencies": {"a": ["b"]}}, {"a": "SECRET"}, "", "'b' is required and missing"),
+        ({"dependencies": {"a": ["b"]}}, {"a": "SECRET"}, "", "'b' is a required property"),
         ({"multipleOf": 2}, 3, "", "an integer that breaks 'multipleOf': 2"),
         ({"format": "date"}, "SECRET", "", "a string that breaks 'format': \"date\""),
         ({"format": "iri"}, "SECRET {}", "", "a string that breaks 'format': \"iri\""),

@@ -1,0 +1,167 @@
+"""Values of administering a cluster's insides: features, disks, reassignments, transactions, members of groups.
+
+Knows nothing of the wire or of clients. Specs: KIP-113 (disks), KIP-455 (reassignments), KIP-584 (features), KIP-664
+(transactions), KIP-345 (removing members), KIP-1142 (resources with configurations). confluent_kafka 2.16 has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from kafka_core.errors import KafkaException
+from kafka_core.model import TopicPartition
+
+
+class VersionRange(NamedTuple):
+    """First and last version, or level."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureMetadata:
+    """What a broker can do: features (KIP-584) and requests.
+
+    Attributes:
+        supported: levels of each feature that the broker supports.
+        finalized: levels in force for the whole cluster.
+        finalized_epoch: which change of those this is; None if the broker does not say.
+        api_versions: versions of each request, by its name in the protocol (`FETCH`) and number.
+    """
+
+    supported: dict[str, VersionRange]
+    finalized: dict[str, VersionRange]
+    finalized_epoch: int | None
+    api_versions: dict[tuple[int, str], VersionRange] = field(repr=False)
+
+
+class FeatureUpgradeType(Enum):
+    """Which way a feature's level may move."""
+
+    UNKNOWN = 0
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUpdate:
+    """The level that a feature is to have; below 1 switches it off."""
+
+    max_version_level: int
+    upgrade_type: FeatureUpgradeType = FeatureUpgradeType.UPGRADE
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaInfo:
+    """A replica in a log directory.
+
+    Attributes:
+        size: bytes of its segments.
+        offset_lag: how many records it is behind the high watermark, or behind the replica it will replace.
+        is_future: True for one that is on its way to this directory.
+    """
+
+    size: int
+    offset_lag: int
+    is_future: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirDescription:
+    """A log directory of a broker.
+
+    Attributes:
+        path: where it is on the broker.
+        replicas: what is in it.
+        total_bytes, usable_bytes: of its volume; None if the broker does not say (before 3.3).
+        is_cordoned: True if nothing new is put there.
+        error: why nothing is known of it, or None.
+    """
+
+    path: str
+    replicas: dict[TopicPartition, ReplicaInfo]
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    is_cordoned: bool = False
+    error: KafkaException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReassignment:
+    """A move of a partition that is under way: all replicas, those that come, those that go."""
+
+    replicas: list[int]
+    adding_replicas: list[int]
+    removing_replicas: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerState:
+    """A producer that wrote to a partition.
+
+    Attributes:
+        producer_id, producer_epoch: who.
+        last_sequence: sequence number of its last record; -1 for none.
+        last_timestamp: of its last batch in ms; -1 for none.
+        coordinator_epoch: of the coordinator that ended its last transaction; None for none.
+        current_transaction_start_offset: where its open transaction begins; None without one.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int | None
+    current_transaction_start_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
+    """A transactional id; `state` is the broker's word (`Ongoing`, `CompleteCommit`, …)."""
+
+    transactional_id: str
+    producer_id: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionDescription:
+    """A transactional id with what its coordinator knows.
+
+    Attributes:
+        coordinator_id: the broker that coordinates it.
+        state: the broker's word (`Ongoing`, `CompleteCommit`, …).
+        producer_id, producer_epoch: who has it.
+        timeout_ms: how long a transaction may last.
+        start_time_ms: when the open one began, or the last one; None without any.
+        partitions: what it has written to.
+    """
+
+    coordinator_id: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    start_time_ms: int | None
+    partitions: frozenset[TopicPartition]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberToRemove:
+    """A member that is to leave a group: a dynamic one by its id, a static one by its name (KIP-345).
+
+    Raises:
+        ValueError: neither is given.
+    """
+
+    member_id: str | None = None
+    group_instance_id: str | None = None
+    reason: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.member_id and not self.group_instance_id:
+            raise ValueError("a member is removed by its member_id or its group_instance_id")

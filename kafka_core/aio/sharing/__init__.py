@@ -1,0 +1,1 @@
+"""The share consumer on its event loop, and its asyncio face."""

@@ -1,0 +1,175 @@
+"""aiokafka's assignors, over those of ours, and what they are given and give.
+
+Must not hold any algorithm, nor know groups: the clients run kafka_core's assignors by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from kafka_core.compat import assigning
+from kafka_core.compat.aiokafka.structs import TopicPartition
+
+__all__ = [
+    "AbstractPartitionAssignor",
+    "ConsumerProtocol",
+    "ConsumerProtocolMemberAssignment",
+    "ConsumerProtocolMemberMetadata",
+    "RangePartitionAssignor",
+    "RoundRobinPartitionAssignor",
+    "StickyPartitionAssignor",
+    "names_of",
+]
+
+
+@dataclass
+class ConsumerProtocolMemberMetadata:
+    """What a member wants: its topics; `user_data` is its assignor's."""
+
+    version: int
+    subscription: list[str]
+    user_data: bytes
+
+
+class Assignment(NamedTuple):
+    """A topic and numbers of its partitions."""
+
+    topic: str
+    partitions: list[int]
+
+
+@dataclass
+class ConsumerProtocolMemberAssignment:
+    """What a member gets: pairs of topic and partitions."""
+
+    Assignment: ClassVar[type[Assignment]] = Assignment
+
+    version: int
+    assignment: list[tuple[str, list[int]]] = field(default_factory=list)
+    user_data: bytes = b""
+
+    def partitions(self) -> list[TopicPartition]:
+        """One by one."""
+        return [TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
+
+
+class ConsumerProtocol:
+    """What consumers' groups are called, and what their members say and get."""
+
+    PROTOCOL_TYPE = "consumer"
+    ASSIGNMENT_STRATEGIES = ("range", "roundrobin")
+    METADATA = ConsumerProtocolMemberMetadata
+    ASSIGNMENT = ConsumerProtocolMemberAssignment
+
+
+Metadata = ConsumerProtocolMemberMetadata
+
+
+class AbstractPartitionAssignor:
+    """A way to share partitions out, known by its name in the group's protocol."""
+
+    name: ClassVar[str] = ""
+    version: ClassVar[int] = 0
+
+    @classmethod
+    def assign(cls, cluster: Any, members: Mapping[str, Metadata]) -> dict[str, ConsumerProtocolMemberAssignment]:
+        """Member id to its share.
+
+        Args:
+            cluster: has `partitions_for_topic(topic)`; a topic of which that is None is left out.
+            members: member id to what it wants.
+        """
+        given = [
+            assigning.group_member(member_id, each.subscription, None, *cls._owned(each))
+            for member_id, each in members.items()
+        ]
+        shares = assigning.shared(cls.name, cluster, given)
+        cls._keep(assigning.Movements(given, shares))
+        return {member: ConsumerProtocolMemberAssignment(cls.version, share, b"") for member, share in shares.items()}
+
+    @classmethod
+    def _owned(cls, metadata: Metadata) -> tuple[assigning.Owned, int]:
+        return [], -1
+
+    @classmethod
+    def _keep(cls, movements: assigning.Movements) -> None:
+        """Nothing is kept."""
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> Metadata:
+        """What a member says when it joins."""
+        return Metadata(cls.version, list(topics), b"")
+
+    @classmethod
+    def on_assignment(cls, assignment: ConsumerProtocolMemberAssignment) -> None:
+        """Nothing is kept."""
+
+
+class RangePartitionAssignor(AbstractPartitionAssignor):
+    """Per topic, neighbouring partitions to each member."""
+
+    name = "range"
+
+
+class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
+    """All partitions of all topics in turns."""
+
+    name = "roundrobin"
+
+
+class StickyPartitionAssignor(AbstractPartitionAssignor):
+    """Even, and as few moves as can be; what a member has is kept with the class, as in aiokafka."""
+
+    DEFAULT_GENERATION_ID: ClassVar[int] = -1
+    name = "sticky"
+    member_assignment: ClassVar[list[TopicPartition] | None] = None
+    generation: ClassVar[int] = DEFAULT_GENERATION_ID
+    _latest_partition_movements: ClassVar[assigning.Movements | None] = None
+
+    @classmethod
+    def _owned(cls, metadata: Metadata) -> tuple[assigning.Owned, int]:
+        return assigning.decode_owned(metadata.user_data) if metadata.user_data else ([], -1)
+
+    @classmethod
+    def _keep(cls, movements: assigning.Movements) -> None:
+        cls._latest_partition_movements = movements
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> Metadata:
+        """What a member says when it joins, with what it has."""
+        return cls._metadata(topics, cls.member_assignment, cls.generation)
+
+    @classmethod
+    def _metadata(
+        cls, topics: Iterable[str], member_assignment_partitions: Iterable[TopicPartition] | None, generation: int = -1
+    ) -> Metadata:
+        owned = member_assignment_partitions
+        return Metadata(cls.version, list(topics), b"" if owned is None else assigning.encode_sticky(owned, generation))
+
+    @classmethod
+    def on_assignment(cls, assignment: ConsumerProtocolMemberAssignment) -> None:
+        """Keeps what it got, for the next `metadata`."""
+        cls.member_assignment = assignment.partitions()
+
+    @classmethod
+    def on_generation_assignment(cls, generation: int) -> None:
+        """Keeps since when."""
+        cls.generation = generation
+
+
+KNOWN = frozenset(kind.name for kind in AbstractPartitionAssignor.__subclasses__())
+
+
+def names_of(assignors: Iterable[object]) -> str | None:
+    """The names of assignor classes, as partition.assignment.strategy takes them; None for none.
+
+    Raises:
+        ValueError: one is not ours: kafka_core runs no assignors of applications.
+    """
+    names = [str(getattr(assignor, "name", assignor)) for assignor in assignors]
+    for name in names:
+        if name not in KNOWN:
+            raise ValueError(f"there is no assignor {name!r} here: use one of {', '.join(sorted(KNOWN))}")
+    return ",".join(names) or None

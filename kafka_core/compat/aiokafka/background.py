@@ -1,0 +1,69 @@
+"""What goes on beside the application in a consumer: callbacks of the group, work at intervals.
+
+Must not keep a consumer alive that the application has dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from kafka_core import Message, StateError
+from kafka_core.aio import AIOConsumer
+from kafka_core.compat.aiokafka.interfaces import ConsumerRebalanceListener
+from kafka_core.compat.aiokafka.structs import TopicPartition
+
+logger: Final = logging.getLogger("kafka_core.compat")
+
+
+async def serve(consumer: AIOConsumer, tell: weakref.WeakMethod[Callable[[Message], None]]) -> None:
+    """Runs the group's callbacks, and hands on the errors that come meanwhile."""
+    while True:
+        try:
+            notice = await consumer.serve()
+        except StateError:
+            return
+        call = tell()
+        if call is None:
+            return
+        call(notice)
+        del call
+
+
+async def often(interval_s: float, work: weakref.WeakMethod[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+    """Does something every so often, as long as its owner is there."""
+    while True:
+        await asyncio.sleep(interval_s)
+        call = work()
+        if call is None:
+            return
+        await call()
+        del call
+
+
+def weak_call(method: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, None]]:
+    """A callback that does not keep its consumer alive."""
+    found = weakref.WeakMethod(method)
+
+    async def call(*arguments: object) -> None:
+        owned = found()
+        if owned is not None:
+            await owned(*arguments)
+
+    return call
+
+
+async def told(listener: ConsumerRebalanceListener | None, name: str, partitions: frozenset[TopicPartition]) -> None:
+    """Calls one of a listener's methods; what it raises is logged, and the rebalance goes on."""
+    if listener is None:
+        return
+    try:
+        result = getattr(listener, name)(partitions)
+        if inspect.isawaitable(result):
+            await result
+    except Exception:
+        logger.exception("%s of the rebalance listener failed", name)

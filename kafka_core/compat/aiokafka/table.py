@@ -1,0 +1,80 @@
+"""Which modules of ours stand behind each module of aiokafka 0.14, and what of it is not here, with the reason.
+
+Holds names only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from kafka_core.compat.aliases import Dialect
+
+__all__ = ["DIALECT", "HOMES", "MISSING", "REFUSED", "ROOT"]
+
+ROOT: Final = "aiokafka"
+
+_HERE: Final = "kafka_core.compat.aiokafka"
+_ASSIGNORS: Final = (f"{_HERE}.assignors",)
+
+HOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "": (_HERE,),
+    "abc": (f"{_HERE}.interfaces",),
+    "admin": (f"{_HERE}.admin",),
+    "admin.client": (f"{_HERE}.admin",),
+    "admin.config_resource": (f"{_HERE}.admin",),
+    "admin.new_partitions": (f"{_HERE}.admin",),
+    "admin.new_topic": (f"{_HERE}.admin",),
+    "admin.records_to_delete": (f"{_HERE}.admin",),
+    "consumer": (f"{_HERE}.consumer",),
+    "consumer.consumer": (f"{_HERE}.consumer",),
+    "coordinator": (),
+    "coordinator.assignors": (),
+    "coordinator.assignors.abstract": _ASSIGNORS,
+    "coordinator.assignors.range": _ASSIGNORS,
+    "coordinator.assignors.roundrobin": _ASSIGNORS,
+    "coordinator.assignors.sticky": (),
+    "coordinator.assignors.sticky.sticky_assignor": _ASSIGNORS,
+    "coordinator.protocol": _ASSIGNORS,
+    "errors": (f"{_HERE}.errors",),
+    "helpers": (f"{_HERE}.helpers",),
+    "partitioner": (f"{_HERE}.partitioner",),
+    "producer": (f"{_HERE}.producer",),
+    "producer.message_accumulator": (f"{_HERE}.batch",),
+    "producer.producer": (f"{_HERE}.producer",),
+    "codec": ("kafka_core.compat.records.codecs",),
+    "record": ("kafka_core.compat.aiokafka.records",),
+    "record.control_record": ("kafka_core.compat.aiokafka.records",),
+    "record.legacy_records": ("kafka_core.compat.aiokafka.records",),
+    "record.default_records": ("kafka_core.compat.aiokafka.records", "kafka_core.compat.records.util"),
+    "record.memory_records": ("kafka_core.compat.aiokafka.records",),
+    "record.util": ("kafka_core.compat.records.util",),
+    "structs": (f"{_HERE}.structs",),
+    "util": (f"{_HERE}.util",),
+}
+"""Module of aiokafka, without its root, to ours."""
+
+DIALECT: Final = Dialect(ROOT, HOMES, "docs/guide/migrating-aiokafka.md", {})
+
+MISSING: Final[Mapping[str, str]] = {
+    "AIOKafkaClient": "it sends requests of aiokafka's own protocol modules, which are not here: "
+    "kafka_core.admin.AIOAdminClient has the calls for metadata and administration",
+}
+"""Public names of the root that are not here, and why."""
+
+_CLIENT: Final = "how aiokafka's clients work inside; ours work otherwise"
+
+REFUSED: Final[Mapping[str, str]] = {
+    "client": MISSING["AIOKafkaClient"],
+    "cluster": "metadata of the cluster; the clients' methods tell it",
+    "conn": "connections with aiokafka's own protocol modules",
+    "consumer.fetcher": _CLIENT,
+    "consumer.group_coordinator": _CLIENT,
+    "consumer.subscription_state": _CLIENT,
+    "coordinator.assignors.sticky.partition_movements": _CLIENT,
+    "coordinator.assignors.sticky.sorted_set": _CLIENT,
+    "producer.sender": _CLIENT,
+    "producer.transaction_manager": _CLIENT,
+    "protocol": "messages of the protocol are generated classes here, not public; `AIOKafkaAdminClient` has the calls",
+}
+"""Modules (with all below them) that are not here: why. What starts with `_` is aiokafka's own and is not either."""

@@ -1,0 +1,291 @@
+"""Assignors of kafka-python, over those of ours, and what they are given and give.
+
+Must not know groups: the clients run the engine's assignors by their names. One of a user's own cannot run there, and
+is refused. Spec: `kafka.coordinator.assignors` and `kafka.protocol.consumer.metadata` of kafka-python 3.0.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+from kafka_core.compat import assigning
+from kafka_core.compat.kafka.errors import KafkaConfigurationError
+from kafka_core.compat.kafka.structs import TopicPartition
+
+__all__ = [
+    "AbstractPartitionAssignor",
+    "ConsumerProtocolAssignment",
+    "ConsumerProtocolSubscription",
+    "ConsumerProtocolType",
+    "CooperativeStickyAssignor",
+    "RangePartitionAssignor",
+    "RebalanceProtocol",
+    "RoundRobinPartitionAssignor",
+    "StickyAssignorUserData",
+    "StickyPartitionAssignor",
+    "Subscription",
+    "strategies",
+]
+
+ConsumerProtocolType = "consumer"
+
+
+class RebalanceProtocol(enum.IntEnum):
+    """Whether members give up everything before they join (KIP-429)."""
+
+    EAGER = 0
+    COOPERATIVE = 1
+
+
+class Partitions(NamedTuple):
+    """A topic and numbers of its partitions."""
+
+    topic: str
+    partitions: list[int]
+
+
+class Described:
+    """Values with a version, given by position or by name; equal if all are."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {}
+    TopicPartition = Partitions
+
+    def __init__(self, *args: Any, version: int | None = None, **fields: Any) -> None:
+        if args and isinstance(args[0], int) and version is None:
+            version, args = args[0], args[1:]
+        given = dict(zip(self.DEFAULTS, args, strict=False)) | fields
+        unknown = set(given) - set(self.DEFAULTS)
+        if unknown or len(args) > len(self.DEFAULTS):
+            raise ValueError(f"Unrecognized fields for type {type(self).__name__}: {sorted(unknown) or args}")
+        self.version = version
+        for name, default in self.DEFAULTS.items():
+            setattr(self, name, given.get(name, list(default) if isinstance(default, list) else default))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == {**vars(other), "version": self.version}
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+class ConsumerProtocolSubscription(Described):
+    """What a member wants: `topics`, `user_data`, and from version 1 on what it has."""
+
+    DEFAULTS: ClassVar = {
+        "topics": [], "user_data": None, "owned_partitions": [], "generation_id": -1, "rack_id": None,
+    }  # fmt: skip
+    topics: list[str]
+    user_data: Any
+    owned_partitions: list[Partitions]
+    generation_id: int
+
+
+class ConsumerProtocolAssignment(Described):
+    """What a member gets: pairs of topic and partitions."""
+
+    DEFAULTS: ClassVar = {"assigned_partitions": [], "user_data": None}
+    assigned_partitions: list[tuple[str, list[int]]]
+
+    @property
+    def assignment(self) -> list[tuple[str, list[int]]]:
+        """As it was called before."""
+        return self.assigned_partitions
+
+    def partitions(self) -> list[TopicPartition]:
+        """One by one."""
+        return [TopicPartition(topic, number) for topic, numbers in self.assigned_partitions for number in numbers]
+
+
+class StickyAssignorUserData(Described):
+    """What a member of a sticky group had, and since which generation."""
+
+    DEFAULTS: ClassVar = {"previous_assignment": [], "generation": -1}
+    previous_assignment: list[tuple[str, list[int]]]
+    generation: int
+
+
+class Subscription:
+    """What a member wants, and its static name."""
+
+    def __init__(self, metadata: Any, group_instance_id: str | None) -> None:
+        self._metadata, self._group_instance_id = metadata, group_instance_id
+
+    @property
+    def version(self) -> int | None:
+        """Of the metadata."""
+        version: int | None = self._metadata.version
+        return version
+
+    @property
+    def user_data(self) -> Any:
+        """Of the metadata."""
+        return self._metadata.user_data
+
+    @property
+    def topics(self) -> list[str]:
+        """Of the metadata."""
+        topics: list[str] = self._metadata.topics
+        return topics
+
+    subscription = topics
+
+    @property
+    def group_instance_id(self) -> str | None:
+        """The static name."""
+        return self._group_instance_id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Subscription) and (self._metadata, self._group_instance_id) == (
+            other._metadata,
+            other._group_instance_id,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class AbstractPartitionAssignor:
+    """How a group shares its partitions."""
+
+    name: ClassVar[str] = ""
+    version: ClassVar[int] = 0
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        """Eager, unless an assignor says otherwise."""
+        return [RebalanceProtocol.EAGER]
+
+
+class Stateless(AbstractPartitionAssignor):
+    """One that does not look at what members had."""
+
+    @classmethod
+    def assign(cls, cluster: Any, members: Iterable[Any]) -> dict[str, ConsumerProtocolAssignment]:
+        """Member id to its share, of members with `member_id`, `group_instance_id` and `metadata`."""
+        given = [assigning.group_member(each.member_id, each.metadata.topics, static(each)) for each in members]
+        shares = assigning.shared(cls.name, cluster, given)
+        return {member: ConsumerProtocolAssignment(cls.version, share, b"") for member, share in shares.items()}
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """What a member says when it joins."""
+        return ConsumerProtocolSubscription(cls.version, list(topics), b"")
+
+    @classmethod
+    def on_assignment(cls, assignment: ConsumerProtocolAssignment, generation: int) -> None:
+        """Nothing is kept."""
+
+
+def static(member: Any) -> str | None:
+    """A member's static name, which old versions of the protocol have not."""
+    name: str | None = getattr(member, "group_instance_id", None)
+    return name
+
+
+class RangePartitionAssignor(Stateless):
+    """Neighbouring partitions of each topic."""
+
+    name = "range"
+
+
+class RoundRobinPartitionAssignor(Stateless):
+    """Partitions one by one, over all topics."""
+
+    name = "roundrobin"
+
+
+class StickyPartitionAssignor(AbstractPartitionAssignor):
+    """Evenly, and as before where that can be; members say in their user data what they had."""
+
+    DEFAULT_GENERATION_ID: ClassVar = -1
+    name = "sticky"
+
+    def __init__(self) -> None:
+        self.member_assignment: list[TopicPartition] | None = None
+        self.generation = self.DEFAULT_GENERATION_ID
+        self._latest_partition_movements: assigning.Movements | None = None
+
+    def assign(self, cluster: Any, members: Iterable[Any]) -> dict[str, ConsumerProtocolAssignment]:
+        """Member id to its share, of members with `member_id`, `group_instance_id` and `metadata`."""
+        given = [
+            assigning.group_member(each.member_id, each.metadata.topics, static(each), *self._owned(each.metadata))
+            for each in members
+        ]
+        shares = assigning.shared(self.name, cluster, given)
+        self._latest_partition_movements = assigning.Movements(given, shares)
+        return {member: ConsumerProtocolAssignment(self.version, share, b"") for member, share in shares.items()}
+
+    @staticmethod
+    def _owned(metadata: Any) -> tuple[assigning.Owned, int]:
+        data = metadata.user_data
+        if isinstance(data, StickyAssignorUserData):
+            pairs = [(topic, number) for topic, numbers in data.previous_assignment for number in numbers]
+            return pairs, data.generation
+        return assigning.decode_owned(bytes(data)) if data else ([], -1)
+
+    def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """What a member says when it joins."""
+        return self._metadata(topics, self.member_assignment, self.generation)
+
+    @classmethod
+    def _metadata(
+        cls, topics: Iterable[str], member_assignment_partitions: Iterable[Any] | None, generation: int = -1
+    ) -> ConsumerProtocolSubscription:
+        if member_assignment_partitions is None:
+            return ConsumerProtocolSubscription(cls.version, list(topics), b"")
+        grouped: dict[str, list[int]] = {}
+        for topic, number in member_assignment_partitions:
+            grouped.setdefault(topic, []).append(number)
+        return ConsumerProtocolSubscription(
+            cls.version, list(topics), StickyAssignorUserData(list(grouped.items()), generation, version=1)
+        )
+
+    def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
+        """Keeps what it got, for the next `metadata`."""
+        self.member_assignment, self.generation = assignment.partitions(), generation
+
+
+class CooperativeStickyAssignor(StickyPartitionAssignor):
+    """Evenly, as before where that can be, and without stopping for it (KIP-429)."""
+
+    name = "cooperative-sticky"
+    version = 1
+
+    def supported_protocols(self) -> list[RebalanceProtocol]:
+        """Cooperative only."""
+        return [RebalanceProtocol.COOPERATIVE]
+
+    def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """What a member says when it joins, with what it has."""
+        grouped: dict[str, list[int]] = {}
+        for topic, number in self.member_assignment or ():
+            grouped.setdefault(topic, []).append(number)
+        owned = [Partitions(topic, sorted(numbers)) for topic, numbers in grouped.items()]
+        return ConsumerProtocolSubscription(self.version, sorted(topics), b"", owned)
+
+    @staticmethod
+    def _owned(metadata: Any) -> tuple[assigning.Owned, int]:
+        found = getattr(metadata, "owned_partitions", None) or ()
+        return [(topic, number) for topic, numbers in found for number in numbers], getattr(
+            metadata, "generation_id", -1
+        )
+
+
+OURS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+
+
+def strategies(value: Iterable[Any]) -> str:
+    """`partition_assignment_strategy` as ours is written; classes and objects go by their `name`.
+
+    Raises:
+        KafkaConfigurationError: an assignor that is not ours.
+    """
+    names = [getattr(each, "name", str(each)) for each in value]
+    for name in names:
+        if name not in OURS:
+            raise KafkaConfigurationError(
+                f"partition_assignment_strategy: {name!r} is not supported; there are {', '.join(OURS)}"
+            )
+    return ",".join(names)

@@ -1,0 +1,125 @@
+"""Tokens of AWS for the roles of its own hosts, through boto3 (the extra `aws`).
+
+Must not know HTTP. STS's GetWebIdentityToken signs who the host is; boto3 finds the host's credentials.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kafka_core.config import Config
+from kafka_core.errors import AuthError, ConfigError
+from kafka_core.oidc.pairs import pairs_of
+from kafka_core.oidc.requests import claims_of
+from kafka_core.wire.sasl import Token
+from kserdes_config.extras import needed
+
+_NAME: Final = "sasl.oauthbearer.config"
+_ALGORITHMS: Final = ("ES384", "RS256")
+_LIFE_S: Final = range(60, 3601)
+_MAX_TAGS: Final = 50
+_TAG: Final = "tag_"
+_DEBUG: Final = ("none", "console")
+
+
+@dataclass(frozen=True, slots=True)
+class AwsSettings:
+    """What `sasl.oauthbearer.config` says: `region=eu-west-1,audience=https://…` and more.
+
+    Attributes:
+        audience: for whom the token is.
+        duration_seconds: its life.
+        sts_endpoint: another endpoint of STS (FIPS, VPC).
+        aws_debug: `console` writes what boto3 does.
+        tags: claims that go with the token.
+    """
+
+    region: str
+    audience: str
+    duration_seconds: int = 300
+    signing_algorithm: str = "ES384"
+    sts_endpoint: str | None = None
+    aws_debug: str = "none"
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def settings_of(text: str) -> AwsSettings:
+    """Raises ConfigError: a name that is not known, one that is missing, a value out of its range."""
+    known = {"region", "audience", "duration_seconds", "signing_algorithm", "sts_endpoint", "aws_debug"}
+    values: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+    for name, value in pairs_of(text, _NAME):
+        if name.startswith(_TAG) and name != _TAG:
+            tags[name.removeprefix(_TAG)] = value
+        elif name not in known:
+            raise _bad(f"{name!r} is not known; known are {', '.join(sorted(known))} and {_TAG}NAME")
+        elif not value:
+            raise _bad(f"{name} must not be empty")
+        else:
+            values[name] = value
+    for name in ("region", "audience"):
+        if name not in values:
+            raise _bad(f"{name} is missing")
+    if "duration_seconds" in values:
+        seconds = values["duration_seconds"]
+        if not (seconds.isascii() and seconds.isdigit() and int(seconds[:9]) in _LIFE_S):
+            raise _bad(f"duration_seconds must be a whole number from {_LIFE_S.start} to {_LIFE_S.stop - 1}")
+        values["duration_seconds"] = int(seconds)
+    if values.get("signing_algorithm", "ES384") not in _ALGORITHMS:
+        raise _bad(f"signing_algorithm must be {' or '.join(_ALGORITHMS)}")
+    if "aws_debug" in values:
+        values["aws_debug"] = values["aws_debug"].lower()
+        if values["aws_debug"] not in _DEBUG:
+            raise _bad(f"aws_debug must be {' or '.join(_DEBUG)}")
+    if len(tags) > _MAX_TAGS:
+        raise _bad(f"{len(tags)} tags, and STS takes {_MAX_TAGS}")
+    return AwsSettings(**values, tags=tags)
+
+
+def _bad(reason: str) -> ConfigError:
+    return ConfigError(f"{_NAME}: {reason}", property=_NAME)
+
+
+def aws_tokens(config: Config, extensions: Mapping[str, str]) -> Callable[[], Token]:
+    """What asks STS for a token at each call.
+
+    Raises:
+        ConfigError: the settings are wrong, or boto3 is missing or too old.
+    """
+    settings = settings_of(config.optional_text(_NAME) or "")
+    boto3 = needed("boto3", "aws", ConfigError)
+    exceptions = needed("botocore.exceptions", "aws", ConfigError)
+    if settings.aws_debug == "console":
+        boto3.set_stream_logger("botocore", logging.DEBUG)
+    try:
+        client = boto3.Session(region_name=settings.region).client("sts", endpoint_url=settings.sts_endpoint)
+    except (exceptions.BotoCoreError, ValueError) as error:
+        raise _bad(f"no client of STS: {error}") from error
+    if not hasattr(client, "get_web_identity_token"):
+        raise ConfigError(f"boto3 {boto3.__version__} has no GetWebIdentityToken: it takes boto3 1.42.25 or later")
+    failures = (exceptions.BotoCoreError, exceptions.ClientError)
+    return lambda: _token_from(client, settings, extensions, failures)
+
+
+def _token_from(
+    client: Any, settings: AwsSettings, extensions: Mapping[str, str], failures: tuple[type[Exception], ...]
+) -> Token:
+    """Raises AuthError: STS cannot be asked, refuses, or gives no token."""
+    tags = [{"Key": name, "Value": value} for name, value in settings.tags.items()]
+    try:
+        answer = client.get_web_identity_token(
+            Audience=[settings.audience],
+            SigningAlgorithm=settings.signing_algorithm,
+            DurationSeconds=settings.duration_seconds,
+            **({"Tags": tags} if tags else {}),
+        )
+    except failures as error:
+        raise AuthError(f"no token from AWS STS: {error}") from error
+    value, expires = answer.get("WebIdentityToken"), answer.get("Expiration")
+    if not value or expires is None:
+        raise AuthError("the answer of AWS STS has no token, or does not say when it ends")
+    subject = claims_of(value).get("sub")
+    return Token(value, expires.timestamp(), subject if isinstance(subject, str) else "", extensions)

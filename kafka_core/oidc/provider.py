@@ -1,0 +1,197 @@
+"""A token endpoint asked over HTTP.
+
+Must not know what else may give tokens. TLS trusts `https.ca.*`, else the machine's authorities.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from kafka_core.config import Config
+from kafka_core.errors import AuthError, ConfigError, KafkaError, NetworkError
+from kafka_core.oidc.assertion import assertion_of
+from kafka_core.oidc.pairs import pairs_of
+from kafka_core.oidc.requests import (
+    JWT_BEARER,
+    TokenRequest,
+    client_credentials,
+    instance_metadata,
+    jwt_bearer,
+    refusal_of,
+    token_of,
+)
+from kafka_core.wire.sasl import Token
+from kafka_core.wire.sasl.oauthbearer import is_extension
+
+TIMEOUT_S: Final = 20.0
+"""For one request in all, as librdkafka has it."""
+MAX_ANSWER_BYTES: Final = 1 << 20
+TRY_AGAIN: Final = frozenset({408, 425, 429, *range(500, 600)})
+"""Statuses that may pass."""
+
+
+class TokenEndpoint:
+    """Asks one endpoint for tokens.
+
+    Args:
+        next_request: what is asked each time.
+        subject_claim: the claim that names the principal.
+        extensions: SASL extensions that go with every token.
+        context: for https.
+        trusts_environment: whether proxies of the environment are used.
+        now_s: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        next_request: Callable[[], TokenRequest],
+        *,
+        subject_claim: str,
+        extensions: Mapping[str, str],
+        context: ssl.SSLContext,
+        trusts_environment: bool,
+        now_s: Callable[[], float],
+    ) -> None:
+        self._next_request = next_request
+        self._subject_claim = subject_claim
+        self._extensions = extensions
+        self._context = context
+        self._trusts_environment = trusts_environment
+        self._now_s = now_s
+
+    @classmethod
+    def from_config(cls, config: Config, now_s: Callable[[], float]) -> TokenEndpoint:
+        """The endpoint that `sasl.oauthbearer.*` describes.
+
+        Raises:
+            ConfigError: a key, a file or an extension that cannot be used.
+        """
+        on_azure = config.text("sasl.oauthbearer.metadata.authentication.type") == "azure_imds"
+        return cls(
+            _azure_requests(config) if on_azure else _grant_requests(config, now_s),
+            subject_claim=config.text("sasl.oauthbearer.sub.claim.name"),
+            extensions=extensions_of(config),
+            context=_context_of(config),
+            trusts_environment=not on_azure,
+            now_s=now_s,
+        )
+
+    def __call__(self) -> Token:
+        """A new token. Blocks for 20 s at most.
+
+        Raises:
+            NetworkError: code _AUTHENTICATION, retriable; the endpoint cannot be reached, or has a passing trouble.
+            AuthError: the endpoint refuses, or gives no token.
+        """
+        request = self._next_request()
+        status, answer = self._ask(request)
+        where = f"no token from {httpx.URL(request.url).copy_with(query=None, userinfo=b'')}"
+        if status in TRY_AGAIN:
+            raise _passing(f"{where}: status {status}, {refusal_of(answer)}")
+        if status != httpx.codes.OK:
+            raise AuthError(f"{where}: status {status}, {refusal_of(answer)}")
+        return token_of(answer, self._subject_claim, self._extensions, self._now_s())
+
+    def _ask(self, request: TokenRequest) -> tuple[int, bytes]:
+        """Status and body; no redirect is followed, for it would take the secret along."""
+        ends_s = time.monotonic() + TIMEOUT_S
+        body = bytearray()
+        try:
+            with (
+                httpx.Client(
+                    verify=self._context, timeout=TIMEOUT_S, trust_env=self._trusts_environment, follow_redirects=False
+                ) as client,
+                client.stream(
+                    request.method,
+                    request.url,
+                    headers={"Accept": "application/json", **request.headers},
+                    data=request.form or None,
+                ) as response,
+            ):
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > MAX_ANSWER_BYTES:
+                        raise AuthError(f"the answer of the token endpoint is longer than {MAX_ANSWER_BYTES} bytes")
+                    if time.monotonic() > ends_s:
+                        raise _passing(f"the token endpoint did not answer within {TIMEOUT_S:g} s")
+                return response.status_code, bytes(body)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            reason = str(error) or type(error).__name__
+            raise _passing(f"the token endpoint cannot be asked: {reason}") from error
+
+
+def _passing(text: str) -> NetworkError:
+    return NetworkError(text, KafkaError._AUTHENTICATION, retriable=True)
+
+
+def _azure_requests(config: Config) -> Callable[[], TokenRequest]:
+    name = "sasl.oauthbearer.config"
+    query = dict(pairs_of(config.optional_text(name) or "", name)).get("query")
+    request = instance_metadata(endpoint_of(config), query)
+    return lambda: request
+
+
+def _grant_requests(config: Config, now_s: Callable[[], float]) -> Callable[[], TokenRequest]:
+    url = endpoint_of(config)
+    assert url is not None  # config_rules
+    scope = config.optional_text("sasl.oauthbearer.scope")
+    if config.text("sasl.oauthbearer.grant.type") == JWT_BEARER:
+        assertion = assertion_of(config, now_s)
+        return lambda: jwt_bearer(url, assertion(), scope)
+    client_id = config.text("sasl.oauthbearer.client.id")
+    request = client_credentials(url, client_id, config.text("sasl.oauthbearer.client.secret"), scope)
+    return lambda: request
+
+
+def endpoint_of(config: Config) -> str | None:
+    """The token endpoint, if one is set.
+
+    Raises:
+        ConfigError: it is not an http(s) URL.
+    """
+    name = "sasl.oauthbearer.token.endpoint.url"
+    text = config.optional_text(name)
+    if text is None:
+        return None
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise ConfigError(f"{name}: {error}", property=name) from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigError(f"{name} must be an http or https URL", property=name)
+    return text
+
+
+def extensions_of(config: Config) -> dict[str, str]:
+    """The extensions of `sasl.oauthbearer.extensions`.
+
+    Raises:
+        ConfigError: not of the form name=value, or with characters that RFC 7628 forbids.
+    """
+    name = "sasl.oauthbearer.extensions"
+    extensions = dict(pairs_of(config.optional_text(name) or "", name))
+    for key, value in extensions.items():
+        if not is_extension(key, value):
+            raise ConfigError(f"{name}: the extension {key!r} is malformed (RFC 7628 §3.1)", property=name)
+    return extensions
+
+
+def _context_of(config: Config) -> ssl.SSLContext:
+    """Raises ConfigError: the authorities cannot be read."""
+    location, pem = config.optional_text("https.ca.location"), config.optional_text("https.ca.pem")
+    if location == "probe":
+        location = None
+    folder = location is not None and Path(location).is_dir()
+    try:
+        return ssl.create_default_context(
+            cafile=None if folder else location, capath=location if folder else None, cadata=pem
+        )
+    except (OSError, ValueError) as error:
+        name = "https.ca.location" if location is not None else "https.ca.pem"
+        raise ConfigError(f"{name}: {error}", property=name) from error

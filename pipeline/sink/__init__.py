@@ -1,0 +1,1 @@
+"""Writing: the options, rows to records, and the writers that Spark calls."""

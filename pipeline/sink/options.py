@@ -1,0 +1,192 @@
+"""The options of the data source `kserdes` for writing, parsed and checked once.
+
+Names and meanings are those of Spark's own Kafka sink where it has them. Must not know of Spark or open anything.
+docs/configuration.md is generated from the table here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kafka_core.config import Role
+from kafka_core.config_table import TABLE as CLIENT
+from kserdes_config.properties import Kind, Property
+from kserdes_config.reading import value_of
+from kserdes_config.table import Table
+from pipeline.client.options import PREFIX, for_role
+from pipeline.client.payloads import FORMATS, check_letters, payload_of, payload_rows, read_table
+from pipeline.errors import OptionError
+
+EXACTLY_ONCE: Final = "exactly-once"
+IDEMPOTENCE: Final = "enable.idempotence"
+TRANSACTION_MS: Final = 300_000
+"""A task's rows come when Spark has them, so a transaction may take longer than a client's own would."""
+TABLE: Final = Table(
+    (
+        Property("topic", Kind.STR, None, "Where rows go; stands above a column `topic`."),
+        *payload_rows(
+            "`bytes`: the column `value` is bytes or text. Else it is a struct, and encoded here.",
+            FORMATS,
+            "the option `topic`",
+        ),
+        Property(
+            "value.schema",
+            Kind.STR,
+            None,
+            "Text of the schema values are written with; default: the subject's newest, or with `autoRegister` one that"
+            " is made of the column's type (Avro and JSON).",
+        ),
+        Property("key.schema", Kind.STR, None, "The same of the key."),
+        Property(
+            "autoRegister",
+            Kind.BOOL,
+            False,
+            "Whether the driver registers the schema if the subject has it not; else it has to be there.",
+            loose=True,
+        ),
+        Property(
+            "delivery",
+            Kind.ENUM,
+            "at-least-once",
+            "`at-least-once`: a task that is tried again writes its rows again. `exactly-once`: each task writes in a"
+            " transaction, and readers with `read_committed` see every row once.",
+            words=("at-least-once", EXACTLY_ONCE),
+        ),
+        Property(
+            "deliveryId",
+            Kind.STR,
+            None,
+            "Batches with `exactly-once`: a name for what is written, the same when the job is run again and a new one"
+            " for other rows; tasks that have written under this name do not write again. Default: a new one for each"
+            " write, so that only tries within a job are known.",
+        ),
+        Property(
+            "mode",
+            Kind.ENUM,
+            "FAILFAST",
+            "What becomes of a row that can't be encoded: it stops the query, or goes to `deadLetterTopic`, as JSON.",
+            words=("FAILFAST", "DEADLETTER"),
+        ),
+        Property("deadLetterTopic", Kind.STR, None, "Mode DEADLETTER: where rows that can't be encoded go."),
+        Property(
+            "timeoutSeconds",
+            Kind.INT,
+            120,
+            "How long a task may wait for room or for its last records before it fails.",
+            bounds=(1, 2**31 - 1),
+            loose=True,
+        ),
+        Property("includeHeaders", Kind.BOOL, True, "Whether a column `headers` is written.", loose=True),
+        Property("checkpointLocation", Kind.STR, None, "Spark's own: where a stream keeps its progress."),
+        Property("queryName", Kind.STR, None, "Spark's own: the name of a stream."),
+    ),
+    unknown="unknown option {!r}",
+    elsewhere={
+        "path": 'save() takes no path: name the topic with the option "topic"',
+        "subscribe": 'that is an option of reading: name where rows go with "topic"',
+    },
+)
+"""The options of writing, beside those of the Kafka client (`kafka.…`) and of the registry (`schema.registry.…`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How structs become keys or values.
+
+    Attributes:
+        subject: of their schema.
+        format: AVRO, JSON or PROTOBUF.
+        schema: its text; None for the newest, or one that is made of the column's type.
+        message_type: Protobuf's; empty for the first.
+    """
+
+    subject: str
+    format: str
+    schema: str | None = None
+    message_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Options of a write.
+
+    Attributes:
+        client: configuration of the Kafka client, from the options `kafka.…` (may hold secrets: never shown).
+        registry: configuration of the registry client, from `schema.registry.…` (never shown either).
+        topic: where all rows go; None: a column says.
+        value, key: how they are encoded; None: not.
+        auto_register: whether schemas are registered.
+        dead_letter_topic: where rows go that can't be encoded; None: they stop the query.
+        exactly_once: whether tasks write in transactions.
+        delivery_id: what a batch is called in all its tries; None: no other run of the job knows it.
+        timeout_s: how long a task may make no progress.
+        headers: whether headers are written.
+    """
+
+    client: Mapping[str, str] = field(repr=False)
+    registry: Mapping[str, str] = field(default_factory=dict, repr=False)
+    topic: str | None = None
+    value: Encoding | None = None
+    key: Encoding | None = None
+    auto_register: bool = False
+    dead_letter_topic: str | None = None
+    exactly_once: bool = False
+    delivery_id: str | None = None
+    timeout_s: float = 120.0
+    headers: bool = True
+
+    @classmethod
+    def parse(cls, options: Mapping[str, str]) -> WriteOptions:
+        """Reads Spark's option map (names in any case).
+
+        Raises:
+            OptionError: an option is unknown, missing or ill-formed, or two are at odds.
+        """
+        client, registry, own = read_table(options, TABLE)
+        exactly_once = own["delivery"] == EXACTLY_ONCE
+        if own["deliveryId"] is not None and not exactly_once:
+            raise OptionError(f'option "deliveryId" needs "delivery" to be "{EXACTLY_ONCE}"', property="deliveryId")
+        if exactly_once and value_of(CLIENT.find(IDEMPOTENCE), client.get(IDEMPOTENCE, "true"), IDEMPOTENCE) is False:
+            name = f"{PREFIX}{IDEMPOTENCE}"
+            raise OptionError(f'delivery "{EXACTLY_ONCE}" and "{name}" = false are at odds', property=name)
+        value, key = _encoding(own, "value", registry), _encoding(own, "key", registry)
+        check_letters(own, structs=value is not None or key is not None)
+        return cls(
+            client=client,
+            registry=registry,
+            topic=own["topic"],
+            value=value,
+            key=key,
+            auto_register=own["autoRegister"],
+            dead_letter_topic=own["deadLetterTopic"],
+            exactly_once=exactly_once,
+            delivery_id=own["deliveryId"],
+            timeout_s=own["timeoutSeconds"],
+            headers=own["includeHeaders"],
+        )
+
+    def producer_config(self) -> dict[str, object]:
+        """Configuration of a task's producer: idempotent, unless `kafka.enable.idempotence` says otherwise."""
+        own: dict[str, object] = {"client.id": "kserdes-spark-sink"}
+        if self.exactly_once:
+            own["transaction.timeout.ms"] = TRANSACTION_MS
+        return own | for_role(self.client, Role.PRODUCER)
+
+    def admin_config(self) -> dict[str, object]:
+        """Configuration of the client that reads what is written already."""
+        return {"client.id": "kserdes-spark-sink", **for_role(self.client, Role.ADMIN)}
+
+
+def _encoding(own: Mapping[str, Any], field: str, registry: Mapping[str, str]) -> Encoding | None:
+    def topic() -> str:
+        if own["topic"] is None:
+            name = f"{field}.subject"
+            raise OptionError(f'option "{name}" is needed where a column names the topic', property=name)
+        return str(own["topic"])
+
+    payload = payload_of(own, field, registry, topic, ("schema",))
+    if payload is None:
+        return None
+    return Encoding(payload.subject, payload.format, own[f"{field}.schema"], payload.message_type)

@@ -1,0 +1,1 @@
+"""Reading: the options, the driver's splits and offsets, an executor's batches, and streams."""

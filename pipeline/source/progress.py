@@ -1,0 +1,205 @@
+"""The progress of one streaming query, on the driver: next offsets, lost records, new partitions.
+
+Must not know of Spark: offsets come and go as its JSON has them. Admission is in `admission`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from kafka_core import Consumer, KafkaException, TopicPartition
+from pipeline.errors import PlanError
+from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
+from pipeline.source.cluster import Cluster, Place
+from pipeline.source.formats import ReadPlan, newer_version
+from pipeline.source.planning import divided, lost, nested, resolve_bound
+from pipeline.source.splits import LATEST, Split
+
+SAMPLE_ROWS: Final = 64
+SAMPLE_S: Final = 2.0
+SAMPLE_BYTES: Final = 2**20
+
+
+class Progress:
+    """The offsets of one query.
+
+    Args:
+        plan: of the read.
+        now_s: monotonic seconds; the first batch is waited for from here on.
+
+    Attributes:
+        limits: what bounds a batch.
+
+    Raises:
+        OptionError: options that are for batch reads.
+    """
+
+    def __init__(self, plan: ReadPlan, now_s: float) -> None:
+        options = plan.options
+        options.check_stream()
+        self._plan = plan
+        self._options = options
+        self._cluster = Cluster(options)
+        self.limits = Limits(
+            options.max_offsets_per_trigger,
+            options.min_offsets_per_trigger,
+            options.max_trigger_delay_s,
+            options.max_bytes_per_trigger,
+        )
+        self._waiting = Waiting(self.limits, now_s)
+        self._target: dict[Place, int] | None = None
+        self._seen: dict[Place, int] = {}
+
+    def initial(self) -> dict[str, dict[str, int]]:
+        """Where a query without a checkpoint begins.
+
+        Raises:
+            PlanError: the cluster can't be reached, or a topic is not there.
+        """
+        cluster = self._cluster
+        places = cluster.partitions()
+        late = LATEST if self._options.latest_if_too_young else None
+        low, high = cluster.earliest(places), cluster.latest(places)
+        start = resolve_bound(cluster, places, self._options.starting, LATEST, late=late, low=low, high=high)
+        return _text_of(start)
+
+    def next_end(
+        self, start: Mapping[str, Mapping[str, int]] | None, *, bounded: bool, now_s: float
+    ) -> dict[str, dict[str, int]]:
+        """Where the next batch ends.
+
+        Args:
+            start: where it begins; None if Spark does not say.
+            bounded: whether the limits of the options hold: not with a trigger that takes everything at once.
+            now_s: monotonic seconds.
+
+        Raises:
+            PlanError: records or partitions are gone and `failOnDataLoss` is on; or a schema is newer than the plan and
+                `evolution` is `restart`.
+        """
+        self._stop_if_newer()
+        given = _places_of(start or {})
+        end = self._there(given)
+        begun = self._with_new(given, end)
+        if bounded:
+            if self._target is None and not self._waiting.is_due(begun, end, now_s):
+                return _text_of(given)
+            if self.limits.most is not None:
+                end = shared_out(begun, end, self.limits.most)
+            if self.limits.most_bytes is not None:
+                end = shared_out(begun, end, self.limits.most_bytes, self._bytes_of_one(begun, end))
+        return _text_of(end)
+
+    def stop_at_what_is_there(self) -> None:
+        """Ends the query at the offsets of now, without partitions that are added later."""
+        self._target = self._seen = self._cluster.latest(self._partitions())
+
+    def reported(self) -> dict[str, dict[str, int]] | None:
+        """What was there when the last batch was planned; None before the first."""
+        return _text_of(self._seen) if self._seen else None
+
+    def splits(self, start: Mapping[str, Mapping[str, int]], end: Mapping[str, Mapping[str, int]]) -> list[Split]:
+        """The splits between two offsets of this query.
+
+        Raises:
+            PlanError: records or partitions are gone, and `failOnDataLoss` is on.
+        """
+        begun, ends = _places_of(start), _places_of(end)
+        moved = {place: offset for place, offset in ends.items() if begun.get(place) != offset}
+        low = self._cluster.earliest(moved)
+        found: list[Split] = []
+        for place, offset in sorted(moved.items()):
+            if place not in low:
+                self._lost(f"{_name(place)} is gone")
+                continue
+            first = begun.get(place, low[place])
+            if first > offset:
+                first = low[place]  # a new topic of the old name: next_end has said so
+            if first < low[place]:
+                self._lost(f"{_name(place)}: the offsets {first} to {low[place]} were deleted before they were read")
+            first = max(first, low[place])
+            if first < offset:
+                found.append(Split(*place, first, offset))
+        return divided(found, self._options.min_partitions, self._options.max_records_per_partition)
+
+    def done(self, end: Mapping[str, Mapping[str, int]]) -> None:
+        """A batch is done: tells the group, if one is named."""
+        group = self._options.commit_progress_to_group
+        if group is not None:
+            self._cluster.commit(group, _places_of(end))
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._cluster.close()
+
+    def _partitions(self) -> list[Place]:
+        return self._cluster.partitions(missing_fail=self._options.fail_on_data_loss)
+
+    def _there(self, begun: Mapping[Place, int]) -> dict[Place, int]:
+        """The end of every partition, gone and new ones considered."""
+        if self._target is not None:
+            there = {place: max(offset, begun.get(place, 0)) for place, offset in self._target.items()}
+            return {**begun, **there}
+        there = self._cluster.latest(self._partitions())
+        self._seen = there
+        for place, offset in sorted(begun.items()):
+            if place not in there:
+                self._lost(f"{_name(place)} is gone")
+            elif there[place] < offset:
+                self._lost(f"{_name(place)} ends at offset {there[place]}, but was read to {offset} already")
+        return there
+
+    def _with_new(self, begun: Mapping[Place, int], there: Mapping[Place, int]) -> dict[Place, int]:
+        """Where each partition of `there` begins; new ones begin with their first record."""
+        new = [place for place in there if place not in begun]
+        low = self._cluster.earliest(new)
+        if begun:
+            for place, offset in low.items():
+                if offset > 0:
+                    self._lost(f"{_name(place)} is new, and its first offset is {offset} already")
+        return {place: begun.get(place, low.get(place, 0)) for place in there}
+
+    def _lost(self, what: str) -> None:
+        lost(what, self._options.fail_on_data_loss)
+
+    def _stop_if_newer(self) -> None:
+        if not self._options.stop_on_evolution:
+            return
+        sentence = newer_version(self._plan)
+        if sentence is not None:
+            raise PlanError(sentence)
+
+    def _bytes_of_one(self, start: Mapping[Place, int], end: Mapping[Place, int]) -> dict[Place, float]:
+        """About the bytes of a record of each partition that lags, from the first ones of what comes next."""
+        lagging = lag_of(start, end)
+        sizes: dict[Place, list[int]] = {place: [] for place in lagging}
+        conf = {**self._options.consumer_config(), "fetch.max.bytes": SAMPLE_BYTES}
+        until_s = time.monotonic() + SAMPLE_S
+        try:
+            with Consumer(conf) as consumer:
+                consumer.assign([TopicPartition(*place, start[place]) for place in lagging])
+                while not all(sizes.values()) and time.monotonic() < until_s:
+                    for record in consumer.consume(SAMPLE_ROWS, timeout=0.2):
+                        if record.error() is None:
+                            sizes[record.topic() or "", record.partition() or 0].append(len(record))
+        except KafkaException as error:
+            raise PlanError(f"records can't be measured for maxBytesPerTrigger: {error}") from error
+        known = [size for found in sizes.values() for size in found]
+        mean = sum(known) / len(known) if known else 1.0
+        return {place: sum(found) / len(found) if found else mean for place, found in sizes.items()}
+
+
+def _name(place: Place) -> str:
+    return f"{place[0]}[{place[1]}]"
+
+
+def _places_of(offsets: Mapping[str, Mapping[str, int]]) -> dict[Place, int]:
+    return {(topic, int(number)): offset for topic, parts in offsets.items() for number, offset in parts.items()}
+
+
+def _text_of(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:
+    """As Spark's JSON has it: sorted, for Spark compares the text."""
+    ordered = nested(offsets)
+    return {topic: {str(number): offset for number, offset in parts.items()} for topic, parts in ordered.items()}

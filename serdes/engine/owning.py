@@ -1,0 +1,39 @@
+"""What closing a serializer closes: what its rules made, and a registry client that it owns.
+
+Must not know of formats, values or plans.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Owner:
+    """A serializer that may own its registry client. `_engine` is set by the class that has this."""
+
+    _engine: Any
+    _owns_client = False
+
+    def own_schema_registry_client(self) -> None:
+        """From now on the registry client is closed with this: nobody else uses it."""
+        self._owns_client = True
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open, unless it is owned. May be called again."""
+        self._engine.close()
+        if self._owns_client and self._engine.client is not None:
+            self._engine.client.close()
+
+
+class AsyncOwner(Owner):
+    """The same for tasks of one event loop."""
+
+    def close(self) -> None:
+        """Closes what rules made; the registry client stays open: `aclose` closes one that is owned."""
+        self._engine.close()
+
+    async def aclose(self) -> None:
+        """As `close`; closes also the registry client if it is owned."""
+        self._engine.close()
+        if self._owns_client and self._engine.client is not None:
+            await self._engine.client.aclose()

@@ -1,0 +1,12 @@
+from collections.abc import Sequence
+from typing import Any
+
+from serdes.kernels.native.arrays import Block, Shapes
+
+NUMBERS: dict[str, int]
+
+class JsonFramesProgram:
+    def __init__(self, steps: Sequence[tuple[Any, ...]], shapes: Shapes) -> None: ...
+    def run(
+        self, arrays: list[Any], prefix: bytes, max_row_bytes: int
+    ) -> tuple[Block, Block, Block | None, int, int, bool, list[tuple[int, int, int, tuple[int, ...]]]]: ...

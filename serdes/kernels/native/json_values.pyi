@@ -1,0 +1,4 @@
+from typing import Any
+
+class JsonWriter:
+    def write(self, value: Any, prefix: bytes, levels: int) -> bytes | None: ...

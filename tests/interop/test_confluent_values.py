@@ -1,0 +1,185 @@
+"""Values of both packages print, compare and refuse alike; calls on clients without brokers do, too."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+import kafka_core
+import kafka_core.admin as our_admin
+from kafka_core.error_codes import FACTS
+
+pytestmark = pytest.mark.interop
+confluent = pytest.importorskip("confluent_kafka")
+their_admin = pytest.importorskip("confluent_kafka.admin")
+
+TOPIC: Final = "c.TopicPartition('t', 1, 5)"
+BINDING: Final = "'topic', 't', 'literal', 'User:a', '*', 'read', 'allow'"
+VALUES: Final = f"""
+{TOPIC}
+sorted([c.TopicPartition('t', 2), c.TopicPartition('a', 9), c.TopicPartition('t', 1)])
+c.TopicPartition('t', 1, leader_epoch=-1).leader_epoch
+c.TopicPartition('t', 1, leader_epoch=3)
+c.TopicPartition('t', 2**40)
+c.TopicPartition('t', 1, 2**70)
+c.KafkaException(3).args
+str(c.KafkaException(3))
+str(c.KafkaException(c.KafkaError(3)))
+str(c.KafkaException(c.KafkaError(3, 'why'), 'more'))
+repr(c.KafkaException(c.KafkaError(3)))
+c.IsolationLevel.READ_UNCOMMITTED < c.IsolationLevel.READ_COMMITTED
+a.AclOperation.READ < a.AclOperation.WRITE
+[a.NewTopic('t'), a.NewTopic('t', 3, 2), a.NewTopic('t', replica_assignment=[[1]])]
+sorted([a.NewTopic('b', 1), a.NewTopic('a', 2), a.NewTopic('a', 1)])
+[a.NewTopic('t', 1, 1) == a.NewTopic('t', 1, 2), a.NewTopic('t', 1) == a.NewTopic('t', 2)]
+len({{a.NewTopic('t', 1), a.NewTopic('t', 2), a.NewTopic('t', 2, 3)}})
+a.NewPartitions('t', 2)
+[a.ConfigEntry('a', 'b'), a.ConfigEntry('a', 'b', is_sensitive=True).name]
+a.ConfigEntry('a', 'b') == a.ConfigEntry('a', 'b')
+len({{a.ConfigEntry('a', 'b'), a.ConfigEntry('a', 'b')}})
+a.ConfigResource('nope', 'x')
+a.ConfigResource('topic', None)
+a.ConfigResource('topic', 'x', {{'a': 'b'}})
+a.AclBinding({BINDING})
+[a.BrokerMetadata(), a.TopicMetadata(), a.PartitionMetadata(), a.ClusterMetadata(), a.GroupMetadata()]
+[str(a.BrokerMetadata()), str(a.TopicMetadata()), str(a.PartitionMetadata()), str(a.GroupMetadata())]
+[type(s).__name__ for s in (a.OffsetSpec.latest(), a.OffsetSpec.earliest(), a.OffsetSpec.max_timestamp())]
+[type(s).__name__ for s in (a.OffsetSpec.for_timestamp(5), a.OffsetSpec(-1), a.OffsetSpec(-2), a.OffsetSpec(7))]
+a.OffsetSpec.latest() == a.OffsetSpec(-1)
+a.OffsetSpec(-9)
+a.OffsetSpec('x')
+""".strip().splitlines()
+
+CALLS: Final = f"""
+assigned({TOPIC})
+assigned({TOPIC}, c.TopicPartition('t', 2))
+consumer.seek(3)
+consumer.seek(None)
+consumer.get_watermark_offsets(3)
+consumer.set_sasl_credentials(3, 4)
+producer.set_sasl_credentials('u', None)
+producer.list_topics(3)
+producer.produce_batch('t', [{{'value': 3}}])
+producer.produce_batch('t', [{{'value': b'x', 'partition': 'x'}}])
+producer.produce_batch('t', [{{'value': b'x'}}, {{'value': 'y', 'key': 'k'}}])
+admin.set_sasl_credentials(None, 'p')
+admin.describe_configs(['x'])
+admin.delete_topics([None])
+admin.delete_consumer_groups([3])
+admin.describe_consumer_groups([None])
+admin.incremental_alter_configs([a.ConfigResource('topic', 'x', incremental_configs=[a.ConfigEntry('a', 'b')])])
+admin.alter_consumer_group_offsets([c.ConsumerGroupTopicPartitions('g')])
+admin.alter_consumer_group_offsets([c.ConsumerGroupTopicPartitions('g', [None])])
+admin.list_consumer_group_offsets([c.ConsumerGroupTopicPartitions('g', [c.TopicPartition('', 1)])])
+admin.list_consumer_group_offsets([c.ConsumerGroupTopicPartitions('g', [{TOPIC}])])
+admin.list_consumer_group_offsets([c.ConsumerGroupTopicPartitions(None)])
+admin.list_consumer_groups(types={{c.ConsumerGroupType.UNKNOWN}})
+admin.list_offsets({{c.TopicPartition('t', 1): a.OffsetSpec.for_timestamp('x')}})
+admin.describe_topics(c.TopicCollection(['t']), include_authorized_operations='x')
+sorted(admin.describe_topics(c.TopicCollection(['t']), include_authorized_operations=True))
+""".strip().splitlines()
+"""What a producer, a consumer and an administrator without brokers make of arguments."""
+
+COMMON: Final = (TypeError, ValueError, RuntimeError, OverflowError, KeyError)
+
+
+def outcome(expression: str, names: dict[str, Any]) -> tuple[str, ...]:
+    """What it prints, or of which common classes the refusal is, with its text where that is the interface."""
+    try:
+        found = repr(eval(expression, names))
+    except Exception as error:
+        kinds = [kind.__name__ for kind in COMMON if isinstance(error, kind)]
+        return tuple(kinds or [type(error).__name__])
+    return "value", re.sub(r"confluent_kafka\.[\w.]*", "", found)
+
+
+def both(expression: str, ours: dict[str, Any], theirs: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return outcome(expression, ours), outcome(expression, theirs)
+
+
+@pytest.mark.parametrize("expression", VALUES)
+def test_values_are_alike(expression: str) -> None:
+    ours, theirs = both(expression, {"c": kafka_core, "a": our_admin}, {"c": confluent, "a": their_admin})
+    assert ours == theirs
+
+
+def clients(core: ModuleType, admin: ModuleType) -> dict[str, Any]:
+    consumer = core.Consumer({"group.id": "g"})
+
+    def assigned(*partitions: Any) -> Any:
+        consumer.assign(list(partitions))
+        return sorted(consumer.assignment())
+
+    return {
+        "c": core,
+        "a": admin,
+        "consumer": consumer,
+        "producer": core.Producer({"message.timeout.ms": 10}),
+        "admin": admin.AdminClient({}),
+        "assigned": assigned,
+    }
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Ours and theirs, without brokers."""
+    ours, theirs = clients(kafka_core, our_admin), clients(confluent, their_admin)
+    yield ours, theirs
+    ours["admin"].close()
+    for names in (ours, theirs):
+        names["consumer"].close()
+        names["producer"].close()
+
+
+@pytest.mark.parametrize("expression", CALLS)
+def test_calls_are_answered_alike(expression: str, made: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    ours, theirs = both(expression, *made)
+    # Ours may be more: a ValueError that is a TypeError, too.
+    assert ours == theirs or (theirs[0] != "value" and set(theirs) <= set(ours))
+
+
+def test_the_texts_of_codes_are_the_same() -> None:
+    """Where confluent_kafka has a whole sentence, ours is made from the code's name."""
+    theirs = {code: confluent.KafkaError(code).str() for code in FACTS}
+    long = {code for code, text in theirs.items() if len(text.split()) > 9}
+    unknown = {code for code, text in theirs.items() if text.startswith("Err-")}
+    different = {code for code in FACTS if kafka_core.KafkaError(code).str() != theirs[code]}
+    assert different == long | unknown
+    assert kafka_core.KafkaError._TRANSPORT not in different
+
+
+def test_an_unknown_property_is_named_in_the_same_words() -> None:
+    for core in (kafka_core, confluent):
+        with pytest.raises(core.KafkaException, match='No such configuration property: "nope"') as caught:
+            core.Producer({"nope": 1})
+        assert caught.value.args[0].code() == core.KafkaError._INVALID_ARG
+
+
+@pytest.mark.parametrize("call", ["delete_consumer_groups", "describe_consumer_groups", "delete_topics"])
+def test_the_same_name_twice_is_an_invalid_argument(call: str) -> None:
+    """There the futures say so, or the broker does; here the call."""
+    with our_admin.AdminClient({}) as client, pytest.raises(kafka_core.KafkaException, match="twice") as caught:
+        getattr(client, call)(["x", "x"])
+    assert caught.value.args[0].code() == kafka_core.KafkaError._INVALID_ARG
+
+
+def test_specifications_of_offsets_pickle_and_hash() -> None:
+    for spec in (our_admin.OffsetSpec.latest(), our_admin.OffsetSpec.for_timestamp(7)):
+        again = pickle.loads(pickle.dumps(spec))
+        assert (again, type(again), hash(again)) == (spec, type(spec), hash(spec))
+
+
+def test_an_unknown_property_of_a_registry_client_is_named_in_the_same_words() -> None:
+    import registry
+
+    peer = pytest.importorskip("confluent_kafka.schema_registry", exc_type=ImportError)
+    for package in (registry, peer):
+        with pytest.raises(ValueError, match="Unrecognized properties: nope"):
+            package.SchemaRegistryClient({"url": "http://registry", "nope": 1})
+        with pytest.raises(ValueError, match=r"ssl\.certificate\.location"):
+            package.SchemaRegistryClient({"url": "http://registry", "ssl.key.password": "x"})

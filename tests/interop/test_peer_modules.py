@@ -1,0 +1,49 @@
+"""Every module of kafka-python and aiokafka is served by its dialect, or a table of the product says why not."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import warnings
+from collections.abc import Mapping
+
+import pytest
+
+from kafka_core.compat.aiokafka import table as aiokafka
+from kafka_core.compat.aliases import Dialect
+from kafka_core.compat.kafka import table as kafka
+
+pytestmark = pytest.mark.interop
+SIDES = [(kafka.DIALECT, kafka.REFUSED), (aiokafka.DIALECT, aiokafka.REFUSED)]
+
+
+def modules(root: str) -> list[str]:
+    """The modules of an installed package, without its root; only packages are imported, and no program."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        package = pytest.importorskip(root)
+        found = [each.name for each in pkgutil.walk_packages(package.__path__, f"{root}.")]
+    return [name.removeprefix(f"{root}.") for name in found]
+
+
+def refused(name: str, table: Mapping[str, str]) -> bool:
+    return any(name == each or name.startswith(f"{each}.") for each in table)
+
+
+@pytest.mark.parametrize(("dialect", "table"), SIDES, ids=["kafka", "aiokafka"])
+def test_each_module_is_there_or_refused(dialect: Dialect, table: Mapping[str, str]) -> None:
+    theirs = modules(dialect.root)
+    assert len(theirs) > 40
+    silent = [
+        name
+        for name in theirs
+        if name not in dialect.homes
+        and not refused(name, table)
+        and not any(part.startswith("_") for part in name.split("."))
+    ]
+    assert silent == []
+    assert [name for name in table if dialect.homes.get(name)] == []
+    assert [name for name in table if not any(refused(each, {name: ""}) for each in theirs)] == []
+    for homes in dialect.homes.values():
+        for home in homes:
+            importlib.import_module(home)

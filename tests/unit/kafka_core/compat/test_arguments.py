@@ -1,0 +1,81 @@
+"""The table that turns another client's keyword arguments into properties of ours."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from pathlib import Path
+
+import pytest
+
+from kafka_core.compat.aiokafka import table as aiokafka_table
+from kafka_core.compat.arguments import Arguments, addresses, clamped, host_check, own, sets, tls_context, unused
+from kafka_core.compat.kafka import table as kafka_table
+from kafka_core.compat.kafka.admin import MISSING as ADMIN_MISSING
+
+TABLE = (
+    sets("servers", "localhost", "bootstrap.servers", "where", addresses),
+    sets("timeout_ms", 30_000, "request.timeout.ms socket.timeout.ms", "how long", clamped(10, 300_000)),
+    own("decode", None, "a function"),
+    unused("buffer", 7, "a size", "there is none"),
+)
+
+
+def test_defaults_in_order():
+    assert list(Arguments(TABLE).defaults().items()) == [
+        ("servers", "localhost"),
+        ("timeout_ms", 30_000),
+        ("decode", None),
+        ("buffer", 7),
+    ]
+
+
+def test_properties_are_converted_and_may_be_several():
+    values = {"servers": ["a:1", "b"], "timeout_ms": float("inf"), "decode": len, "buffer": 8}
+    assert Arguments(TABLE).properties(values) == {
+        "bootstrap.servers": "a:1,b",
+        "request.timeout.ms": 300_000,
+        "socket.timeout.ms": 300_000,
+    }
+
+
+def test_none_sets_nothing():
+    assert Arguments(TABLE).properties({"servers": None, "timeout_ms": 5}) == dict.fromkeys(
+        ("request.timeout.ms", "socket.timeout.ms"), 10
+    )
+
+
+def test_unknown_names():
+    assert Arguments(TABLE).unknown(["servers", "nope"]) == ["nope"]
+
+
+def test_arguments_without_effect_are_warned_of_once(caplog: pytest.LogCaptureFixture):
+    table = Arguments(TABLE)
+    with caplog.at_level(logging.INFO, "kafka_core.compat"):
+        table.tell_unused({"buffer": 7, "timeout_ms": 1})
+        assert not caplog.records
+        table.tell_unused({"buffer": 8})
+        table.tell_unused({"buffer": 9})
+    assert [record.getMessage() for record in caplog.records] == ["buffer has no effect: there is none"]
+
+
+def test_two_rows_of_one_name():
+    with pytest.raises(AssertionError):
+        Arguments([*TABLE, own("buffer", None, "")])
+
+
+def test_ways_to_write():
+    context = ssl.create_default_context()
+    assert (host_check(True), host_check(False), tls_context(context)) == ("https", "none", context)
+    with pytest.raises(TypeError, match="not str"):
+        tls_context("TLS")  # type: ignore[arg-type]
+
+
+def test_guides_list_what_is_not_here() -> None:
+    guides = Path(__file__).parents[4] / "docs" / "guide"
+    missing = [f"kafka.{name}" for name in kafka_table.REFUSED] + [f"KafkaAdminClient.{name}" for name in ADMIN_MISSING]
+    text = (guides / "migrating-kafka-python.md").read_text()
+    assert [name for name in missing if f"`{name}`" not in text] == []
+    missing = [f"aiokafka.{name}" for name in (*aiokafka_table.REFUSED, *aiokafka_table.MISSING)]
+    text = (guides / "migrating-aiokafka.md").read_text()
+    assert [name for name in missing if f"`{name}`" not in text] == []

@@ -1,0 +1,135 @@
+"""What of confluent_kafka 2.16 has no counterpart here, with the reason.
+
+`tests/interop/test_confluent_names.py` compares it with the installed package, and docs/peers.md is made of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+CEL: Final = "the CEL rules of serdes stand on another engine; its functions are reached through rules"
+VARIANTS: Final = "variants are not built"
+INSIDE: Final = "how confluent_kafka is built, not what it offers"
+VALIDATION: Final = "rules inside schemas (confluent:rules) are not built"
+BUILDERS: Final = "builders call constructors (serdes.builders)"
+BASES: Final = "BaseSerializer and BaseDeserializer hold an engine, there are no parts to inherit: formats are objects"
+AWS: Final = "private; aws_iam is a value of sasl.oauthbearer.metadata.authentication.type here too"
+CONSTANT: Final = "a number that nobody takes from there"
+
+MODULES_NOT_HERE: Final = {
+    "_oauthbearer": AWS,
+    "_oauthbearer.": AWS,
+    "_serde_builder": BUILDERS,
+    "_types": INSIDE,
+    "_util": INSIDE,
+    "_util.": INSIDE,
+    "aio._common": INSIDE,
+    "aio.producer._buffer_timeout_manager": INSIDE,
+    "aio.producer._kafka_batch_executor": INSIDE,
+    "aio.producer._message_batch": INSIDE,
+    "aio.producer._producer_batch_processor": INSIDE,
+    "kafkatest": "a tool of Kafka's own system tests",
+    "kafkatest.": "a tool of Kafka's own system tests",
+    "schema_registry.common._httpx_compat": INSIDE,
+    "schema_registry.common.protobuf": "schema_registry.protobuf has what of it is here: decimals",
+    "schema_registry.rules.encryption.azurekms.azure_aead": INSIDE,
+    "schema_registry.confluent.meta_pb2": "generated classes of options; schemas with them are read without",
+    "schema_registry.confluent.type.variant_pb2": VARIANTS,
+    "schema_registry.confluent.type.variant_utils": VARIANTS,
+    **{
+        f"schema_registry.rules.cel.{module}": CEL
+        for module in (
+            *("cel_field_presence", "cel_validator", "constraints", "decimal_funcs", "extra_func"),
+            *("protobuf_result_writer", "string_format", "timestamp_funcs", "variant_funcs", "variant_path"),
+        )
+    },
+}
+
+NAMES_NOT_HERE: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        [
+            "build_serde",
+            "async_build_serde",
+        ],
+        BUILDERS,
+    ),
+    **dict.fromkeys(
+        [
+            "BaseSerde",
+            "AsyncBaseSerde",
+            "AsyncAssociatedNameStrategy",
+            "STRATEGY_TYPE_MAP",
+            "DEFAULT_CACHE_CAPACITY",
+        ],
+        BASES,
+    ),
+    **dict.fromkeys(
+        [
+            "ValidationRule",
+            "ValidationRuleError",
+            "ValidationRuleExecutor",
+            "ValidationRulesExecution",
+            "VALIDATION_RULES_PROP",
+            "default_validation_rule_executor",
+            "evaluate_validation_rule",
+            "parse_validation_rules",
+            "validate_message",
+        ],
+        VALIDATION,
+    ),
+    **dict.fromkeys(
+        [
+            "ACCEPT_HDR",
+            "VALID_AUTH_PROVIDERS",
+            "VALID_LEVELS",
+            "VALID_METHODS",
+            "HAS_FAST",
+        ],
+        CONSTANT,
+    ),
+    **dict.fromkeys(
+        [
+            "LocalSchemaRepository",
+            "get_inline_tags",
+            "get_type",
+            "is_map_field",
+            "parse_schema_with_repo",
+            "transform",
+            "full_jitter",
+            "clear_original_key",
+            "get_original_key",
+            "set_original_key",
+            "AeadWrapper",
+            "EncryptionExecutorTransform",
+            "FieldEncryptionExecutorTransform",
+            "CreateDekRequest",
+            "CreateKekRequest",
+            "DekId",
+            "KekId",
+            "KekKmsProps",
+            "ContextStringIO",
+            "asyncinit",
+            "MAX_EMAX",
+            "MAX_PREC",
+            "MIN_EMIN",
+            "DAYS_SHIFT",
+            "EXTRA_FUNCS",
+            "field_value_to_cel",
+            "msg_to_cel",
+            "ENCRYPT_AZURE_KEY_VERSION_SAVE",
+            "get_versioned_key_id",
+            "is_versionless",
+            "with_version",
+            "VAULT_KEYURI_PREFIX",
+        ],
+        INSIDE,
+    ),
+    **dict.fromkeys(["variant_to_protobuf", "protobuf_to_variant", "Variant"], VARIANTS),
+}
+CONFIGURED: Final = dict.fromkeys(["configure_subject_name_strategy", "configure_validation_rules"], BASES)
+SIMPLE: Final = dict.fromkeys(["close", "set_cluster_id_resolver"], "serializers of simple values own nothing")
+MEMBERS_NOT_HERE: Final[dict[str, dict[str, str]]] = {
+    **{f"{name}Serializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
+    **{f"{name}Deserializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
+    **{f"{name}Serializer": SIMPLE for name in ("String", "Integer", "Double")},
+}
