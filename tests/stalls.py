@@ -4,6 +4,10 @@
 test it stops, a few times and for up to STALLS_S seconds: the thread of the test between two lines of a test module,
 any event loop (a client's or a broker's) between two turns, or the whole process (the GIL is held meanwhile).
 Garbage is collected behind each test.
+
+What is slow without luck shows the races that chance seldom meets. STALLS_LINE_S: each line of a test module waits so
+long when a thread of the test comes to it first, so what a test does "at once" happens late. STALLS_TURN_S: each of the
+first thousand turns of every event loop waits, so what a client does in the background happens late.
 """
 
 from __future__ import annotations
@@ -30,6 +34,9 @@ SEED = os.environ.get("STALLS_SEED", "0")
 LONGEST_S = float(os.environ.get("STALLS_S", "4"))
 PER_TEST = 3
 OWN = str(Path(__file__).resolve().parent) + os.sep
+LINE_S = float(os.environ.get("STALLS_LINE_S", "0"))
+TURN_S = float(os.environ.get("STALLS_TURN_S", "0"))
+SLOW_TURNS = 1000
 LENGTHS = (0.01, 0.1, 0.3, 1.0, 1.0)
 """Shares of the longest one."""
 
@@ -44,14 +51,37 @@ class Stalls:
         self._left = PER_TEST
         self._lock = threading.Lock()
         self._chance = {kind: self._rng.choice((0.0, 0.02, 0.2)) for kind in ("line", "turn")}
+        self._seen: set[tuple[int, str, int]] = set()
+        self._turns = 0
         self.told: list[str] = []
 
     @property
     def looks_at_lines(self) -> bool:
         """Whether a line of a test module can still be one: tracing them makes a test of values ten times slower."""
-        return self._left > 0 and self._chance["line"] > 0
+        return LINE_S > 0 or (TURN_S == 0 and self._left > 0 and self._chance["line"] > 0)
 
-    def opportunity(self, kind: str, where: Callable[[], str]) -> None:
+    def line(self, file: str, number: int) -> None:
+        """A thread of the test comes to a line."""
+        if LINE_S > 0:
+            place = (threading.get_ident(), file, number)
+            if place not in self._seen:
+                self._seen.add(place)
+                patience.stalled(LINE_S)
+                time.sleep(LINE_S)
+        elif TURN_S == 0:
+            self._opportunity("line", lambda: f"{file}:{number}")
+
+    def turn(self) -> None:
+        """An event loop comes back from waiting."""
+        if TURN_S > 0:
+            if self._turns < SLOW_TURNS:
+                self._turns += 1
+                patience.stalled(TURN_S)
+                time.sleep(TURN_S)
+        elif LINE_S == 0:
+            self._opportunity("turn", lambda: "a turn of its loop")
+
+    def _opportunity(self, kind: str, where: Callable[[], str]) -> None:
         """Maybe stop this thread, or all of them, here."""
         with self._lock:
             if self._left == 0 or self._rng.random() >= self._chance[kind]:
@@ -80,7 +110,7 @@ def _trace(frame: FrameType, event: str, argument: Any) -> Any:
             sys.settrace(None)
         return None
     if event == "line":
-        stalls.opportunity("line", lambda: f"{frame.f_code.co_filename}:{frame.f_lineno}")
+        stalls.line(frame.f_code.co_filename, frame.f_lineno)
     return _trace
 
 
@@ -91,7 +121,7 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[valid-type, misc]
         found = super().select(timeout)
         stalls = _now
         if stalls is not None:
-            stalls.opportunity("turn", lambda: "a turn of its loop")
+            stalls.turn()
         return found
 
 

@@ -155,8 +155,8 @@ def test_records_without_keys_are_spread(cluster: Cluster) -> None:
 def test_a_partition_that_does_not_exist_is_refused(cluster: Cluster) -> None:
     topic, reports = cluster.topic(2), Reports()
     with producer(cluster) as writer:
+        writer.produce(topic, b"bad", partition=2, on_delivery=reports)  # nobody knows of the topic yet
         writer.produce(topic, b"good", partition=1, on_delivery=reports)
-        writer.produce(topic, b"bad", partition=2, on_delivery=reports)
         writer.flush(LIMIT_S)
         with pytest.raises(KafkaException) as caught:  # now the number of partitions is known
             writer.produce(topic, b"bad", partition=7)
