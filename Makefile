@@ -51,10 +51,10 @@ NO_KERNELS := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/
 	property/test_columns_json.py property/test_protobuf_columns.py property/test_kernel_parity.py)
 
 # Three of the six run at a time on two cores: the first two mostly wait, for brokers and for Spark. All run, whatever
-# failed before. Real brokers are in one alone, Spark in another.
+# failed before. Real brokers are in one alone, Spark in another. As a part of `make -j3 ...` it shares the three.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
-	@$(MAKE) -k -j3 --no-print-directory test-native-brokers test-native-spark test-native-rest test-pure-set \
-		test-native-unit test-native-peers
+	@$(MAKE) -k $(if $(findstring jobserver,$(MAKEFLAGS)),,-j3) --no-print-directory test-native-brokers \
+		test-native-spark test-native-rest test-native-peers test-pure-set test-native-unit
 
 # The output of the others comes in one piece, when each has ended.
 define IN_ONE_PIECE
@@ -112,6 +112,7 @@ test-asan: asan-kernels ## all compiled kernels under the address and undefined-
 test-slow: kernels ## the slow tests: older broker, long fuzzing, soak
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m slow -o faulthandler_timeout=0 $(PYTEST_ARGS)
 
+PYTHONS ?= all
 # What an interpreter can change: loops, threads and processes, compiled code, annotations, imports; see tests/README.md.
 OTHER_PYTHONS := $(addprefix tests/,meta/test_public_names.py contract/test_aio.py contract/test_consume.py \
 	contract/test_groups.py contract/test_produce.py contract/test_security.py contract/test_serdes_clients.py \
@@ -121,8 +122,8 @@ OTHER_PYTHONS := $(addprefix tests/,meta/test_public_names.py contract/test_aio.
 	unit/serdes/cli/test_cli.py unit/registry/client/test_aio.py unit/registry/client/test_blocking.py \
 	unit/registry/client/test_forks.py)
 
-test-pythons: ## what may differ between interpreters, on every other supported Python that pyenv has
-	@PYTEST_ARGS="$(OTHER_PYTHONS) -k 'not capped' $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
+test-pythons: ## what may differ between interpreters, on every other supported Python that pyenv has (PYTHONS=newest)
+	@PYTHONS="$(PYTHONS)" PYTEST_ARGS="$(OTHER_PYTHONS) -k 'not capped' $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
 
 # STALLS_SEED=7 STALLS_S=4 PYTEST_ARGS="tests/contract"
 stalls: kernels ## the fast tests while threads and the process stand still now and then (STALLS_SEED=0 STALLS_S=4)

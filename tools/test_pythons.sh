@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# The fast tests on every supported Python that pyenv has, but the one of the main environment; all at the same time.
+# test_pythons.sh EXTRAS: the fast tests on every supported Python that pyenv has, but the one of the main environment;
+# all at the same time. PYTHONS=newest takes the newest of them alone.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 main=$("$root/.venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 declare -A running
-for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4]*/bin/python; do
+pythons=("${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4]*/bin/python)
+[ "${PYTHONS:-all}" != newest ] || pythons=("${pythons[-1]}")
+for python in "${pythons[@]}"; do
   [ -x "$python" ] || continue
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ "$version" != "$main" ] || continue
