@@ -319,6 +319,7 @@ def test_a_record_that_fails_makes_an_abort_necessary(cluster: Cluster) -> None:
         producer.produce(topic, b"good", partition=0)
         producer.produce(small, b"x" * 1000, partition=0, on_delivery=reports)
         error = error_of(lambda: producer.commit_transaction(LIMIT_S))
+        producer.flush(LIMIT_S)  # where the broker was quicker than the commit, its callback is still to come
         assert [failed.code() for failed, _ in reports.failed] == [KafkaError.MSG_SIZE_TOO_LARGE]
         assert (error.code(), error.txn_requires_abort(), error.fatal()) == (
             KafkaError.MSG_SIZE_TOO_LARGE, True, False,

@@ -488,7 +488,8 @@ def test_closing_while_everything_is_down_is_bounded(cluster: EmbeddedCluster) -
 
 
 def test_closing_while_a_join_waits_leaves_the_group_at_once(cluster: EmbeddedCluster) -> None:
-    first = subscribed(cluster)
+    first = Consumer(settings(cluster))
+    first.subscribe([TOPIC], on_revoke=lambda consumer, partitions: None)  # runs inside a poll
     read(first, 1)
     second = subscribed(cluster)
     deadline_s = time.monotonic() + HANG_S
