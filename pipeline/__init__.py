@@ -22,9 +22,10 @@ from pipeline.errors import (
 try:
     from pipeline.columns.remembered import forget_plans
     from pipeline.functions.frames import decode_frame, encode_frame
-    from pipeline.functions.inspection import explain_schema, infer_schema, register_functions, schema_id, to_registry
+    from pipeline.functions.inspection import explain_schema, infer_schema, register_functions, schema_id
     from pipeline.functions.splitting import split
     from pipeline.functions.udf import from_registry, tune
+    from pipeline.functions.writing import to_registry
 except ModuleNotFoundError as error:
     if error.name not in ("pyarrow", "pyspark"):
         raise

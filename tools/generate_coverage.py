@@ -117,7 +117,8 @@ CLIENT = (
     (
         "Spark functions: `from_registry`, `to_registry`, `decode_frame`, `encode_frame`, `split`, `schema_id`, …",
         "yes",
-        "Avro, Protobuf, JSON Schema; rules run on executors; encoding takes one subject per column",
+        "Avro, Protobuf, JSON Schema; rules run on executors; the subject is named by arguments, by a column or by"
+        " a row's type",
     ),
     (
         "Spark: source, batch and stream",

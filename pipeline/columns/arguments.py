@@ -78,6 +78,21 @@ def check_words(given: object, words: Mapping[str, Sequence[str]]) -> None:
             raise OptionError(f"{name} must be {' or '.join(map(repr, allowed))}, not {getattr(given, name)!r}")
 
 
+def check_names(given: object, name: str, what: str) -> None:
+    """Refuses an argument that is neither None nor a list of texts.
+
+    Raises:
+        OptionError: it is something else.
+    """
+    value: object = getattr(given, name)
+    if value is None:
+        return
+    listed = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+    if listed and all(isinstance(one, str) and one for one in listed):
+        return
+    raise OptionError(f"{name} must be a list of {what}, not {value!r}")
+
+
 def check_registry(registry: object) -> None:
     """Refuses what is no configuration of a registry client.
 

@@ -11,20 +11,20 @@ import functools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.columns.arguments import check_registry, check_shared, check_texts, named_subject
+from pipeline.columns.arguments import check_names, check_registry, check_shared, check_texts, named_subject
 from pipeline.columns.keys import content_key
-from pipeline.columns.modes import Mode, RowCode, fault_of
+from pipeline.columns.modes import Fault, Mode, RowCode, fault_of
 from pipeline.columns.references import resolved, travelling_rules
 from pipeline.columns.remembered import Remembered
 from pipeline.columns.resolver import ReferenceKey, Rules, bare, client_of, remembering, travelling_conf
-from pipeline.columns.roots import ROOT, wrapped
+from pipeline.columns.roots import ROOT, has_record, wrapped
 from pipeline.columns.schema import arrow_of
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
 from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
@@ -37,10 +37,15 @@ from serdes.subject import SubjectNameStrategy
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
+WrittenSchema: TypeAlias = "str | Schema | DataType"
+
 
 @dataclass(frozen=True, slots=True)
 class EncodeArguments:
     """The arguments of `to_registry`: how values are written.
+
+    Attributes:
+        by: what a column of its own says for each row, `topic` or `subject`; empty if an argument says it for all.
 
     Raises:
         OptionError: an argument is of the wrong type or unknown, or two don't fit together.
@@ -48,9 +53,11 @@ class EncodeArguments:
 
     topic: str | None = None
     subject: str | None = None
+    by: str = ""
     strategy: str | SubjectNameStrategy | None = None
     field: str = "value"
-    schema: str | Schema | DataType | None = None
+    schema: WrittenSchema | Mapping[str, WrittenSchema] | None = None
+    types: Sequence[str] | None = None
     format: str = "auto"
     name: str = "Record"
     namespace: str = ""
@@ -61,17 +68,32 @@ class EncodeArguments:
     rule_conf: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if (self.topic is None) == (self.subject is None):
-            raise OptionError("to_registry needs either topic='…' or subject='…'")
+        if [self.topic, self.subject, self.by or None].count(None) != 2:
+            raise OptionError("to_registry needs either topic='…' or subject='…', a name or a column")
         check_shared(self)
         check_texts(self, ("name",))
+        check_names(self, "types", "names of records")
         if Mode.of(self.mode) is Mode.DEADLETTER:
             raise OptionError(
                 "mode must be FAILFAST or PERMISSIVE: a row that can't be written has no bytes to set aside"
             )
         Rules.of(self.rules)
-        if not isinstance(self.schema, (str, Schema, type(None))) and not hasattr(self.schema, "simpleString"):
+        if self.types is not None and self.message_type:
+            raise OptionError("message_type and types contradict each other: each type is a message")
+        if isinstance(self.schema, Mapping):
+            self._check_schemas(self.schema)
+        elif self.schema is not None and not is_schema(self.schema):
             raise OptionError(f"schema must be a text, a Schema or a Spark type, not {type(self.schema).__name__}")
+        elif self.types is not None and not hasattr(self.schema, "fieldNames") and self.schema is not None:
+            raise OptionError("with types, schema is a dict of one for each type, or the struct type of the column")
+
+    def _check_schemas(self, given: Mapping[str, object]) -> None:
+        if sorted(given) != sorted(self.types or ()):
+            raise OptionError(f"schema names {sorted(given)}, but types are {sorted(self.types or ())}")
+        for name, schema in given.items():
+            if not is_schema(schema):
+                told = f"a text, a Schema or a Spark type, not {type(schema).__name__}"
+                raise OptionError(f"schema of {name!r} must be {told}")
 
     def written(self) -> Schema | None:
         """The schema to write with, None for the subject's newest.
@@ -80,6 +102,7 @@ class EncodeArguments:
             PlanError: none can be derived from the Spark type.
         """
         kind = "AVRO" if self.format == "auto" else self.format.upper()
+        assert not isinstance(self.schema, Mapping)  # each type has arguments of its own
         if self.schema is None or isinstance(self.schema, Schema):
             return self.schema
         if isinstance(self.schema, str):
@@ -103,6 +126,11 @@ class EncodeArguments:
             OptionError: the strategy gives none.
         """
         return named_subject(self, name) if self.subject is None else self.subject
+
+
+def is_schema(given: object) -> bool:
+    """Whether it is what a schema to write can be given as."""
+    return isinstance(given, (str, Schema)) or hasattr(given, "simpleString")
 
 
 @dataclass(frozen=True)
@@ -162,50 +190,91 @@ def encode_plan_for(registry: Mapping[str, object], arguments: EncodeArguments) 
 
 
 def _made(registry: Mapping[str, object], arguments: EncodeArguments) -> EncodePlan:
-    references: dict[ReferenceKey, Schema] = {}
-    written = arguments.written()
-    rules = Rules.of(arguments.rules)
     try:
         with SchemaRegistryClient(resolved(registry)) as client:
-            resolve = remembering(client, references)
-            subject = arguments.subject_of(None if written is None else record_name(written, resolve))
-            if written is None:
-                newest = client.get_latest_version(subject)
-                schema, schema_id = newest.schema, newest.schema_id
-            elif arguments.auto_register:
-                schema, schema_id = written, client.register_schema(subject, written)
-            else:
-                found = client.lookup_schema(subject, written)
-                schema, schema_id = found.schema, found.schema_id
-            resolve_all(schema, resolve)
+            plan = plan_with(client, travelling_conf(registry), arguments)
     except (SchemaRegistryError, SerializationError, ValueError) as error:
-        if isinstance(error, OptionError):
-            raise
-        raise PlanError(f"the schema to write can't be had from the registry: {error}") from error
+        raise not_had(error) from error
+    shared_encoder(plan)  # says what is wrong with the schema
+    return plan
+
+
+def not_had(error: Exception) -> Exception:
+    """What the user is told where the schema to write can't be had: an OptionError as it is, or a PlanError."""
+    if isinstance(error, OptionError):
+        return error
+    return PlanError(f"the schema to write can't be had from the registry: {error}")
+
+
+def plan_with(
+    client: SchemaRegistryClient, conf: Mapping[str, object], arguments: EncodeArguments, record: str | None = None
+) -> EncodePlan:
+    """The plan for these arguments, by this client.
+
+    Args:
+        client: of the registry.
+        conf: its configuration, as it travels.
+        arguments: without `types`, and with a subject or topic.
+        record: the name of the record type, if the column has several.
+
+    Raises:
+        SchemaRegistryError, SerializationError, ValueError: the registry refuses, or a schema is not valid.
+        PlanError: the subject has other schemas than are wanted.
+        OptionError: an argument is wrong.
+    """
+    references: dict[ReferenceKey, Schema] = {}
+    resolve = remembering(client, references)
+    written = arguments.written()
+    rules = Rules.of(arguments.rules)
+    name = record or (None if written is None else record_name(written, resolve, arguments.message_type))
+    subject = arguments.subject_of(name)
+    if written is None:
+        schema, schema_id = _newest(client, subject, record, resolve)
+    elif arguments.auto_register:
+        schema, schema_id = written, client.register_schema(subject, written)
+    else:
+        schema, schema_id = written, client.lookup_schema(subject, written).schema_id
+    resolve_all(schema, resolve)
     wanted = arguments.format.upper()
     if wanted not in ("AUTO", schema.schema_type):
         raise PlanError(f"subject {subject!r} has schemas of format {schema.schema_type}, not {wanted}")
     if rules is Rules.IGNORE:
         schema = bare(schema)
-    plan = EncodePlan(
-        travelling_conf(registry),
+    return EncodePlan(
+        conf,
         subject,
         schema,
         schema_id,
         references,
-        arguments.message_type,
+        record if record is not None and schema.schema_type == "PROTOBUF" else arguments.message_type,
         Mode.of(arguments.mode),
         rules,
         travelling_rules(arguments.rule_conf or {}),
         arguments.topic,
         arguments.field,
     )
-    shared_encoder(plan)  # says what is wrong with the schema
-    return plan
 
 
-def record_name(schema: Schema, resolve: Callable[[SchemaReference], Schema]) -> str | None:
-    """The record's name, as subject name strategies take it."""
+def _newest(
+    client: SchemaRegistryClient, subject: str, record: str | None, resolve: Callable[[SchemaReference], Schema]
+) -> tuple[Schema, int]:
+    """The newest version of a subject, or the newest one that has this record; and its id."""
+    newest = client.get_latest_version(subject)
+    if record is None or has_record(newest.schema, resolve, record):
+        return newest.schema, newest.schema_id
+    for version in sorted(client.get_versions(subject), reverse=True):
+        older = client.get_version(subject, version)
+        if has_record(older.schema, resolve, record):
+            return older.schema, older.schema_id
+    raise PlanError(f"subject {subject!r}: no version has a record {record!r}")
+
+
+def record_name(schema: Schema, resolve: Callable[[SchemaReference], Schema], message_type: str = "") -> str | None:
+    """The record's name, as subject name strategies take it; Protobuf's first one, unless a message type is named.
+
+    Raises:
+        SerializationError: the schema is not valid, or has no such message type.
+    """
     if schema.schema_type == "AVRO":
         from serdes.formats.avro.codec import load
 
@@ -215,7 +284,8 @@ def record_name(schema: Schema, resolve: Callable[[SchemaReference], Schema]) ->
         return document.get("title") if isinstance(document, dict) else None
     from serdes.columnar.protobuf.format import load_resolved
 
-    return load_resolved(schema, resolve).name
+    loaded = load_resolved(schema, resolve)
+    return str(loaded.named(message_type).DESCRIPTOR.full_name) if message_type else loaded.name
 
 
 class BatchEncoder:
@@ -255,6 +325,13 @@ class BatchEncoder:
             PlanError: no row of this type can be written.
             LookupFailedError: rules need the registry or a key service, which is away.
         """
+        frames, faults = self.read(values)
+        if self._plan.mode is Mode.FAILFAST and faults:
+            raise row_error(faults[0])
+        return frames
+
+    def read(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
+        """Frames and faults, whatever the mode; raises as `encode` does, but for RowError."""
         if self._ruled:
             return self._by_rules(values)
         try:
@@ -266,16 +343,11 @@ class BatchEncoder:
         except SerializationError as error:
             raise PlanError(f"columns of type {values.type} can't be written: {error}") from error
         errors = result.errors
-        if self._plan.mode is Mode.FAILFAST and errors.null_count < len(errors):
-            row = next(index for index, error in enumerate(errors) if error.is_valid)
-            self._fail(row, errors[row].as_py())
-        return result.frames
+        bad = pc.indices_nonzero(errors.is_valid()).to_pylist() if errors.null_count < len(errors) else []
+        return result.frames, [self._fault(row, errors[row].as_py()) for row in bad]
 
-    def _fail(self, row: int, text: str) -> None:
-        fault = fault_of(row, RowCode.BAD_VALUE, text, self._plan.schema_id)
-        raise RowError(
-            row, str(fault), code=fault.code.value, schema_id=fault.schema_id, path=fault.path, verb="encoded"
-        )
+    def _fault(self, row: int, text: str) -> Fault:
+        return fault_of(row, RowCode.BAD_VALUE, text, self._plan.schema_id)
 
     def _root_encoder(self) -> ColumnarEncoder:
         if self._roots is None:
@@ -284,12 +356,13 @@ class BatchEncoder:
             self._roots = self._encoder(wrapped(self._plan.schema))
         return self._roots
 
-    def _by_rules(self, values: pa.Array) -> pa.Array:
+    def _by_rules(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
         """Through the serializer of the format, one by one."""
         with self._lock:
             if self._row is None:
                 self._row = self._serializer()
         made: list[bytes | None] = []
+        faults = []
         for row, value in enumerate(values.to_pylist(maps_as_pydicts="strict")):
             frame = None
             if value is not None:
@@ -298,10 +371,11 @@ class BatchEncoder:
                 except SerializationError as error:
                     if error.registry_away:
                         raise LookupFailedError(f"rules need the registry, which is away: {error}") from error
+                    faults.append(self._fault(row, str(error)))
                     if self._plan.mode is Mode.FAILFAST:
-                        self._fail(row, str(error))
+                        break
             made.append(frame)
-        return pa.array(made, pa.binary())
+        return pa.array(made, pa.binary()), faults
 
     def _serializer(self) -> Callable[[Any], bytes]:
         plan = self._plan
@@ -324,9 +398,16 @@ class BatchEncoder:
         else:
             from serdes.protobuf import ProtobufSerializer
 
+            conf["message.type"] = plan.message_type
             made = ProtobufSerializer(plan.schema, client, conf, rule_conf)
         context = SerializationContext(plan.topic or subject, MessageField(plan.field))
         return lambda value: bytes(made(value, context))
+
+
+def row_error(fault: Fault) -> RowError:
+    """What FAILFAST raises."""
+    facts: dict[str, Any] = {"code": fault.code.value, "schema_id": fault.schema_id, "path": fault.path}
+    return RowError(fault.row, str(fault), verb="encoded", **facts)
 
 
 def _as_records(values: pa.Array) -> pa.Array:

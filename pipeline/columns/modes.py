@@ -52,6 +52,8 @@ class RowCode(enum.StrEnum):
     """The deserializer that runs the schema's rules refused it."""
     BAD_VALUE = "BAD_VALUE"
     """The value can't be written with its schema."""
+    BAD_SUBJECT = "BAD_SUBJECT"
+    """The topic or subject that the row names can't be written to: there is none, or its schema does not fit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pipeline.columns.arguments import check_registry, check_shared, check_texts, check_words, named_subject
+from pipeline.columns.arguments import (
+    check_names,
+    check_registry,
+    check_shared,
+    check_texts,
+    check_words,
+    named_subject,
+)
 from pipeline.columns.keys import content_key
 from pipeline.columns.modes import Mode
 from pipeline.columns.references import travelling_rules
@@ -66,7 +73,8 @@ class DecodeArguments:
             self, {"bad_row": ("null", "struct"), "evolution": ("ignore", "restart"), "times": ("number", "time")}
         )
         _check_numbers(self)
-        _check_lists(self)
+        check_names(self, "columns", "paths of fields")
+        check_names(self, "types", "names of records")
         Mode.of(self.mode)
         Rules.of(self.rules)
         given = [name for name in ("reader_schema", "version", "id", "model") if getattr(self, name) is not None]
@@ -116,17 +124,6 @@ def _check_numbers(given: DecodeArguments) -> None:
         value = getattr(given, name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
             raise OptionError(f"{name} must be a number that is not negative, not {value!r}")
-
-
-def _check_lists(given: DecodeArguments) -> None:
-    for name, what in (("columns", "paths of fields"), ("types", "names of records")):
-        value: object = getattr(given, name)
-        if value is None:
-            continue
-        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-            raise OptionError(f"{name} must be a list of {what}, not {value!r}")
-        if not all(isinstance(one, str) and one for one in value):
-            raise OptionError(f"{name} must be a list of {what}, not {value!r}")
 
 
 def schema_of_model(model: Any, schema_type: str | None) -> tuple[str, str]:

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.decoding import shared_decoder, spark_type_of
-from pipeline.columns.encoding import EncodeArguments, encode_plan_for, shared_encoder
+from pipeline.columns.encoding import EncodeArguments
 from pipeline.columns.plan import DecodeArguments, plan_for
 from pipeline.errors import OptionError
 from pipeline.functions.udf import header_column
+from pipeline.functions.writing import names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 IDS: Final = "__kserdes_ids"
+NAMES: Final = "__kserdes_names"
 ORIGIN: Final = ("topic", "partition", "offset")
 
 
@@ -91,7 +94,8 @@ def encode_frame(
         column: its name; the frames take its place.
         registry: see `to_registry`.
         into: name of the column of frames, which then comes last, and the values stay.
-        arguments: see `to_registry`; the schema is derived from the column's type if `schema="derived"`.
+        arguments: see `to_registry`; `topic` or `subject` may be a column here, too. The schema is derived from the
+            column's type if `schema="derived"`.
 
     Raises:
         OptionError: arguments that are wrong or don't fit together.
@@ -102,17 +106,20 @@ def encode_frame(
     place = _place(frame, column, into)
     if arguments.get("schema") == "derived":
         arguments = {**arguments, "schema": frame.schema[place].dataType}
-    plan = encode_plan_for(registry, EncodeArguments(**arguments))
-    fields = list(frame.schema)
+    named, by = names_of(arguments.pop("topic", None), arguments.pop("subject", None))
+    plan = writing_plan(registry, EncodeArguments(**named, **arguments))
     made = StructField(into or column, BinaryType(), True)
+    fields = list(frame.schema)
     fields = [*fields, made] if into else [*fields[:place], made, *fields[place + 1 :]]
     names = [field.name for field in fields]
+    by_row = by is not None
+    if by is not None:
+        frame = frame.withColumn(NAMES, by)
 
     def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        encoder = shared_encoder(plan)
         for batch in batches:
             arrays = list(batch.columns)
-            frames = encoder.encode(arrays[place])
+            frames = write(plan, arrays[place], arrays.pop() if by_row else None)
             arrays = [*arrays, frames] if into else [*arrays[:place], frames, *arrays[place + 1 :]]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 

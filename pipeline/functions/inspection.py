@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-
 from pipeline.columns.decoding import spark_type_of
-from pipeline.columns.encoding import EncodeArguments, encode_plan_for, record_name, shared_encoder
+from pipeline.columns.encoding import record_name
 from pipeline.columns.plan import DecodeArguments, plan_for
 from pipeline.columns.references import resolved
 from pipeline.errors import OptionError, PlanError
 from pipeline.functions.udf import column_of, decoding, header_column
 from registry import SchemaRegistryClient, SchemaRegistryError
 from serdes import SerializationError
-from serdes.subject import SubjectNameStrategy
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -148,77 +145,3 @@ def register_functions(
         if registry is None:
             raise OptionError(f"function {name!r} needs the registry: register_functions(spark, {{'url': '…'}}, …)")
         spark.udf.register(name, decoding(plan_for(registry, DecodeArguments(**arguments))))
-
-
-def to_registry(
-    column: Column | str,
-    registry: Mapping[str, object],
-    *,
-    topic: str | None = None,
-    subject: str | None = None,
-    strategy: str | SubjectNameStrategy | None = None,
-    field: str = "value",
-    schema: str | Schema | DataType | None = None,
-    format: str = "auto",
-    name: str = "Record",
-    namespace: str = "",
-    auto_register: bool = True,
-    message_type: str = "",
-    mode: str = "FAILFAST",
-    rules: str = "run",
-    rule_conf: Mapping[str, Any] | None = None,
-) -> Column:
-    """A column of values written as registry-framed payloads: magic byte 0, schema id, payload.
-
-    Nulls stay null (tombstones). The schema is registered or looked up once, on the driver, while the plan is made.
-
-    Args:
-        column: a struct as a rule; with an Avro schema whose root is no record, any column.
-        registry: see `from_registry`.
-        topic: the subject is `<topic>-<field>`, unless `strategy` says otherwise.
-        subject: the subject itself; give either this or `topic`.
-        strategy: `topic`, `record` or `topic_record`, or a function as serializers take it.
-        field: `"value"` or `"key"`.
-        schema: text of the schema or a `registry.Schema`; a Spark type (`frame.schema["v"].dataType`), from which an
-            Avro schema or a JSON Schema is derived; default: the newest version of the subject.
-        format: of a text or a derived schema (`auto`: Avro); of a registered one, to be sure.
-        name: of a derived record.
-        namespace: of a derived record, Avro only.
-        auto_register: register the schema if it is not yet; else it has to be registered.
-        message_type: full name of Protobuf's message type; default: the first one of the schema.
-        mode: `FAILFAST`: a row that can't be written stops the job with `RowError`; `PERMISSIVE`: it is null.
-        rules: schemas with rules that run when values are written: `run` them, row by row on executors; `refuse` the
-            plan; or `ignore` them: nothing is checked or encrypted.
-        rule_conf: properties of rule executors; secrets as `${env:NAME}` or `${file:PATH}`.
-
-    Raises:
-        OptionError: arguments that are wrong or don't fit together.
-        PlanError: the registry can't be reached or refuses, or the schema can't be written from columns.
-    """
-    from pyspark.sql.pandas.functions import arrow_udf
-    from pyspark.sql.types import BinaryType
-
-    given = EncodeArguments(
-        topic=topic,
-        subject=subject,
-        strategy=strategy,
-        field=field,
-        schema=schema,
-        format=format,
-        name=name,
-        namespace=namespace,
-        auto_register=auto_register,
-        message_type=message_type,
-        mode=mode,
-        rules=rules,
-        rule_conf=rule_conf,
-    )
-    plan = encode_plan_for(registry, given)
-
-    def encode(values: pa.Array) -> pa.Array:
-        return shared_encoder(plan).encode(values)
-
-    encode.__annotations__ = {"values": pa.Array, "return": pa.Array}
-    make: Any = arrow_udf
-    encoded: Column = make(encode, BinaryType())(column_of(column))
-    return encoded

@@ -183,7 +183,8 @@ def _encoding(own: Mapping[str, Any], field: str, registry: Mapping[str, str]) -
     def topic() -> str:
         if own["topic"] is None:
             name = f"{field}.subject"
-            raise OptionError(f'option "{name}" is needed where a column names the topic', property=name)
+            told = f"or write the {field}s of each topic with encode_frame(…, topic=col('topic')), and bytes here"
+            raise OptionError(f'option "{name}" is needed where a column names the topic; {told}', property=name)
         return str(own["topic"])
 
     payload = payload_of(own, field, registry, topic, ("schema",))

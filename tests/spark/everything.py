@@ -251,6 +251,12 @@ def functions_frames(world: World) -> None:
     written = encode_frame(values, "v", world.registry, topic=f"{topic}-made", schema="derived", name="Made")
     back = written.select(from_registry("v", world.registry, topic=f"{topic}-made", mode="FAILFAST").alias("v"))
     same("made", [tuple(row.v) for row in back.collect()], [(0, "n0", 2), (2, "n1", 2), (4, "n2", 2)])
+    dest = functions.concat(functions.lit(f"{topic}-"), functions.col("v.id").cast("string"))
+    by_row = encode_frame(values, "v", world.registry, topic=dest, schema="derived", name="Made")
+    with SchemaRegistryClient({"url": world.url}) as client:
+        same("a frame", len({bytes(row.v)[1:5] for row in by_row.collect()}), 1)  # one schema, and three subjects
+        found = [name for name in client.get_subjects() if name in {f"{topic}-{at}-value" for at in (0, 2, 4)}]
+        same("subjects", len(found), 3)
 
 
 def functions_letters(world: World) -> None:

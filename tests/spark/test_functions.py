@@ -181,6 +181,56 @@ def test_whole_frames_both_ways(spark: Any, registry: SchemaRegistryClient) -> N
         from_registry(["value"], conf, subject=subject)  # type: ignore[arg-type]
 
 
+def test_rows_name_their_subjects(spark: Any, registry: SchemaRegistryClient) -> None:
+    from pyspark.errors import PythonException
+    from pyspark.sql import functions
+
+    mark = str(uuid.uuid4())
+    payment = {"type": "record", "name": "Payment", "fields": [{"name": "sum", "type": "double"}]}
+    ids = {
+        (place, kind["name"]): register(registry, f"{place}-{mark}-{kind['name']}", kind)
+        for place in "ab"
+        for kind in (ORDER, payment)
+    }
+    rows = [
+        ("a", (1, "x"), None),
+        ("b", None, (0.5,)),
+        ("a", None, (1.5,)),
+        ("b", (2, None), None),
+        ("a", None, None),
+        ("?", (3, None), None),
+    ]
+    struct = "struct<Order: struct<id: int, note: string>, Payment: struct<sum: double>>"
+    made = [
+        (at, f"{place}-{mark}", None if order == paid else (order, paid))
+        for at, (place, order, paid) in enumerate(rows)
+    ]
+    frame = spark.createDataFrame(made, f"n int, topic string, v {struct}").coalesce(1)
+    conf = registry.config()
+    given: dict[str, Any] = {"strategy": "topic_record", "types": ["Order", "Payment"]}
+    expected = [ids["a", "Order"], ids["b", "Payment"], ids["a", "Payment"], ids["b", "Order"], None, None]
+    by_column = to_registry("v", conf, topic=functions.col("topic"), mode="PERMISSIVE", **given).alias("v")
+    whole = encode_frame(frame, "v", conf, topic=functions.col("topic"), mode="PERMISSIVE", **given)
+    assert whole.columns == frame.columns
+    for written in (frame.select("n", "topic", by_column), whole):
+        found = written.select(schema_id("v").alias("id"), "n").orderBy("n").collect()
+        assert [row.id for row in found] == expected
+    a = whole.where(f"topic = 'a-{mark}'").orderBy("n")
+    back = a.select(from_registry("v", conf, topic=f"a-{mark}", mode="FAILFAST", **given).alias("v"))
+    assert [row.v for row in back.collect()] == [row.v for row in frame.where(f"topic = 'a-{mark}'").collect()]
+    by_type = frame.where("n = 2").select(to_registry("v", conf, topic=f"b-{mark}", **given).alias("v"))
+    assert [row.id for row in by_type.select(schema_id("v").alias("id")).collect()] == [ids["b", "Payment"]]
+    strict = encode_frame(frame, "v", conf, topic=functions.col("topic"), **given)
+    with pytest.raises(PythonException) as caught:
+        strict.collect()
+    assert f"row 5 of a batch can't be encoded: topic '?-{mark}': " in str(caught.value)
+    assert "not found" in str(caught.value)
+    with pytest.raises(OptionError, match="either topic=… or subject=…, not both"):
+        to_registry("v", conf, topic=functions.col("topic"), subject="s")
+    with pytest.raises(PythonException, match="the topic of each row has to be a text, not int32"):
+        frame.select(to_registry("v", conf, topic=functions.col("n"), **given)).collect()
+
+
 def test_ids_in_headers(spark: Any, registry: SchemaRegistryClient) -> None:
     topic = f"headed-{uuid.uuid4()}"
     headers: list[Any] = []
@@ -266,7 +316,7 @@ def test_the_jobs_of_the_guide_run(spark: Any, registry_of_its_own: SchemaRegist
             compile(block.replace("http://localhost:8081", registry.config()["url"]), "spark-functions.md", "exec"),
             found,
         )
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     assert [(row.id, row.total) for row in found["paid"].collect()] == [(2, 198.0)]
     assert [row.order and row.order.id for row in found["pinned"].collect()] == [1, 2, None, None]
     assert [row.sum for row in found["payments"].collect()] == [0.5]
@@ -274,6 +324,11 @@ def test_the_jobs_of_the_guide_run(spark: Any, registry_of_its_own: SchemaRegist
     assert found["good"].count() == 2
     assert [bytes(row.value)[5:] for row in found["written"].collect()] == [
         bytes(row.value)[5:] for row in found["whole"].collect()
+    ]
+    named = found["mixed"].select(schema_id("e").alias("id")).collect()
+    assert [row.id for row in named] == [first, first, other, None]
+    assert [bytes(row.value) for row in found["routed"].collect()] == [
+        bytes(row.value) for row in found["written"].collect()
     ]
     assert {row.id: row.total for row in found["by_sql"].collect()}[first] in (99.0, 198.0)
 
