@@ -71,7 +71,11 @@ CLIENT = (
         "yes",
         "signed assertions: extra `oauth`; AWS: extra `aws`",
     ),
-    ("Security: Kerberos (GSSAPI)", "yes", "by the system's MIT Kerberos; tickets of a keytab or of the default cache"),
+    (
+        "Security: Kerberos (GSSAPI)",
+        "yes",
+        "by the system's MIT Kerberos; tickets of a keytab or of the default cache; waits for a KDC that is gone",
+    ),
     ("`set_sasl_credentials` at run time", "yes", "for the connections made from then on"),
     (
         "Brokers: Apache Kafka 4.3 and 3.9",
@@ -169,7 +173,7 @@ CLIENT = (
     (
         "Dialect of aiokafka 0.14 (`kafka_core.compat.aiokafka`)",
         "yes",
-        "docs/guide/migrating-aiokafka.md lists what differs: no `AIOKafkaClient`, no own assignors, no Kerberos",
+        "docs/guide/migrating-aiokafka.md lists what differs: no `AIOKafkaClient`, no own assignors",
     ),
 )
 

@@ -1,6 +1,7 @@
-"""Writes docs/peers.md: names of confluent_kafka that differ or are missing, and the error classes of three clients.
+"""Writes docs/peers.md: names of the four peers that differ or are missing, and the error classes of three clients.
 
-The names come from `tools.confluent_differences`, the errors from the tables that the dialects translate with.
+The names come from `tools.confluent_differences` and the tables of the dialects, the errors from the tables that they
+translate with.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_core import KafkaError
 from kafka_core.compat.aiokafka import errors as aiokafka_errors
+from kafka_core.compat.aiokafka import table as aiokafka
 from kafka_core.compat.confluent.table import RENAMED
+from kafka_core.compat.kafka import admin as kafka_admin
 from kafka_core.compat.kafka import failures as kafka_failures
+from kafka_core.compat.kafka import table as kafka
+from kafka_core.compat.simple import table as simple
 from kafka_core.error_codes import FACTS
 from tools.confluent_differences import MEMBERS_NOT_HERE, MODULES_NOT_HERE, NAMES_NOT_HERE
 from tools.pages import ROOT, write_or_check
@@ -22,10 +27,20 @@ HEAD = """\
 <!-- Written by tools/generate_peers.py; do not edit. -->
 # Names and errors of the peers
 
-Code moves over by its imports (`docs/guide/migrating*.md`). Here stand the names of confluent_kafka 2.16 for which that
-does not do, and which error of one client is which of another. The names are compared with the installed package by
-`tests/interop/test_confluent_names.py`; what the other two dialects lack stands in their guides.
+Code moves over by its imports (`docs/guide/migrating*.md`). Here stand the names of confluent_kafka 2.16, kafka-python
+3.0, aiokafka 0.14 and kafka-python 0.9.5 for which that does not do, and which error of one client is which of another.
+Tests compare the lists with the installed packages, name by name (`tests/interop/test_confluent_names.py`,
+`tests/interop/test_peer_modules.py`), that of 0.9.5 with its manual
+(`tests/unit/kafka_core/compat/test_simple_parts.py`).
 """
+
+Reasons = Mapping[str, str]
+DIALECTS: tuple[tuple[str, Reasons, Reasons, Reasons, str], ...] = (
+    ("kafka-python 3.0", kafka.NAMES_NOT_HERE, kafka.REFUSED, kafka_admin.MISSING, "KafkaAdminClient"),
+    ("aiokafka 0.14", aiokafka.NAMES_NOT_HERE, aiokafka.REFUSED, {}, ""),
+    ("kafka-python 0.9.5", simple.NAMES_NOT_HERE, {}, {}, ""),
+)
+"""Client, its names, modules and methods (of which class) that are not here."""
 
 
 def by_reason(names: Mapping[str, str]) -> Iterator[str]:
@@ -33,6 +48,24 @@ def by_reason(names: Mapping[str, str]) -> Iterator[str]:
     for why in dict.fromkeys(names.values()):
         found = (name.rstrip(".") for name, reason in names.items() if reason == why)
         yield f"| {', '.join(f'`{name}`' for name in sorted(set(found)))} | {why} |"
+
+
+def sizes() -> Iterator[str]:
+    """A row for each client: how many names, modules and methods are not here."""
+    methods = sum(len(names) for names in MEMBERS_NOT_HERE.values())
+    whole = {name.rstrip(".") for name in MODULES_NOT_HERE}
+    yield f"| confluent_kafka 2.16 | {len(NAMES_NOT_HERE)} | {len(whole)} | {methods} |"
+    for client, names, modules, calls, _ in DIALECTS:
+        yield f"| {client} | {len(names)} | {len(modules)} | {len(calls)} |"
+
+
+def of_a_dialect(client: str, names: Reasons, modules: Reasons, calls: Reasons, kind: str) -> Iterator[str]:
+    """The section of one dialect."""
+    yield from (f"## {client}", "")
+    rows = {**names, **{f"{kind}.{name}": why for name, why in calls.items()}}
+    yield from table("| names that are not here | why |", by_reason(rows))
+    if modules:
+        yield from table("| modules that are not here, with all below them | why |", by_reason(modules))
 
 
 def table(head: str, rows: Iterable[str]) -> list[str]:
@@ -59,6 +92,9 @@ def page() -> str:
     codes = "| code | confluent_kafka | kafka-python | aiokafka |"
     lines = [
         HEAD,
+        *table("| client | names | modules | methods |", sizes()),
+        "The sections up to the next client are confluent_kafka's.",
+        "",
         "## Names that are others here",
         "",
         "`install()` serves them by their old names.",
@@ -75,6 +111,7 @@ def page() -> str:
         "## Methods that are not here",
         "",
         *table("| class | methods | why |", members),
+        *(line for dialect in DIALECTS for line in of_a_dialect(*dialect)),
         "## Errors",
         "",
         "A `KafkaError` of ours has the code and the name of confluent_kafka's. The dialects raise the class named",

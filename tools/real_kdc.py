@@ -41,10 +41,41 @@ class Kdc:
 
     config: Path
     folder: Path
+    _process: subprocess.Popen[bytes]
 
     def keytab(self, principal: str) -> Path:
         """The file with the key of a principal (without realm)."""
         return self.folder / f"{principal.replace('/', '.')}.keytab"
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Nobody listens at its port; afterwards it is there again, with the keys and tickets of before."""
+        self._told(b"stop\n")
+        try:
+            yield
+        finally:
+            self._told(b"start\n")
+
+    def _told(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+        self.wait()
+
+    def wait(self) -> None:
+        """Waits until it has done what it was told.
+
+        Raises:
+            KafkaUnavailableError: its process ended; its last words are in the text.
+        """
+        assert self._process.stdout is not None
+        if self._process.stdout.readline().strip() != b"ready":
+            raise KafkaUnavailableError(f"the KDC did not start: {self.log.read_text()[-1500:]}")
+
+    @property
+    def log(self) -> Path:
+        """What it said on its standard error."""
+        return self.folder / "log"
 
 
 @contextlib.contextmanager
@@ -60,18 +91,17 @@ def kdc(principals: Sequence[str]) -> Iterator[Kdc]:
         raise KafkaUnavailableError(str(error)) from error
     (port,) = free_ports(1)
     with tempfile.TemporaryDirectory(prefix="kserdes-kdc-") as work:
-        own = Kdc(Path(work) / "clients.conf", Path(work))  # Kerby writes a krb5.conf of its own
-        own.config.write_text(CONFIG.format(realm=REALM, port=port))
+        folder_of_it = Path(work)
+        config = folder_of_it / "clients.conf"  # Kerby writes a krb5.conf of its own
+        config.write_text(CONFIG.format(realm=REALM, port=port))
         command = [java(), "-cp", f"{folder}/*", str(TESTS / "kdc" / "Kdc.java"), REALM, str(port), work, *principals]
-        log = own.folder / "log"
         with (
-            log.open("wb") as errors,
+            (folder_of_it / "log").open("wb") as errors,
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors) as process,
         ):
             try:
-                assert process.stdout is not None
-                if process.stdout.readline().strip() != b"ready":
-                    raise KafkaUnavailableError(f"the KDC did not start: {log.read_text()[-1500:]}")
+                own = Kdc(config, folder_of_it, process)
+                own.wait()
                 yield own
             finally:
                 process.kill()

@@ -24,6 +24,7 @@ from kafka_core.compat.confluent import DIALECTS
 from kafka_core.compat.kafka import table as kafka
 from kafka_core.compat.kafka.admin import MISSING as ADMIN_MISSING
 from kafka_core.compat.kafka.settings import ADMIN, CONSUMER, PRODUCER
+from kafka_core.compat.simple import table as simple
 
 __all__ = ["Finding", "Status", "Unreadable", "check"]
 
@@ -39,7 +40,13 @@ TABLES: Final[Mapping[str, Arguments]] = {
 }
 """Class → its keyword arguments."""
 REFUSED: Final[Mapping[str, Mapping[str, str]]] = {"kafka": kafka.REFUSED, "aiokafka": aiokafka.REFUSED}
-NAMES: Final[Mapping[str, str]] = {f"aiokafka.{name}": why for name, why in aiokafka.MISSING.items()}
+NAMES: Final[Mapping[str, str]] = {
+    f"{root}.{name}": why
+    for root, names in (
+        ("kafka", simple.NAMES_NOT_HERE), ("kafka", kafka.NAMES_NOT_HERE), ("aiokafka", aiokafka.NAMES_NOT_HERE)
+    )
+    for name, why in names.items()
+}  # fmt: skip
 DIFFERS: Final[Mapping[str, str]] = {
     "KafkaAdminClient.elect_leaders": "gives a plain object with the attributes of ElectLeadersResponse",
     "KafkaAdminClient.api_versions": "its keys are an enum of the same names, not kafka.protocol's",

@@ -52,8 +52,24 @@ PRINCIPAL: Final = _oid(b"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01")
 HOST_BASED_SERVICE: Final = _oid(b"\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04")
 
 
+NOT_REACHED: Final = frozenset({
+    -1765328228,  # KRB5_KDC_UNREACH: cannot contact any KDC
+    -1765328164,  # KRB5_REALM_CANT_RESOLVE: the name of a KDC has no address
+    -1765328355,  # KRB5KDC_ERR_SVC_UNAVAILABLE: it answers that it cannot work now
+})  # fmt: skip
+"""Codes of MIT Kerberos by which nobody was refused: later the same call may succeed."""
+
+
 class GssError(Exception):
-    """What the library says of a call that failed."""
+    """What the library says of a call that failed.
+
+    Attributes:
+        passes: whether the KDC could not be asked, so that nothing has been decided.
+    """
+
+    def __init__(self, text: str, minor: int = 0) -> None:
+        super().__init__(text)
+        self.passes = ctypes.c_int32(minor).value in NOT_REACHED
 
 
 class Library:
@@ -128,7 +144,7 @@ class Library:
         status: int = self._function(name)(byref(minor), *arguments)
         if status & _FAILED:
             texts = (*self._texts(status, _STATUS_GENERAL), *self._texts(minor.value, _STATUS_MECHANISM))
-            raise GssError("; ".join(texts))
+            raise GssError("; ".join(texts), minor.value)
         return status
 
     def _texts(self, status: int, kind: int) -> list[str]:

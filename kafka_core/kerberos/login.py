@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from kafka_core.config import Config
-from kafka_core.errors import ConfigError
+from kafka_core.errors import ConfigError, NetworkError
 from kafka_core.kerberos.library import (
     HOST_BASED_SERVICE,
     INTEGRITY,
@@ -79,7 +79,8 @@ class Login:
         """A context with the broker on `host` that has its ticket and its first token.
 
         Raises:
-            AuthError: there are no tickets, the KDC can't be asked or refuses, or knows no such service.
+            AuthError: there are no tickets, or the KDC refuses, or knows no such service.
+            NetworkError: the KDC can't be asked now.
         """
         with _told(self._principal, f" (service {self._service}/{host})"), self._lock:
             credentials = None
@@ -121,8 +122,13 @@ class KerberosContext:
 
 @contextlib.contextmanager
 def _told(user: str, about: str = "") -> Iterator[None]:
-    """Errors of the library as failed authentications."""
+    """Errors of the library as failed authentications, unless nobody was asked."""
     try:
         yield
     except GssError as error:
+        if error.passes:
+            who = f" for {user}" if user else ""
+            raise NetworkError(
+                f"no ticket{who} from Kerberos: {error}{about}; is the KDC up, and does krb5.conf have its address?"
+            ) from error
         raise failed(MECHANISM, user, f"{error}{about}") from error

@@ -13,6 +13,14 @@ import pytest
 import kafka_core
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.sasl import SaslSettings
+from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
+from kafka_core.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_core.protocol.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
 from tests.contract.clusters import unique
 
 pytestmark = pytest.mark.interop
@@ -23,9 +31,21 @@ CORES: Final = [pytest.param(confluent, id="theirs"), pytest.param(kafka_core, i
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[str]:
+def embedded() -> Iterator[EmbeddedCluster]:
     with EmbeddedCluster(default_partitions=1, properties={"group.initial.rebalance.delay.ms": "0"}) as cluster:
-        yield cluster.bootstrap_servers
+        yield cluster
+
+
+@pytest.fixture
+def cluster(embedded: EmbeddedCluster) -> Iterator[EmbeddedCluster]:
+    """For a test that intercepts requests."""
+    yield embedded
+    embedded.stop_intercepting()
+
+
+@pytest.fixture
+def servers(embedded: EmbeddedCluster) -> str:
+    return embedded.bootstrap_servers
 
 
 def boom(*_: object) -> None:
@@ -133,6 +153,81 @@ def test_on_revoke_raises_and_the_partitions_are_gone(core: ModuleType, servers:
     until_it_raises(lambda: consumer.poll(0.1))
     assert consumer.assignment() == []
     assert consumer.close() is None
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_on_lost_raises_and_the_partitions_are_taken_again(core: ModuleType, cluster: EmbeddedCluster) -> None:
+    topic, told = filled(cluster.bootstrap_servers), []
+    conf = {"heartbeat.interval.ms": 100, "session.timeout.ms": 60_000}
+    consumer = reading(core, cluster.bootstrap_servers, **conf)
+
+    def lost(_: object, partitions: list[Any]) -> None:
+        told.extend(item.topic for item in partitions)
+        boom()
+
+    consumer.subscribe([topic], on_lost=lost)
+    until(lambda: consumer.poll(0.1))
+
+    def forget(request: Any, _: object) -> int:
+        cluster.state.groups.leave(request.group_id, request.member_id, None)
+        return kafka_core.KafkaError.UNKNOWN_MEMBER_ID
+
+    cluster.intercept(HeartbeatRequest, forget, times=1)
+    until_it_raises(lambda: consumer.poll(0.1))
+    assert told == [topic]
+    until(lambda: not consumer.poll(0.1) and consumer.assignment())
+    assert [item.topic for item in consumer.assignment()] == [topic]
+    assert consumer.close() is None
+
+
+def slow_down(request: ProduceRequest, _: object) -> ProduceResponse:
+    """Everything is written, says the broker, and asks for silence."""
+    topics = [
+        TopicProduceResponse(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partition_responses=[PartitionProduceResponse(index=each.index) for each in topic.partition_data],
+        )
+        for topic in request.topic_data
+    ]
+    return ProduceResponse(topics, throttle_time_ms=50)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_throttle_cb(core: ModuleType, cluster: EmbeddedCluster) -> None:
+    conf = {"bootstrap.servers": cluster.bootstrap_servers, "throttle_cb": boom}
+    topic, told = filled(cluster.bootstrap_servers), []
+    cluster.intercept(ProduceRequest, slow_down)
+    producer = core.Producer(conf)
+    producer.produce(topic, b"y", on_delivery=lambda error, _: told.append(error))
+    until_it_raises(lambda: producer.poll(0.1))
+    until(lambda: told or producer.flush(0.1))
+    assert (told, len(producer)) == ([None], 0)
+    silence = FetchResponse(throttle_time_ms=50)
+    fetches = cluster.intercept(FetchRequest, lambda *_: silence)
+    consumer = core.Consumer({**conf, "group.id": unique("group"), "auto.offset.reset": "earliest"})
+    consumer.assign([core.TopicPartition(topic, 0, 0)])
+    until_it_raises(lambda: consumer.poll(0.1))
+    assert fetches.seen
+    cluster.stop_intercepting()
+    if core is kafka_core:  # confluent_kafka loses what a call had found when a callback raises in it
+        until_it_reads(consumer, b"x")
+    try:
+        consumer.close()
+    except ValueError as error:  # for an answer that came meanwhile
+        assert str(error) == "boom"  # noqa: PT017 - it may come or not
+
+
+def until_it_reads(consumer: Any, value: bytes) -> None:
+    """Reads on, behind exceptions of callbacks that may still come."""
+
+    def read() -> bool:
+        try:
+            return any(message.value() == value for message in consumer.consume(1, 0.2))
+        except ValueError:
+            return False
+
+    until(read)
 
 
 @pytest.mark.parametrize("core", CORES)

@@ -6,18 +6,28 @@ import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from kafka_core import AuthError, ConfigError, KafkaError, KafkaException, Producer
+from kafka_core import (
+    AuthError,
+    ConfigError,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    NetworkError,
+    Producer,
+    TopicPartition,
+)
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.aio import AIOProducer
 from kafka_core.compat.aiokafka import AIOKafkaProducer
 from kafka_core.compat.kafka import KafkaProducer
 from kafka_core.kerberos import library
 from kafka_core.kerberos.login import Login
-from tests.contract.clusters import LIMIT_S, Reports, unique
+from tests.contract.clusters import LIMIT_S, Reports, unique, wait_for
 from tests.contract.test_security import refused, there_and_back
 from tests.fix_kafka import start_real
 from tools.real_kafka import Kerberos, RealKafka, Security
@@ -157,15 +167,57 @@ def test_no_tickets_at_all(strict: RealKafka) -> None:
     assert "authentication failed with GSSAPI" in str(said)
 
 
-def test_a_kdc_that_is_gone(strict: RealKafka, realm: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_realm_that_no_kdc_is_known_of(
+    strict: RealKafka, realm: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tmp_path / "krb5.conf"
     config.write_text("".join(line for line in realm.config.read_text().splitlines(True) if "kdc = " not in line))
     monkeypatch.setenv("KRB5_CONFIG", str(config))
-    keytab = tmp_path / "ann"
-    keytab.write_bytes(realm.keytab("ann").read_bytes())  # of another path: no tickets of other tests count
-    said = refused(as_user(strict, realm, **{"sasl.kerberos.keytab": str(keytab)}))
+    said = refused(as_stranger(strict, realm, tmp_path))
     assert isinstance(said, AuthError)
-    assert "KDC" in str(said)
+    assert "Cannot find KDC" in str(said)
+
+
+def as_stranger(strict: RealKafka, realm: Kdc, folder: Path) -> Conf:
+    """As a user for whom no ticket is in any cache: a keytab at another path is another cache."""
+    keytab = folder / "ann"
+    keytab.write_bytes(realm.keytab("ann").read_bytes())
+    return as_user(strict, realm, **{"sasl.kerberos.keytab": str(keytab)})
+
+
+def test_a_kdc_that_comes_back(strict: RealKafka, realm: Kdc, tmp_path: Path) -> None:
+    """Nobody is refused while it is away: what was asked of a client is done once it is there again."""
+    topic, reports, told = unique("topic"), Reports(), list[KafkaError]()
+    with AdminClient(as_user(strict, realm)) as admin:
+        admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(LIMIT_S)
+    conf = as_stranger(strict, realm, tmp_path)
+    with ExitStack() as clients:
+        with realm.stopped():
+            writer = clients.enter_context(Producer({**conf, "error_cb": told.append}))
+            reader = clients.enter_context(Consumer({**conf, "group.id": unique("group")}))
+            reader.assign([TopicPartition(topic, 0, 0)])
+            writer.produce(topic, b"x", on_delivery=reports)
+            wait_for(lambda: writer.poll(0.1) or told, "an error of the producer")
+            assert reader.poll(0.1) is None
+            with AdminClient(conf) as admin:
+                said = wait_for(lambda: no_ticket(admin), "the reason why the administrator waits")
+        assert writer.flush(LIMIT_S) == 0
+        assert [message.value() for message in reader.consume(1, LIMIT_S)] == [b"x"]
+    assert [message.value() for message in reports.delivered] == [b"x"]
+    assert reports.failed == []
+    assert told[0].code() == KafkaError._TRANSPORT
+    assert told[0].retriable()
+    assert not told[0].fatal()
+    for text in (told[0].str(), said):
+        assert "no ticket for ann@KSERDES.TEST from Kerberos: " in text
+        assert "Cannot contact any KDC" in text
+
+
+def no_ticket(admin: AdminClient) -> str:
+    """What a call that waits in vain says, once it knows why."""
+    with pytest.raises(NetworkError) as caught:
+        admin.list_topics(timeout=1)
+    return str(caught.value) if "ticket" in str(caught.value) else ""
 
 
 def test_what_is_missing_is_named(

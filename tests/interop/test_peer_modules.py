@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import warnings
 from collections.abc import Mapping
+from types import ModuleType
 
 import pytest
 
@@ -15,6 +16,8 @@ from kafka_core.compat.kafka import table as kafka
 
 pytestmark = pytest.mark.interop
 SIDES = [(kafka.DIALECT, kafka.REFUSED), (aiokafka.DIALECT, aiokafka.REFUSED)]
+NAMES = [(kafka.DIALECT, kafka.NAMES_NOT_HERE, 8), (aiokafka.DIALECT, aiokafka.NAMES_NOT_HERE, 0)]
+"""Dialect, names that it lacks, and how many of its modules are only of older versions of the package."""
 
 
 def modules(root: str) -> list[str]:
@@ -47,3 +50,33 @@ def test_each_module_is_there_or_refused(dialect: Dialect, table: Mapping[str, s
     for homes in dialect.homes.values():
         for home in homes:
             importlib.import_module(home)
+
+
+def public(module: ModuleType) -> set[str]:
+    """What a module lists, and what it defines without an underscore."""
+    own = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and getattr(value, "__module__", module.__name__) == module.__name__
+    }
+    return own | set(getattr(module, "__all__", ()))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(("dialect", "table", "older"), NAMES, ids=["kafka", "aiokafka"])
+def test_each_name_is_there_or_has_its_reason(dialect: Dialect, table: Mapping[str, str], older: int) -> None:
+    there = set(modules(dialect.root))
+    missing, looked_at = set(), 0
+    for module, homes in dialect.homes.items():
+        if module and module not in there:
+            continue
+        looked_at += 1
+        ours = [importlib.import_module(home) for home in homes]
+        for name in public(importlib.import_module(f"{dialect.root}.{module}".rstrip("."))):
+            inner = f"{module}.{name}".lstrip(".")
+            if inner not in dialect.homes and not any(hasattr(home, name) for home in ours):
+                missing.add(inner)
+    assert missing == set(table)
+    assert looked_at == len(dialect.homes) - older

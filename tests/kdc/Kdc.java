@@ -1,7 +1,12 @@
+import java.io.BufferedReader;
 import java.io.File;
+import java.io.InputStreamReader;
 import org.apache.kerby.kerberos.kerb.server.SimpleKdcServer;
 
-/** A KDC on 127.0.0.1 until its standard input ends. Arguments: realm, port, folder, then principals, each with a keytab there. */
+/**
+ * A KDC on 127.0.0.1 until its standard input ends; the lines "stop" and "start" there stop and start it, and are answered
+ * when that is done. Arguments: realm, port, folder, then principals, each with a keytab there.
+ */
 public final class Kdc {
     public static void main(String[] args) throws Exception {
         SimpleKdcServer kdc = new SimpleKdcServer();
@@ -19,8 +24,14 @@ public final class Kdc {
         }
         kdc.start();
         System.out.println("ready");
-        while (System.in.read() >= 0) {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.equals("stop")) {
+                kdc.stop();
+            } else {
+                kdc.start();
+            }
+            System.out.println("ready");
         }
-        kdc.stop();
     }
 }

@@ -312,7 +312,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             self.stage = "waiting for a ticket from Kerberos"
             try:
                 return await in_daemon_thread("kafka-core-kerberos", self._parts.login.context, self.host)
-            except AuthError as error:
+            except (AuthError, NetworkError) as error:
                 raise _renamed(error, self.name) from error
         return None
 

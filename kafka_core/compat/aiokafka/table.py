@@ -10,7 +10,7 @@ from typing import Final
 
 from kafka_core.compat.aliases import Dialect
 
-__all__ = ["DIALECT", "HOMES", "MISSING", "REFUSED", "ROOT"]
+__all__ = ["DIALECT", "HOMES", "MISSING", "NAMES_NOT_HERE", "REFUSED", "ROOT"]
 
 ROOT: Final = "aiokafka"
 
@@ -78,3 +78,30 @@ REFUSED: Final[Mapping[str, str]] = {
     "protocol": "messages of the protocol are generated classes here, not public; `AIOKafkaAdminClient` has the calls",
 }
 """Modules (with all below them) that are not here: why. What starts with `_` is aiokafka's own and is not either."""
+
+_STICKY: Final = "steps of one algorithm; sticky shares come from the engine's"
+_BUILT: Final = "a choice between compiled code and Python; the functions without `_py` are here"
+
+
+def _names(module: str, why: str, *names: str) -> dict[str, str]:
+    return {f"{module}.{name}": why for name in names}
+
+
+NAMES_NOT_HERE: Final[Mapping[str, str]] = {
+    **MISSING,
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "ConsumerGenerationPair", "ConsumerSubscription"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "StickyAssignmentExecutor"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "StickyAssignorMemberMetadataV1"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "StickyAssignorUserDataV1"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "has_identical_list_elements"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "partitions_comparator_key", "remove_if_present"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "subscriptions_comparator_key"),
+    **_names("producer.message_accumulator", _CLIENT, "MessageAccumulator", "MessageBatch"),
+    **_names("producer.producer", "the largest length of 32 bits", "INTEGER_MAX_VALUE"),
+    **_names("record.default_records", _BUILT, "NO_EXTENSIONS"),
+    **_names("record.legacy_records", _BUILT, "NO_EXTENSIONS"),
+    **_names("record.memory_records", _BUILT, "NO_EXTENSIONS"),
+    **_names("record.util", _BUILT, "NO_EXTENSIONS", "calc_crc32c_py", "decode_varint_py", "encode_varint_py"),
+    **_names("record.util", _BUILT, "size_of_varint_py"),
+}
+"""Public names of modules that are here, without those names: why. tests/interop/test_peer_modules.py compares."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from kafka_core.compat.aliases import Dialect
 
-__all__ = ["DIALECT", "REFUSED"]
+__all__ = ["DIALECT", "NAMES_NOT_HERE", "REFUSED"]
 
 _HERE: Final = "kafka_core.compat.kafka"
 _METRICS: Final = f"{_HERE}.metrics."
@@ -89,7 +89,7 @@ DIALECT: Final = Dialect(
         "structs": (f"{_HERE}.structs",),
         "codec": ("kafka_core.compat.records.codecs",),
         "protocol": (),
-        "protocol.consumer": (f"{_HERE}.assignors",),
+        "protocol.consumer": (f"{_HERE}.assignors", f"{_HERE}.admin_values"),
         "protocol.consumer.metadata": (f"{_HERE}.assignors",),
         "record": ("kafka_core.compat.records.memory",),
         "record.default_records": ("kafka_core.compat.records.default", "kafka_core.compat.records.util"),
@@ -126,3 +126,56 @@ REFUSED: Final[Mapping[str, str]] = {
     "vendor": "copies of other packages",
 }
 """Modules (with all below them) that are not here: why. Nor is what starts with `_`, which is kafka-python's own."""
+
+_REQUESTS: Final = "requests, and constants of them: no public method takes one; `KafkaAdminClient` has the calls"
+_NETWORK: Final = REFUSED["net"]
+_STICKY: Final = "steps of one algorithm; sticky shares come from the engine's"
+_PACKAGES: Final = "another package, or None, that kafka-python found there; all codecs are built in here"
+
+
+def _names(module: str, why: str, *names: str) -> dict[str, str]:
+    return {f"{module}.{name}": why for name in names}
+
+
+NAMES_NOT_HERE: Final[Mapping[str, str]] = {
+    **_names("cluster", _NETWORK, "DEFAULT_KAFKA_PORT", "collect_hosts"),
+    **_names("cluster", _NETWORK, "expand_to_canonical_bootstrap_hosts", "get_ip_port_afi"),
+    **_names("codec", _PACKAGES, "PYPY", "lz4", "lz4f", "lz4framed", "snappy", "xxhash", "zstd"),
+    **_names("codec", "a bound of decompression; `kafka_core.limits` has ours", "ZSTD_MAX_OUTPUT_SIZE"),
+    **_names(
+        "codec", "LZ4 with the wrong checksums of brokers before 0.10", "lz4_decode_old_kafka", "lz4_encode_old_kafka"
+    ),
+    **_names("consumer.fetcher", _CLIENT, "CompletedFetch", "ExceptionMetadata", "FetchManagerMetrics"),
+    **_names("consumer.fetcher", _CLIENT, "FetchMetadata", "FetchMetrics", "FetchRequestData"),
+    **_names("consumer.fetcher", _CLIENT, "FetchResponseMetricAggregator", "FetchSessionHandler", "Fetcher"),
+    **_names("consumer.fetcher", _CLIENT, "UNKNOWN_OFFSET"),
+    **_names("consumer.fetcher", "brokers since 0.10.1 give a record of any size", "RecordTooLargeError"),
+    **_names("consumer.subscription_state", _CLIENT, "SubscriptionState", "SubscriptionType", "TopicPartitionState"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "ConsumerGenerationPair"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "StickyAssignmentExecutor"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "StickyAssignorMemberMetadataV1"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "has_identical_list_elements"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "partitions_comparator_key", "remove_if_present"),
+    **_names("coordinator.assignors.sticky.sticky_assignor", _STICKY, "subscriptions_comparator_key"),
+    **_names("net", _NETWORK, "HttpConnectProxy", "KafkaConnection", "KafkaConnectionManager"),
+    **_names("net", _NETWORK, "KafkaConnectionMetrics", "KafkaManagerMetrics", "KafkaNetClient", "KafkaNetSocket"),
+    **_names("net", _NETWORK, "KafkaSSLTransport", "KafkaTCPTransport", "NetworkSelector", "Socks5Proxy"),
+    **_names("net", _NETWORK, "WakeupNotifier", "create_connection"),
+    **_names("net.sasl", _NETWORK, "SASL_MECHANISMS", "get_sasl_mechanism", "register_sasl_mechanism"),
+    **_names("net.sasl.oauth", _NETWORK, "SaslMechanismOAuth"),
+    **_names("producer.future", _CLIENT, "FutureProduceResult"),
+    **_names("protocol.consumer", _REQUESTS, "DEFAULT_GENERATION_ID", "FetchRequest", "FetchResponse"),
+    **_names("protocol.consumer", _REQUESTS, "HeartbeatRequest", "HeartbeatResponse", "JoinGroupRequest"),
+    **_names("protocol.consumer", _REQUESTS, "JoinGroupResponse", "LeaveGroupRequest", "LeaveGroupResponse"),
+    **_names("protocol.consumer", _REQUESTS, "ListOffsetsRequest", "ListOffsetsResponse", "OffsetCommitRequest"),
+    **_names("protocol.consumer", _REQUESTS, "OffsetCommitResponse", "OffsetDeleteRequest", "OffsetDeleteResponse"),
+    **_names("protocol.consumer", _REQUESTS, "OffsetFetchRequest", "OffsetFetchResponse"),
+    **_names("protocol.consumer", _REQUESTS, "OffsetForLeaderEpochRequest", "OffsetForLeaderEpochResponse"),
+    **_names("protocol.consumer", _REQUESTS, "OffsetResetStrategy", "SyncGroupRequest", "SyncGroupResponse"),
+    **_names("protocol.consumer", _REQUESTS, "UNKNOWN_MEMBER_ID", "UNKNOWN_OFFSET"),
+    **_names("protocol.consumer", _REQUESTS, "fetch_all", "group_all", "metadata_all", "offsets_all"),
+    **_names("record.default_records", _PACKAGES, "lz4_decode", "lz4_encode"),
+    **_names("record.legacy_records", _PACKAGES, "lz4_decode", "lz4_encode"),
+    **_names("record.util", _PACKAGES, "crc32c_c"),
+}
+"""Public names of modules that are here, without those names: why. tests/interop/test_peer_modules.py compares."""

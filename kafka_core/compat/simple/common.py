@@ -261,8 +261,10 @@ class NotCoordinatorForConsumerCode(BrokerResponseError):
 
 
 BrokerNotFoundError = BrokerNotAvailableError
+ConsumerCoordinatorNotAvailable = ConsumerCoordinatorNotAvailableCode
 InvalidFetchRequest = InvalidFetchRequestError
 LeaderNotFoundError = LeaderNotAvailableError
+OffsetOutOfRangeException = OffsetOutOfRangeError
 
 
 class KafkaUnavailableError(KafkaError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import zlib
 
@@ -27,6 +28,7 @@ from kafka_core.compat.simple.consumer import KafkaConsumer
 from kafka_core.compat.simple.partitioner.hashed import murmur2
 from kafka_core.compat.simple.producer import SimpleProducer
 from kafka_core.compat.simple.protocol import CODEC_SNAPPY, KafkaProtocol, create_message_set
+from kafka_core.compat.simple.table import NAMES_NOT_HERE
 from kafka_core.compat.simple.util import (
     ReentrantTimer,
     crc32,
@@ -37,6 +39,50 @@ from kafka_core.compat.simple.util import (
     write_int_string,
     write_short_string,
 )
+
+MANUAL = {
+    "client": ("KafkaClient "),
+    "codec": ("gzip_decode gzip_encode has_gzip has_snappy snappy_decode snappy_encode "),
+    "common": (
+        "AsyncProducerQueueFull BrokerMetadata BrokerNotAvailableError BrokerNotFoundError "
+        "BrokerResponseError BufferUnderflowError ChecksumError ConnectionError "
+        "ConsumerCoordinatorNotAvailable ConsumerCoordinatorNotAvailableCode ConsumerFetchSizeTooSmall "
+        "ConsumerMetadataRequest ConsumerMetadataResponse ConsumerNoMoreData ConsumerTimeout "
+        "FailedPayloadsError FetchRequest FetchResponse InvalidFetchRequest InvalidFetchRequestError "
+        "InvalidMessageError KafkaConfigurationError KafkaError KafkaMessage KafkaTimeoutError "
+        "KafkaUnavailableError LeaderNotAvailableError LeaderNotFoundError Message "
+        "MessageSizeTooLargeError MetadataRequest MetadataResponse NotCoordinatorForConsumerCode "
+        "NotLeaderForPartitionError OffsetAndMessage OffsetCommitRequest OffsetCommitResponse "
+        "OffsetFetchRequest OffsetFetchResponse OffsetMetadataTooLargeError OffsetOutOfRangeError "
+        "OffsetOutOfRangeException OffsetRequest OffsetResponse OffsetsLoadInProgressCode "
+        "PartitionMetadata ProduceRequest ProduceResponse ProtocolError ReplicaNotAvailableError "
+        "RequestTimedOutError RetryOptions StaleControllerEpochError StaleLeaderEpochCodeError "
+        "TopicAndPartition TopicMetadata UnknownError UnknownTopicOrPartitionError UnsupportedCodecError "
+        "check_error "
+    ),
+    "conn": ("KafkaConnection collect_hosts "),
+    "consumer": ("KafkaConsumer MultiProcessConsumer SimpleConsumer "),
+    "consumer.base": ("Consumer "),
+    "consumer.kafka": ("KafkaConsumer OffsetsStruct "),
+    "consumer.multiprocess": ("Events MultiProcessConsumer "),
+    "consumer.simple": ("FetchContext SimpleConsumer "),
+    "context": ("OffsetCommitContext "),
+    "partitioner.base": ("Partitioner "),
+    "partitioner.hashed": ("HashedPartitioner LegacyPartitioner Murmur2Partitioner murmur2 "),
+    "partitioner.roundrobin": ("RoundRobinPartitioner "),
+    "producer": ("KeyedProducer SimpleProducer "),
+    "producer.base": ("Producer "),
+    "producer.keyed": ("KeyedProducer "),
+    "producer.simple": ("SimpleProducer "),
+    "protocol": (
+        "ALL_CODECS KafkaProtocol create_gzip_message create_message create_message_set create_snappy_message "
+    ),
+    "util": (
+        "ReentrantTimer crc32 group_by_topic_and_partition kafka_bytestring read_int_string "
+        "read_short_string relative_unpack write_int_string write_short_string "
+    ),
+}
+"""Module to the names that the manual of 0.9.5 has for it."""
 
 PAYLOAD = b"some text, " * 10_000
 HANG_S = 60.0
@@ -186,3 +232,13 @@ def test_defaults_of_the_consumer() -> None:
         "socket_timeout_ms": 30 * 1000, "auto_offset_reset": "largest", "auto_commit_enable": False,
         "auto_commit_interval_ms": 60 * 1000, "auto_commit_interval_messages": None, "consumer_timeout_ms": -1,
     }  # fmt: skip
+
+
+def test_every_name_of_the_manual_is_there_or_has_its_reason() -> None:
+    missing = {
+        f"{module}.{name}"
+        for module, names in MANUAL.items()
+        for name in names.split()
+        if not hasattr(importlib.import_module(f"kafka_core.compat.simple.{module}"), name)
+    }
+    assert missing == set(NAMES_NOT_HERE)
