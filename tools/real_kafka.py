@@ -278,7 +278,7 @@ class RealKafka:
         return properties
 
     def _command(self, *words: str) -> list[str]:
-        quick = ["-XX:TieredStopAtLevel=1"] if self._fast_boot else []
+        quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if self._fast_boot else []
         logging = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"]
         kerberos = self._security.kerberos
         realm = [f"-Djava.security.krb5.conf={kerberos.config}"] if kerberos else []

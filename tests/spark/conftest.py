@@ -27,6 +27,7 @@ PATIENT = {
     "spark.network.timeout": "600s",
     "spark.executor.heartbeatInterval": "60s",
     "spark.rpc.askTimeout": "600s",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # half the CPU time of a short life
 }
 """Settings of a session on a machine that may stand still."""
 LATE = "waiting for the Python worker to connect back", "Python worker failed to connect back"
