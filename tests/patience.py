@@ -20,7 +20,7 @@ PROCESS_S = 300.0
 """A process that has little to do has ended by then. On a busy machine it takes half a minute to start Python alone."""
 LONGER, TIMES = 4.0, 3
 SHARE = 0.2
-"""A stall of this share of the limit makes a failure worth nothing."""
+"""Stalls of this share of the limit, all together, make a failure worth nothing."""
 _STEP_S = 0.01
 _watches: set[Stalls] = set()
 
@@ -29,7 +29,7 @@ class Stalls:
     """Notes for how long this process stood still; a context manager."""
 
     def __init__(self) -> None:
-        self.longest_s = 0.0
+        self.total_s = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="stalls", daemon=True)
 
@@ -37,7 +37,7 @@ class Stalls:
         before_s = time.monotonic()
         while not self._over.wait(_STEP_S):
             now_s = time.monotonic()
-            self.longest_s = max(self.longest_s, now_s - before_s - _STEP_S)
+            self.total_s += now_s - before_s - _STEP_S
             before_s = now_s
 
     def __enter__(self) -> Stalls:
@@ -56,7 +56,7 @@ class Stalls:
 def stalled(seconds: float) -> None:
     """Something let one thread alone stand still for so long (`tests/stalls.py`)."""
     for watch in list(_watches):
-        watch.longest_s = max(watch.longest_s, seconds)
+        watch.total_s += seconds
 
 
 def judged_by(limit_s: float, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
@@ -70,7 +70,7 @@ def judged_by(limit_s: float, work: Callable[..., T], *args: Any, **kwargs: Any)
                 return work(limit_s, *args, **kwargs)
             except (Exception, pytest.fail.Exception):
                 time.sleep(2 * _STEP_S)  # the watch sees the end of a stall
-                if stalls.longest_s < SHARE * limit_s:
+                if stalls.total_s < SHARE * limit_s:
                     raise
         limit_s *= LONGER
     return work(limit_s, *args, **kwargs)

