@@ -20,7 +20,7 @@ from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
-from tests.later import inside, later, once
+from tests.later import inside, once
 from tests.patience import judged_by
 
 HANG_S = 60.0
@@ -465,7 +465,7 @@ def test_statistics_are_json_about_the_partitions(shared: EmbeddedCluster) -> No
 
 
 def test_wakeup_ends_a_poll_that_waits_for_ever(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 10) as consumer, later(0.1, consumer.wakeup):
+    with assigned(shared, 10) as consumer, once(inside(Consumer.poll), consumer.wakeup):
         assert consumer.poll() is None
 
 
@@ -527,7 +527,7 @@ def test_callbacks_wait_until_the_records_are_returned(
 
 def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
     consumer = assigned(shared, 10)
-    with later(0.1, consumer.close), pytest.raises(StateError):
+    with once(inside(Consumer.poll), consumer.close), pytest.raises(StateError):
         consumer.poll(HANG_S)
 
 

@@ -166,16 +166,19 @@ async def test_a_lost_connection_is_tried_again_and_a_wrong_password_is_not() ->
     assert isinstance(await outcome(rpc.commit(lambda: MEMBER, COMMITS)), AuthError)
 
 
-@on_loop
-async def test_when_time_is_over_the_last_cause_is_named() -> None:
-    brokers = FakeBrokers()
-    brokers.in_turn(OffsetCommitRequest, commit_answer(E.COORDINATOR_LOAD_IN_PROGRESS, 0))
-    error = await outcome(make(brokers).commit(lambda: MEMBER, COMMITS, 0.05))
-    assert isinstance(error, NetworkError)
-    assert error.code == E._TIMED_OUT
-    assert "committing offsets of group 'g': no answer within 0.05 s" in str(error)
-    assert "Coordinator load in progress" in str(error)
-    assert isinstance(error.__cause__, BrokerError)
+def test_when_time_is_over_the_last_cause_is_named() -> None:
+    @on_loop
+    async def named_within(limit_s: float) -> None:
+        brokers = FakeBrokers()
+        brokers.in_turn(OffsetCommitRequest, commit_answer(E.COORDINATOR_LOAD_IN_PROGRESS, 0))
+        error = await outcome(make(brokers).commit(lambda: MEMBER, COMMITS, limit_s))
+        assert isinstance(error, NetworkError)
+        assert error.code == E._TIMED_OUT
+        assert f"committing offsets of group 'g': no answer within {limit_s:g} s" in str(error)
+        assert "Coordinator load in progress" in str(error)
+        assert isinstance(error.__cause__, BrokerError)
+
+    judged_by(0.05, named_within)
 
 
 @on_loop
