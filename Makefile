@@ -125,7 +125,7 @@ OTHER_PYTHONS := $(addprefix tests/,meta/test_public_names.py contract/test_aio.
 test-pythons: ## what may differ between interpreters, on every other supported Python that pyenv has (PYTHONS=newest)
 	@PYTHONS="$(PYTHONS)" PYTEST_ARGS="$(OTHER_PYTHONS) -k 'not capped' $(PYTEST_ARGS)" tools/test_pythons.sh arrow,$(FEATURES),test
 
-# STALLS_SEED=7 STALLS_S=4 PYTEST_ARGS="tests/contract"
+# STALLS_SEED=7 STALLS_S=4 PYTEST_ARGS="tests/contract"; STALLS_LINE_S or STALLS_TURN_S: slow without luck.
 stalls: kernels ## the fast tests while threads and the process stand still now and then (STALLS_SEED=0 STALLS_S=4)
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -p tests.stalls $(if $(PYTEST_ARGS),$(PYTEST_ARGS),tests/faults tests/contract \
 		tests/unit/kafka_core/aio tests/unit/kafka_core/sync tests/unit/kafka_core/broker tests/unit/registry/client)
