@@ -67,6 +67,7 @@ class Migration:
         made = ConsumerMember(
             member.member_id,
             member.instance_id,
+            subscription.rack_id or None,
             client_id=member.client_id,
             client_host=member.client_host,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
@@ -149,6 +150,7 @@ class Migration:
         if member.topics != topics and member.epoch > 0:
             group.epoch += 1
         member.topics, member.rebalance_timeout_ms = topics, call.rebalance_timeout_ms
+        member.rack_id = subscription.rack_id or None
         member.client_id, member.client_host = call.client_id, call.client_host
         member.classic = ClassicPart(call.session_timeout_ms, call.protocols)
         consumers.bring_up_to_date(group)

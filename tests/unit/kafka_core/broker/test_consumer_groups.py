@@ -237,13 +237,14 @@ def test_only_an_empty_group_gives_its_name_away() -> None:
 # ---- members of the classic protocol
 
 
-def subscription(*owned: int) -> bytes:
-    message = ConsumerProtocolSubscription(topics=["t"], owned_partitions=[TopicPartition("t", list(owned))])
-    return (1).to_bytes(2, "big") + encode_bytes(message, 1)
+def subscription(*owned: int, rack: str | None) -> bytes:
+    has = [TopicPartition("t", list(owned))]
+    message = ConsumerProtocolSubscription(topics=["t"], owned_partitions=has, rack_id=rack)
+    return (3).to_bytes(2, "big") + encode_bytes(message, 3)
 
 
-def classic_join(member_id: str, *owned: int, known: bool = False) -> JoinCall:
-    protocols = [("cooperative-sticky", subscription(*owned))]
+def classic_join(member_id: str, *owned: int, known: bool = False, rack: str | None = None) -> JoinCall:
+    protocols = [("cooperative-sticky", subscription(*owned, rack=rack))]
     return JoinCall("g", member_id, None, "c", "h", 10_000, 5000, "consumer", protocols, known, True)
 
 
@@ -276,6 +277,20 @@ def test_a_classic_member_goes_on_in_a_group_that_is_upgraded() -> None:
     assert len(told.assigned) == 2
     assert rig.migration.heartbeat(group, old, None, 1) is Code.ILLEGAL_GENERATION
     assert rig.migration.heartbeat(group, "new", None, group.epoch) is Code.UNKNOWN_MEMBER_ID
+
+
+def test_the_rack_of_a_classic_member_is_kept() -> None:
+    rig = Rig()
+    member_id = rig.classic.join(classic_join("", rack="a")).value.member_id
+    rig.classic.sync("g", member_id, None, 1, "consumer", "cooperative-sticky", {member_id: b""})
+    assert rig.join("new").code is Code.NONE
+    group = rig.groups.get("g")
+    assert group is not None
+    assert group.members[member_id].rack_id == "a"
+    rig.migration.join(group, classic_join(member_id, rack="b"))
+    assert group.members[member_id].rack_id == "b"
+    rig.migration.join(group, classic_join(member_id, rack=""))
+    assert group.members[member_id].rack_id is None
 
 
 def test_the_last_one_of_the_new_protocol_leaves_a_classic_group_behind() -> None:
