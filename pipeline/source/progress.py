@@ -63,6 +63,8 @@ class Progress:
         late = LATEST if self._options.latest_if_too_young else None
         low, high = cluster.earliest(places), cluster.latest(places)
         start = resolve_bound(cluster, places, self._options.starting, LATEST, late=late, low=low, high=high)
+        if self._target is not None:  # what came since then is for the next run
+            start = {place: min(start[place], end) for place, end in self._target.items() if place in start}
         return _text_of(start)
 
     def next_end(
@@ -139,17 +141,15 @@ class Progress:
 
     def _there(self, begun: Mapping[Place, int]) -> dict[Place, int]:
         """The end of every partition, gone and new ones considered."""
-        if self._target is not None:
-            there = {place: max(offset, begun.get(place, 0)) for place, offset in self._target.items()}
-            return {**begun, **there}
-        there = self._cluster.latest(self._partitions())
-        self._seen = there
+        there = self._target
+        if there is None:
+            there = self._seen = self._cluster.latest(self._partitions())
         for place, offset in sorted(begun.items()):
             if place not in there:
                 self._lost(f"{_name(place)} is gone")
             elif there[place] < offset:
                 self._lost(f"{_name(place)} ends at offset {there[place]}, but was read to {offset} already")
-        return there
+        return dict(there)
 
     def _with_new(self, begun: Mapping[Place, int], there: Mapping[Place, int]) -> dict[Place, int]:
         """Where each partition of `there` begins; new ones begin with their first record."""

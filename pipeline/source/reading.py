@@ -107,11 +107,19 @@ def _taken(consumer: Consumer, split: Split, options: ReadOptions, size: BatchSi
     target = TopicPartition(split.topic, split.partition, split.start)
     consumer.assign([target])
     position, deadline_s = split.start, time.monotonic() + options.idle_s
+    asked_again_at = -1
     while position < split.end:
         try:
             batch = consumer.consume_arrow(min(size.rows, split.end - position), timeout=POLL_S)
         except KafkaException as error:
-            if options.fail_on_data_loss or error.args[0].code() != KafkaError._AUTO_OFFSET_RESET:
+            if error.args[0].code() != KafkaError._AUTO_OFFSET_RESET:
+                raise
+            if asked_again_at != position and not (options.fail_on_data_loss and position > split.start):
+                # A consumer that has read before may know a topic of this name that was deleted before the plan.
+                asked_again_at = position
+                consumer.assign([TopicPartition(split.topic, split.partition, position)])
+                continue
+            if options.fail_on_data_loss:
                 raise
             position = _first_left(consumer, target, max(position, split.start), split.end)
             continue

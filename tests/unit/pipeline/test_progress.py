@@ -139,6 +139,20 @@ def test_available_now_ends_at_what_was_there(cluster: EmbeddedCluster, topic: s
     assert ends == [3, 5, 5]
 
 
+def test_what_comes_between_the_end_and_the_beginning_of_available_now_is_no_loss(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin
+) -> None:
+    produce(cluster, topic, 2)
+    progress = begin(subscribePattern=f"{topic}.*")
+    progress.stop_at_what_is_there()
+    produce(cluster, topic, 3)
+    cluster.create_topic(f"{topic}-later", 1)
+    start = progress.initial()  # Spark asks for it after the end
+    assert start == {topic: {"0": 2, "1": 0}}
+    assert progress.next_end(start, bounded=True, now_s=0.0) == start
+    cluster.delete_topic(f"{topic}-later")
+
+
 def test_new_partitions_and_topics_are_picked_up(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
     progress = begin(subscribePattern=f"{topic}.*")
     start = progress.initial()
@@ -152,22 +166,40 @@ def test_new_partitions_and_topics_are_picked_up(cluster: EmbeddedCluster, topic
     cluster.delete_topic(other)
 
 
-def test_offsets_that_went_back_are_a_loss(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+TRIGGERS = pytest.mark.parametrize("available_now", [False, True], ids=["always", "available-now"])
+
+
+@TRIGGERS
+def test_offsets_that_went_back_are_a_loss(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, available_now: bool
+) -> None:
     produce(cluster, topic, 4)
     start = {topic: {"0": 9, "1": 0}}
-    with pytest.raises(PlanError, match=rf"{topic}\[0\] ends at offset 4, but was read to 9 already.*failOnDataLoss"):
-        begin(subscribe=topic).next_end(start, bounded=True, now_s=0.0)
-    progress = begin(subscribe=topic, failOnDataLoss="false")
+    strict, progress = begin(subscribe=topic), begin(subscribe=topic, failOnDataLoss="false")
+    if available_now:
+        strict.stop_at_what_is_there()
+        progress.stop_at_what_is_there()
+    with pytest.raises(
+        PlanError, match=rf"{re.escape(topic)}\[0\] ends at offset 4, but was read to 9.*failOnDataLoss"
+    ):
+        strict.next_end(start, bounded=True, now_s=0.0)
     end = progress.next_end(start, bounded=True, now_s=0.0)
     assert end == {topic: {"0": 4, "1": 0}}
     assert progress.splits(start, end) == [Split(topic, 0, 0, 4)]
+    assert progress.next_end(end, bounded=True, now_s=0.0) == end
 
 
-def test_a_topic_that_is_gone_is_a_loss(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+@TRIGGERS
+def test_a_topic_that_is_gone_is_a_loss(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, available_now: bool
+) -> None:
     start = {topic: {"0": 0, "1": 0}, "gone": {"0": 3}}
-    with pytest.raises(PlanError, match="gone"):
-        begin(subscribe=f"{topic},gone").next_end(start, bounded=True, now_s=0.0)
-    lenient = begin(subscribe=f"{topic},gone", failOnDataLoss="false")
+    strict, lenient = begin(subscribePattern=f"{topic}|gone"), begin(subscribe=f"{topic},gone", failOnDataLoss="false")
+    if available_now:
+        strict.stop_at_what_is_there()
+        lenient.stop_at_what_is_there()
+    with pytest.raises(PlanError, match=r"gone\[0\] is gone"):
+        strict.next_end(start, bounded=True, now_s=0.0)
     assert lenient.next_end(start, bounded=True, now_s=0.0) == {topic: {"0": 0, "1": 0}}
 
 

@@ -248,6 +248,19 @@ def test_records_that_went_after_the_plan_fail_the_read_or_are_left_out(cluster:
     assert offsets(Split(topic, 0, 0, 3), lenient) == []
 
 
+@pytest.mark.parametrize("loss", ["true", "false"])
+def test_a_topic_that_was_made_anew_before_the_plan_is_read_from_its_beginning(
+    cluster: EmbeddedCluster, topic: str, loss: str
+) -> None:
+    """The process's consumer has read the topic that was deleted, and knows nothing of the other one yet."""
+    chosen = options(cluster, topic, failOnDataLoss=loss, **{"kafka.client.id": topic})
+    for count in (3, 5, 4):
+        produce(cluster, topic, [b"x"] * count)
+        assert offsets(Split(topic, 0, 0, count), chosen) == list(range(count))
+        cluster.delete_topic(topic)
+        cluster.create_topic(topic, 2)
+
+
 def test_splits_of_one_process_share_a_consumer(cluster: EmbeddedCluster, topic: str) -> None:
     produce(cluster, topic, [b"x"] * 10)
     chosen = options(cluster, topic, **{"kafka.client.id": topic})
