@@ -11,11 +11,13 @@ import pytest
 
 from kafka_core.admin import AdminClient, NewTopic
 from tests.contract.clusters import unique, wait_until_led
-from tests.interop.aiokafka_scenarios import LIMIT_S, SCENARIOS, Api
+from tests.interop import aiokafka_admin_scenarios, aiokafka_scenarios
+from tests.interop.aiokafka_scenarios import LIMIT_S, Api
 from tools.real_kafka import RealKafka
 
 pytestmark = [pytest.mark.interop, pytest.mark.broker]
 
+SCENARIOS = {**aiokafka_scenarios.SCENARIOS, **aiokafka_admin_scenarios.SCENARIOS}
 MODULES = ("", ".errors", ".structs", ".admin", ".admin.config_resource")
 HOMES = {".admin.config_resource": ".admin"}
 
@@ -51,4 +53,4 @@ def test_both_do_the_same(name: str, real_kafka: RealKafka, admin: AdminClient) 
 
 
 def test_there_are_enough_scenarios() -> None:
-    assert len(SCENARIOS) >= 30
+    assert len(SCENARIOS) >= 60

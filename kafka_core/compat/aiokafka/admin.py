@@ -17,7 +17,12 @@ from kafka_core import KafkaError as CoreError
 from kafka_core import admin as core_admin
 from kafka_core.compat.aiokafka.arguments import ADMIN, CLIENT_ID
 from kafka_core.compat.aiokafka.connecting import FirstContact, properties, translating
-from kafka_core.compat.aiokafka.errors import IncompatibleBrokerVersion, for_code, translated
+from kafka_core.compat.aiokafka.errors import (
+    IllegalArgumentError,
+    IncompatibleBrokerVersion,
+    for_code,
+    translated,
+)
 from kafka_core.compat.aiokafka.responses import (
     AlterConfigsResponse,
     CreatePartitionsResponse,
@@ -71,7 +76,11 @@ class ConfigResource:
 
 
 class NewTopic:
-    """A topic to create: with numbers (-1 for the broker's default), or with the replicas of each partition."""
+    """A topic to create: with numbers, or with the replicas of each partition (and -1 for one of the numbers).
+
+    Raises:
+        IllegalArgumentError: both, or neither.
+    """
 
     def __init__(
         self,
@@ -81,6 +90,10 @@ class NewTopic:
         replica_assignments: Mapping[int, Sequence[int]] | None = None,
         topic_configs: Mapping[str, str] | None = None,
     ) -> None:
+        if (-1 in (num_partitions, replication_factor)) == (replica_assignments is None):
+            raise IllegalArgumentError(
+                f"{name}: give either num_partitions and replication_factor, or replica_assignments and -1"
+            )
         self.name = name
         self.num_partitions = num_partitions
         self.replication_factor = replication_factor
@@ -200,14 +213,22 @@ class AIOKafkaAdminClient:
         timeout_ms: int | None = None,
         validate_only: bool = False,
     ) -> CreatePartitionsResponse:
-        """Gives topics more partitions; the response has a code and text for each."""
+        """Gives topics more partitions.
+
+        Raises:
+            KafkaError: of the code of the first topic that does not get them.
+        """
         wanted = [
             core_admin.NewPartitions(topic, item.total_count, item.new_assignments)
             for topic, item in topic_partitions.items()
         ]
         with translating():
             found = await self._admin.create_partitions(wanted, validate_only=validate_only, **times(timeout_ms))
-        return CreatePartitionsResponse([(name, *told(found[name].error)) for name in found])
+        rows = [(name, *told(found[name].error)) for name in found]
+        for name, code, text in rows:
+            if code:
+                raise for_code(code)(f"Could not create partitions for {name}: {text}")
+        return CreatePartitionsResponse(rows)
 
     async def list_topics(self) -> list[str]:
         """The names of all topics."""

@@ -8,6 +8,7 @@ StickyAssignor writes it.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import struct
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,7 @@ ASSIGNMENT_VERSION: Final = 3
 PROTOCOL_TYPE: Final = "consumer"
 VERSION: Final = struct.Struct(">h")
 COUNT: Final = struct.Struct(">i")
+STICKY_VERSION: Final = VERSION.pack(1)
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 
@@ -137,21 +139,31 @@ def encode_sticky(keys: Iterable[Key], generation: int) -> bytes:
 def decode_sticky(data: Buffer) -> tuple[list[Key], int]:
     """Owned partitions and generation, which is -1 in version 0: that ends without one.
 
+    kafka-python 3.0 writes the version in front, which nobody else does: 65,536 topics and more, to all others.
+
     Raises:
         ProtocolError: the bytes are no user data of the sticky assignor.
     """
-    view, keys = memoryview(data), []
+    view = memoryview(data)
     try:
-        topics, position = _size(COUNT, view, 0)
-        for _ in range(topics):
-            size, position = _size(VERSION, view, position)
-            topic = bytes(view[position : position + size]).decode()
-            count, position = _size(COUNT, view, position + size)
-            keys += [(topic, number) for number in struct.unpack_from(f">{count}i", view, position)]
-            position += COUNT.size * count
-        generation: int = COUNT.unpack_from(view, position)[0] if position < len(view) else -1
+        return _sticky(view)
     except (struct.error, ValueError) as error:
+        if view[: VERSION.size] == STICKY_VERSION:
+            with contextlib.suppress(struct.error, ValueError):
+                return _sticky(view[VERSION.size :])
         raise ProtocolError(f"the user data of the sticky assignor can't be read: {error}") from error
+
+
+def _sticky(view: memoryview) -> tuple[list[Key], int]:
+    keys: list[Key] = []
+    topics, position = _size(COUNT, view, 0)
+    for _ in range(topics):
+        size, position = _size(VERSION, view, position)
+        topic = bytes(view[position : position + size]).decode()
+        count, position = _size(COUNT, view, position + size)
+        keys += [(topic, number) for number in struct.unpack_from(f">{count}i", view, position)]
+        position += COUNT.size * count
+    generation: int = COUNT.unpack_from(view, position)[0] if position < len(view) else -1
     return keys, generation
 
 

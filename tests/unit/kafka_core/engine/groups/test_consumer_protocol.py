@@ -68,6 +68,14 @@ def test_sticky_user_data_of_version_0_have_no_generation() -> None:
     assert decode_sticky(encode_sticky(KEYS, 7)[:-4]) == (KEYS, -1)
 
 
+def test_sticky_user_data_of_kafka_python_have_their_version_in_front() -> None:
+    assert decode_sticky(b"\0\1" + encode_sticky(KEYS, 7)) == (KEYS, 7)
+    assert decode_sticky(b"\0\1" + encode_sticky([], 7)) == ([], 7)
+    for strange in (b"\0\2" + encode_sticky(KEYS, 7), b"\0\1" + encode_sticky(KEYS, 7)[:-1], b"\0\1"):
+        with pytest.raises(ProtocolError, match="sticky assignor"):
+            decode_sticky(strange)
+
+
 @given(st.binary(max_size=40))
 def test_sticky_user_data_of_strangers_are_read_or_refused(data: bytes) -> None:
     try:
