@@ -127,7 +127,8 @@ CLIENT = (
     (
         "Spark: source, batch and stream",
         "yes",
-        "all options of Spark's own Kafka source, compared with it option by option; decodes inside",
+        "all options of Spark's own Kafka source, compared with it option by option; decodes inside; a topic that"
+        " was made anew with more records than were read is not told from the old one",
     ),
     (
         "Spark: sink, batch and stream",
@@ -136,9 +137,16 @@ CLIENT = (
         "kill -9 of drivers and executors under Spark: no row lost or doubled (counts in decision 0067)",
     ),
     (
-        "Spark: variant, 4.0 and 4.1, Connect",
+        "Spark: variants",
         "partial",
-        "no variant; the tests run on Spark 4.3, over Connect and on a cluster with tests/spark/everything.py",
+        "as JSON text, by Spark's `parse_json` and `to_json`, both ways: Spark 4.3 gives Arrow functions the two binary"
+        " fields of a variant, and takes them back, but no format has them; the JVM makes them of text",
+    ),
+    (
+        "Spark 4.0 and 4.1, Connect, clusters",
+        "partial",
+        "the tests run on Spark 4.3, over Connect and on a cluster with tests/spark/everything.py; not on 4.0 and 4.1,"
+        " where streams have no admission control and 4.0 writes none",
     ),
     (
         "Unchanged confluent_kafka programs (`kafka_core.compat.confluent`)",

@@ -397,6 +397,34 @@ EXPECTED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 """Format → what comes back as another type and value."""
 
 
+def test_documents_of_unknown_shape_are_variants_and_go_back(spark: Any, registry: SchemaRegistryClient) -> None:
+    """JSON that has no type of its own is text, of which Spark's JVM makes a variant, and text of the variant again."""
+    shapes = ['{"a":[1,null,"x"],"b":2.5}', '"text"', "[]", "true"]
+    document = {"type": "object", "properties": {"id": {"type": "integer"}, "any": {}}}
+    subject, copy = f"variant-{uuid.uuid4()}", f"variant-copy-{uuid.uuid4()}"
+    number = registry.register_schema(subject, Schema(json.dumps(document), "JSON"))
+    head = b"\0" + number.to_bytes(4, "big")
+    frames = [(head + b'{"id":%d,"any":%b}' % (at, text.encode()),) for at, text in enumerate(shapes)]
+    conf = registry.config()
+    decoded = spark.createDataFrame([*frames, (head + b'{"id":9}',)], "value binary").coalesce(1)
+    decoded = decoded.select(from_registry("value", conf, subject=subject, mode="FAILFAST").alias("v"))
+    variants = decoded.selectExpr("v.id", "parse_json(v.any) as any")
+    assert dict(variants.dtypes) == {"id": "bigint", "any": "variant"}
+    with pytest.raises(PlanError, match=r"type variant can't be written: .*to_json\(column\)"):
+        to_registry("v", conf, subject=copy, schema=variants.schema)
+    texts = variants.selectExpr("struct(id, to_json(any) as any) as v")
+    for kind in ("avro", "json"):
+        written = texts.select(
+            to_registry("v", conf, subject=f"{copy}-{kind}", schema=texts.schema["v"].dataType, format=kind).alias(
+                "value"
+            )
+        )
+        back = written.select(from_registry("value", conf, subject=f"{copy}-{kind}", mode="FAILFAST").alias("v"))
+        found = back.selectExpr("v.id", "parse_json(v.any) as any").collect()
+        assert [row.any and row.any.toPython() for row in found] == [*map(json.loads, shapes), None]
+        assert [row.any and row.any.toJson() for row in found] == [*shapes, None]
+
+
 def test_protobuf_types(spark: Any, registry: SchemaRegistryClient) -> None:
     text = """syntax = "proto3";
     import "google/protobuf/timestamp.proto";
