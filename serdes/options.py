@@ -6,7 +6,7 @@ protobuf}`; `latest.compatibility.strict` is the Java serializers'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final
@@ -28,17 +28,6 @@ from serdes.subject import (
 )
 
 
-def _left_off(*values: object) -> Callable[[object], object]:
-    """Takes the values that leave a feature off: what would switch it on is refused."""
-
-    def read(raw: object) -> object:
-        if raw not in values:
-            raise ValueError(raw)
-        return raw
-
-    return read
-
-
 def _strategy_of(raw: object) -> object:
     """A strategy of any kind."""
     if not (callable(raw) or isinstance(raw, AssociatedNameStrategy)):
@@ -46,7 +35,28 @@ def _strategy_of(raw: object) -> object:
     return raw
 
 
-NOT_RUN: Final = " (rules inside schemas, `confluent:rules`, are not run)"
+DISABLED: Final = "DISABLED"
+AFTER: Final = "AFTER_DOMAIN_RULES"
+VALIDATION: Final = (
+    Property(
+        "validation.rules.execution",
+        Kind.ENUM,
+        DISABLED,
+        "Whether rules inside schemas (`confluent:rules`) run, before or after domain rules. Deserializers: ours.",
+        words=(DISABLED, "BEFORE_DOMAIN_RULES", AFTER),
+    ),
+    Property(
+        "validation.rules.fail.fast", Kind.BOOL, False, "Stop at the first rule that fails, rather than name them all."
+    ),
+    Property(
+        "validation.rules.executor",
+        Kind.OBJECT,
+        None,
+        "Evaluates the rules; None for CEL. Not looked at while rules are off.",
+        takes="a ValidationRuleExecutor",
+        read=lambda raw: raw,
+    ),
+)
 NAMING: Final = (
     Property(
         "subject.name.strategy",
@@ -88,6 +98,7 @@ READ: Final = (
         dual_schema_id_deserializer,
         "Finds what names the schema: in a header or in front of the payload.",
     ),
+    *VALIDATION,
     *NAMING,
 )
 """What all deserializers take."""
@@ -110,30 +121,7 @@ WRITE: Final = (
         prefix_schema_id_serializer,
         "Puts what names the schema in front of the payload, or into a header.",
     ),
-    Property(
-        "validation.rules.execution",
-        Kind.OBJECT,
-        None,
-        "Accepted where it switches them off.",
-        takes=f"DISABLED{NOT_RUN}",
-        read=_left_off("DISABLED"),
-    ),
-    Property(
-        "validation.rules.fail.fast",
-        Kind.OBJECT,
-        None,
-        "Accepted where it is false.",
-        takes=f"false{NOT_RUN}",
-        read=_left_off(False),
-    ),
-    Property(
-        "validation.rules.executor",
-        Kind.OBJECT,
-        None,
-        "Accepted as None.",
-        takes=f"None{NOT_RUN}",
-        read=_left_off(),
-    ),
+    *VALIDATION,
     *NAMING,
 )
 """What all serializers take."""
@@ -199,6 +187,28 @@ PROTOBUF_WRITE: Final[Rows] = (
 
 
 @dataclass(frozen=True, slots=True)
+class Validation:
+    """How rules inside schemas are run.
+
+    Attributes:
+        after: after domain rules, else before them.
+        fail_fast: stop at the first one that fails.
+        executor: evaluates them; None for CEL.
+    """
+
+    after: bool
+    fail_fast: bool = False
+    executor: Any = None
+
+
+def _validation(given: Mapping[str, Any]) -> Validation | None:
+    execution = given["validation.rules.execution"]
+    if execution == DISABLED:
+        return None
+    return Validation(execution == AFTER, given["validation.rules.fail.fast"], given["validation.rules.executor"])
+
+
+@dataclass(frozen=True, slots=True)
 class WriteOptions:
     """How a serializer finds its schema.
 
@@ -212,6 +222,7 @@ class WriteOptions:
         strategy: how the subject is called; None for the default.
         seal: how the payload and what names its schema are put together.
         own: the format's own properties.
+        validation: how rules inside schemas are run, None if they are not.
     """
 
     auto_register: bool = True
@@ -223,6 +234,7 @@ class WriteOptions:
     strategy: SubjectNameStrategy | AssociatedNameStrategy | None = None
     seal: SchemaIdSerializer = prefix_schema_id_serializer
     own: Mapping[str, Any] = field(default_factory=dict)
+    validation: Validation | None = None
 
     @property
     def chosen_by_registry(self) -> bool:
@@ -259,6 +271,7 @@ class WriteOptions:
             strategy=_strategy(given),
             seal=given["schema.id.serializer"],
             own={row.name: given[row.name] for row in own},
+            validation=_validation(given),
         )
         if made.auto_register and made.use_latest:
             raise PropertyError(
@@ -283,6 +296,7 @@ class ReadOptions:
         strategy: how the subject is called; None for the default.
         open: how what names the schema is told from the payload.
         own: the format's own properties.
+        validation: how rules inside schemas are run, None if they are not.
     """
 
     use_latest: bool = False
@@ -290,6 +304,7 @@ class ReadOptions:
     strategy: SubjectNameStrategy | AssociatedNameStrategy | None = None
     open: SchemaIdDeserializer = dual_schema_id_deserializer
     own: Mapping[str, Any] = field(default_factory=dict)
+    validation: Validation | None = None
 
     @property
     def moves(self) -> bool:
@@ -314,6 +329,7 @@ class ReadOptions:
             _strategy(given),
             given["schema.id.deserializer"],
             {row.name: given[row.name] for row in own},
+            _validation(given),
         )
 
 

@@ -10,7 +10,6 @@ from typing import Final
 CEL: Final = "the CEL rules of serdes stand on another engine; its functions are reached through rules"
 VARIANTS: Final = "variants are not built"
 INSIDE: Final = "how confluent_kafka is built, not what it offers"
-VALIDATION: Final = "rules inside schemas (confluent:rules) are not built"
 BUILDERS: Final = "builders call constructors (serdes.builders)"
 BASES: Final = "BaseSerializer and BaseDeserializer hold an engine, there are no parts to inherit: formats are objects"
 AWS: Final = "private; aws_iam is a value of sasl.oauthbearer.metadata.authentication.type here too"
@@ -31,7 +30,6 @@ MODULES_NOT_HERE: Final = {
     "kafkatest": "a tool of Kafka's own system tests",
     "kafkatest.": "a tool of Kafka's own system tests",
     "schema_registry.common._httpx_compat": INSIDE,
-    "schema_registry.common.protobuf": "schema_registry.protobuf has what of it is here: decimals",
     "schema_registry.rules.encryption.azurekms.azure_aead": INSIDE,
     "schema_registry.confluent.meta_pb2": "generated classes of options; schemas with them are read without",
     "schema_registry.confluent.type.variant_pb2": VARIANTS,
@@ -39,7 +37,7 @@ MODULES_NOT_HERE: Final = {
     **{
         f"schema_registry.rules.cel.{module}": CEL
         for module in (
-            *("cel_field_presence", "cel_validator", "constraints", "decimal_funcs", "extra_func"),
+            *("cel_field_presence", "constraints", "decimal_funcs", "extra_func"),
             *("protobuf_result_writer", "string_format", "timestamp_funcs", "variant_funcs", "variant_path"),
         )
     },
@@ -62,20 +60,6 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
             "DEFAULT_CACHE_CAPACITY",
         ],
         BASES,
-    ),
-    **dict.fromkeys(
-        [
-            "ValidationRule",
-            "ValidationRuleError",
-            "ValidationRuleExecutor",
-            "ValidationRulesExecution",
-            "VALIDATION_RULES_PROP",
-            "default_validation_rule_executor",
-            "evaluate_validation_rule",
-            "parse_validation_rules",
-            "validate_message",
-        ],
-        VALIDATION,
     ),
     **dict.fromkeys(
         [
@@ -121,6 +105,15 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
             "is_versionless",
             "with_version",
             "VAULT_KEYURI_PREFIX",
+            "DECIMAL_TYPE_NAME",
+            "MAX_ENCODABLE_COEFFICIENT_DIGITS",
+            "PROTOBUF_MAJOR_VERSION",
+            "ROUND_HALF_UP",
+            "TIMESTAMP_TYPE_NAME",
+            "is_cel_leaf_message",
+            "rebuild_value_type",
+            "set_decimal_message",
+            "set_timestamp_message",
         ],
         INSIDE,
     ),

@@ -67,7 +67,10 @@ class DeserializerEngine:
         self._strategy = options.strategy or default_strategy(client)
         self._moves = options.moves and schema is None
         online = client is not None
-        self._contracts = RuleContracts(client, form, self._moves, rule_conf, rule_registry) if online else None
+        self._contracts = None
+        if online or options.validation is not None:
+            moves, rules = self._moves and online, (rule_conf, rule_registry, options.validation)
+            self._contracts = RuleContracts(client, form, moves, *rules)
         self._planner = ReadPlanner(
             *(form, schema, options, self._strategy, latest_ttl_s(client), now_s, online, self._contracts),
             latest_until(client),

@@ -389,12 +389,14 @@ class ReadPlanner:
             ruled = self._contracts is not None and any(
                 schema is not None and schema.rule_set is not None for schema in (written, self._schema)
             )
+            validates = self._contracts is not None and self._contracts.validates
             writer = None
-            if written is not None and (form.needs_writer or ruled or self._latest):
+            if written is not None and (form.needs_writer or ruled or validates or self._latest):
                 writer = yield from self._schemas.load(written)
-            target, reader, subject = yield from self._read_with(ctx, writer, ruled)
+            named = ruled or (validates and self._online)
+            target, reader, subject = yield from self._read_with(ctx, writer, named)
             hooks = None
-            if self._contracts is not None and (ruled or self._latest):
+            if self._contracts is not None and (ruled or validates or self._latest):
                 hooks = yield from self._contracts.reading(subject, written, target, (writer, reader))
             migrated = hooks is not None and hooks.migrate is not None
             bare = 0 if hooks is not None and hooks.payload is not None else skip

@@ -60,7 +60,7 @@ class SerializerEngine:
         self.cache: PlanCache[WritePlan] = PlanCache()
         self._to_dict = to_dict
         self._strategy = options.strategy or default_strategy(client)
-        self._contracts = RuleContracts(client, form, False, rule_conf, rule_registry)
+        self._contracts = RuleContracts(client, form, False, rule_conf, rule_registry, options.validation)
         self._planner = WritePlanner(
             *(form, schema, options, self._strategy, latest_ttl_s(client), now_s, self._contracts),
             latest_until(client),

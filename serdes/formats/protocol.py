@@ -155,6 +155,11 @@ class ReadHooks:
 class Contracts(Protocol):
     """Makes hooks of the rules of schemas, once per plan."""
 
+    @property
+    def validates(self) -> bool:
+        """Whether rules inside schemas run, so that any schema may have some."""
+        ...
+
     def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Inquiry[WriteHooks | None]:
         """The hooks for values that are written with a schema; None if it has no rules."""
         ...

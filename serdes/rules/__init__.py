@@ -10,6 +10,18 @@ from kserdes_config.lazy import public_names
 if TYPE_CHECKING:
     from serdes.rules.dlq import DlqAction
     from serdes.rules.engine import Phase, RuleEngine, has_rules
+    from serdes.rules.inline import (
+        VALIDATION_RULES_PROP,
+        RuleThatNeverRunsError,
+        ValidationRule,
+        ValidationRuleError,
+        ValidationRuleExecutor,
+        ValidationRulesExecution,
+        ValidationRulesFailedError,
+        default_validation_rule_executor,
+        evaluate_validation_rule,
+        parse_validation_rules,
+    )
     from serdes.rules.model import (
         ErrorAction,
         FieldContext,
@@ -26,6 +38,7 @@ if TYPE_CHECKING:
     from serdes.rules.registry import RuleOverride, RuleRegistry
 
 __all__ = [
+    "VALIDATION_RULES_PROP",
     "DlqAction",
     "ErrorAction",
     "FieldContext",
@@ -42,12 +55,33 @@ __all__ = [
     "RuleExecutor",
     "RuleOverride",
     "RuleRegistry",
+    "RuleThatNeverRunsError",
+    "ValidationRule",
+    "ValidationRuleError",
+    "ValidationRuleExecutor",
+    "ValidationRulesExecution",
+    "ValidationRulesFailedError",
+    "default_validation_rule_executor",
+    "evaluate_validation_rule",
     "has_rules",
+    "parse_validation_rules",
 ]
 
 HOMES: Final = {
     "serdes.rules.dlq": ("DlqAction",),
     "serdes.rules.engine": ("Phase", "RuleEngine", "has_rules"),
+    "serdes.rules.inline": (
+        "VALIDATION_RULES_PROP",
+        "RuleThatNeverRunsError",
+        "ValidationRule",
+        "ValidationRuleError",
+        "ValidationRuleExecutor",
+        "ValidationRulesExecution",
+        "ValidationRulesFailedError",
+        "default_validation_rule_executor",
+        "evaluate_validation_rule",
+        "parse_validation_rules",
+    ),
     "serdes.rules.model": (
         "ErrorAction",
         "FieldContext",

@@ -43,6 +43,18 @@ def to_cel(value: Any, descriptor: Any = None) -> Any:
     return _message(value) if _is_message(value) else value
 
 
+def field_to_cel(value: Any, hint: Any) -> Any:
+    """A value as CEL's type for it, where a rule stands on it.
+
+    Args:
+        value: of any format, not None.
+        hint: Protobuf's descriptor of the field it is of; anything else says nothing.
+    """
+    if _is_message(value) or not hasattr(hint, "cpp_type"):
+        return to_cel(value)
+    return _of_field(value, hint)
+
+
 def from_cel(result: Any, original: Any) -> Any:
     """A result as plain values; a map becomes a message of `original`'s type where that is a Protobuf message."""
     if isinstance(result, _message_map()):
@@ -168,7 +180,10 @@ def _is_map(field: Any) -> bool:
 
 
 def _field(message: Any, field: Any) -> Any:
-    value = getattr(message, field.name)
+    return _of_field(getattr(message, field.name), field)
+
+
+def _of_field(value: Any, field: Any) -> Any:
     types = _types()
     if _is_map(field):
         key, item = field.message_type.fields_by_name["key"], field.message_type.fields_by_name["value"]

@@ -1,5 +1,8 @@
 """The rules of schemas as hooks of a serializer's plans: which rules there are is found out once per plan.
 
+Rules inside schemas (`serdes.rules.inline`) run before or after domain rules, as the serializer's properties say;
+reading checks the value that the caller gets or that domain rules get, by the schema it is of.
+
 Must not know of threads or event loops, nor how a registry is reached: inquiries yield calls. Source: the order in
 which confluent_kafka's serializers run rules: domain rules, then the encoding, then encoding rules; backwards when
 reading, with migration rules between decoding and domain rules.
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from registry import RegisteredSchema, Rule, RuleMode, Schema, SchemaRegistryError
@@ -17,13 +20,16 @@ from serdes.asks import Inquiry, ask
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.formats.protocol import ReadHooks, SchemaFormat, WriteHooks
+from serdes.options import Validation
 
 if TYPE_CHECKING:
     from serdes.rules.engine import RuleEngine
+    from serdes.rules.inline import Validating
     from serdes.rules.registry import RuleOverride, RuleRegistry
 
 QUICK: Final = frozenset({"CEL", "CEL_FIELD", "JSONATA"})
 """Types of rules that only compute; anything else may wait for a service."""
+Check = Callable[[Any], None]
 Step = tuple[RuleMode, Schema, Schema]
 """A migration: which way, from which schema, to which."""
 
@@ -37,6 +43,10 @@ class RuleContracts:
         migrates: whether values are read with the newest version, so that migration rules run.
         rule_conf: settings for executors and actions.
         rule_registry: executors and actions that were added; None for the global ones.
+        validation: how rules inside schemas are run; None if they are not.
+
+    Raises:
+        ValueError: the executor of rules inside schemas is none, or what the default one needs is not installed.
     """
 
     def __init__(
@@ -46,6 +56,7 @@ class RuleContracts:
         migrates: bool = False,
         rule_conf: Mapping[str, Any] | None = None,
         rule_registry: RuleRegistry | None = None,
+        validation: Validation | None = None,
     ) -> None:
         self._client = client
         self._form = form
@@ -55,6 +66,26 @@ class RuleContracts:
         self._made: RuleEngine | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self._validating: Validating | None = None
+        if validation is not None:
+            from serdes.rules.inline import Validating
+
+            self._validating = Validating(validation, rule_conf)
+
+    @property
+    def validates(self) -> bool:
+        """Whether rules inside schemas run."""
+        return self._validating is not None
+
+    def _check(self, subject: str | None, parsed: Any) -> tuple[Check | None, Check | None]:
+        """What checks a value by the rules inside its schema before domain rules, and after them."""
+        validating = self._validating
+        check = None if validating is None else validating.check(self._form.schema_type, parsed, subject)
+        return (None, check) if validating is not None and validating.after else (check, None)
+
+    @property
+    def _checks_wait(self) -> bool:
+        return self._validating is not None and self._validating.waits
 
     @property
     def _engine(self) -> RuleEngine:
@@ -96,35 +127,36 @@ class RuleContracts:
     def writing(self, subject: str | None, schema: Schema, parsed: Any) -> Inquiry[WriteHooks | None]:
         """The hooks for values that are written with a schema; None if it has no rules for that."""
         yield from ()
-        if schema.rule_set is None:
+        before, after = self._check(subject, parsed)
+        checked = before is not None or after is not None
+        if schema.rule_set is None and not checked:
             return None
         from serdes.rules import fields
         from serdes.rules.engine import Phase, has_rules
 
         domain, encoding = (has_rules(schema, phase, RuleMode.WRITE) for phase in (Phase.DOMAIN, Phase.ENCODING))
-        if not domain and not encoding:
+        if not domain and not encoding and not checked:
             return None
-        engine, walk = self._engine, fields.of(self._form, parsed)
+        run = self._engine.run if domain or encoding else None
+        walk, name = fields.of(self._form, parsed), subject or ""
 
         def on_value(value: Any, ctx: SerializationContext | None) -> Any:
-            plain = walk.plain(value)
-            return engine.run(
-                Phase.DOMAIN,
-                RuleMode.WRITE,
-                _given(ctx),
-                subject or "",
-                None,
-                schema,
-                plain,
-                walk.tags,
-                walk.transformer,
-            )
+            value = walk.plain(value)
+            if before is not None:
+                before(value)
+            if domain and run is not None:
+                place = (_given(ctx), name, None, schema)
+                value = run(Phase.DOMAIN, RuleMode.WRITE, *place, value, walk.tags, walk.transformer)
+            if after is not None:
+                after(value)
+            return value
 
         def on_payload(payload: bytes, ctx: SerializationContext | None) -> bytes:
-            ruled = engine.run(Phase.ENCODING, RuleMode.WRITE, _given(ctx), subject or "", None, schema, payload)
-            return _bytes(ruled)
+            assert run is not None  # there are encoding rules
+            return _bytes(run(Phase.ENCODING, RuleMode.WRITE, _given(ctx), name, None, schema, payload))
 
-        return WriteHooks(on_value if domain else None, on_payload if encoding else None, self._may_wait(schema))
+        waits = (checked and self._checks_wait) or (run is not None and self._may_wait(schema))
+        return WriteHooks(on_value if domain or checked else None, on_payload if encoding else None, waits)
 
     # --- reading
 
@@ -138,16 +170,20 @@ class RuleContracts:
         steps: list[Step] = []
         if self._migrates and writer is not None and reader is not None and subject is not None and writer != reader:
             steps = yield from _migrations(subject, writer, reader)
-        if not steps and target.rule_set is None and (writer is None or writer.rule_set is None):
+        before, after = self._check(subject, parsed[1] or parsed[0])
+        inline = before is not None or after is not None
+        if not steps and not inline and target.rule_set is None and (writer is None or writer.rule_set is None):
             return None
         from serdes.rules import fields
         from serdes.rules.engine import Phase, has_rules
 
-        domain = has_rules(target, Phase.DOMAIN, RuleMode.READ)
-        encoding = writer is not None and has_rules(writer, Phase.ENCODING, RuleMode.READ)
-        if not domain and not encoding and not steps:
+        online = self._client is not None  # without a registry no rules run but those inside the schema
+        domain = online and has_rules(target, Phase.DOMAIN, RuleMode.READ)
+        encoding = online and writer is not None and has_rules(writer, Phase.ENCODING, RuleMode.READ)
+        if not domain and not encoding and not steps and not inline:
             return None
-        engine, walk, name = self._engine, fields.of(self._form, parsed[1] or parsed[0]), subject or ""
+        run = self._engine.run if domain or encoding or steps else None
+        walk, name = fields.of(self._form, parsed[1] or parsed[0]), subject or ""
         check = self._form.check(parsed[1] or parsed[0])
 
         def checked(value: Any, last: bool = True) -> Any:
@@ -156,26 +192,31 @@ class RuleContracts:
             return value
 
         def on_payload(payload: bytes, ctx: SerializationContext | None, frame: bytes) -> bytes:
-            return _bytes(
-                engine.run(Phase.ENCODING, RuleMode.READ, _given(ctx), name, None, writer, payload, original=frame)
-            )
+            assert run is not None  # there are encoding rules
+            return _bytes(run(Phase.ENCODING, RuleMode.READ, _given(ctx), name, None, writer, payload, original=frame))
 
         def migrate(value: Any, ctx: SerializationContext | None, frame: bytes) -> Any:
+            assert run is not None  # there are steps
             plain = walk.as_json(value)
             for mode, old, new in steps:
-                plain = engine.run(Phase.MIGRATION, mode, _given(ctx), name, old, new, plain, original=frame)
-            return checked(walk.from_json(plain, value), not domain)
+                plain = run(Phase.MIGRATION, mode, _given(ctx), name, old, new, plain, original=frame)
+            return checked(walk.from_json(plain, value), not domain and not inline)
 
         def on_value(value: Any, ctx: SerializationContext | None, frame: bytes) -> Any:
-            made = engine.run(
-                Phase.DOMAIN, RuleMode.READ, _given(ctx), name, None, target, value, walk.tags, walk.transformer, frame
-            )
-            return checked(made)
+            if before is not None:
+                before(value)
+            if domain and run is not None:
+                place = (_given(ctx), name, None, target)
+                value = run(Phase.DOMAIN, RuleMode.READ, *place, value, walk.tags, walk.transformer, frame)
+            checked(value)
+            if after is not None:
+                after(value)
+            return value
 
-        waits = any(self._may_wait(schema) for schema in (target, writer) if schema is not None)
-        return ReadHooks(
-            on_payload if encoding else None, migrate if steps else None, on_value if domain else None, waits
-        )
+        waits = run is not None and any(self._may_wait(schema) for schema in (target, writer) if schema is not None)
+        waits = waits or (inline and self._checks_wait)
+        ends = on_value if domain or inline else None
+        return ReadHooks(on_payload if encoding else None, migrate if steps else None, ends, waits)
 
 
 def _named(actions: str | None) -> list[str]:

@@ -75,7 +75,7 @@ class _Json(_Same):
         self.transformer = walk_json.field_transformer(
             parsed.document,
             resolver_of(parsed),
-            lambda base, ref: _resolved(base, ref),
+            resolved,
             lambda part, base, value: engine.part_is_valid(part, value),
         )
 
@@ -83,7 +83,12 @@ class _Json(_Same):
         return plain(value)
 
 
-def _resolved(resolver: Any, ref: str) -> tuple[Any, Any]:
+def resolved(resolver: Any, ref: str) -> tuple[Any, Any]:
+    """The schema that a reference names, and what its own references are relative to.
+
+    Raises:
+        SerializationError: there is none.
+    """
     import referencing.exceptions
 
     try:

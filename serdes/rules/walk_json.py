@@ -47,7 +47,7 @@ def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity
         lookup: resolves references.
         is_valid: chooses among alternatives.
     """
-    walk = _Walk(lookup, is_valid)
+    walk = Walk(lookup, is_valid)
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:
         return walk.value(ctx, transform, [(schema, base)], "$", message, 0)
@@ -55,12 +55,19 @@ def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity
     return apply
 
 
-class _Walk:
-    """One schema's walk."""
+class Walk:
+    """One schema's walk.
 
-    def __init__(self, lookup: Lookup, is_valid: Validity) -> None:
+    Args:
+        lookup: resolves references.
+        is_valid: chooses among alternatives.
+        unfit: called with the keyword where a value is valid by none of its alternatives; None for nothing.
+    """
+
+    def __init__(self, lookup: Lookup, is_valid: Validity, unfit: Callable[[str], None] | None = None) -> None:
         self._lookup = lookup
         self._is_valid = is_valid
+        self._unfit = unfit
 
     def value(
         self, ctx: RuleContext, transform: FieldTransform, schemas: list[Placed], path: str, value: Any, depth: int
@@ -75,17 +82,17 @@ class _Walk:
         if depth > MAX_DEPTH:
             raise RuleError(f"the value is nested deeper than {MAX_DEPTH} levels: rules can't be applied to all of it")
         if isinstance(value, Mapping):
-            return self._properties(ctx, transform, self._all(schemas, value), path, value, depth)
+            return self._properties(ctx, transform, self.applying(schemas, value), path, value, depth)
         if isinstance(value, (list, tuple)):
-            every = self._all(schemas, value)
+            every = self.applying(schemas, value)
             return [
-                self.value(ctx, transform, list(_of_item(every, index)), path, item, depth + 1)
+                self.value(ctx, transform, list(of_item(every, index)), path, item, depth + 1)
                 for index, item in enumerate(value)
             ]
         entered = ctx.current_field()
         if entered is None or not ctx.is_tagged(entered):
             return value
-        entered.field_type = _type(self._all(schemas, value), value)
+        entered.field_type = _type(self.applying(schemas, value), value)
         return transform(ctx, entered, value)
 
     def _properties(
@@ -99,10 +106,10 @@ class _Walk:
     ) -> dict[str, Any]:
         made = dict(value)
         for name, item in value.items():
-            parts = list(_of_property(schemas, name))
+            parts = list(of_property(schemas, name))
             if item is None or not parts:
                 continue
-            every, full_name = self._all(parts, item), f"{path}.{name}"
+            every, full_name = self.applying(parts, item), f"{path}.{name}"
             tags = [tag for part, _ in every for tag in _tags(part)]
             ctx.enter_field(made, full_name, name, _type(every, item), tags)
             try:
@@ -115,7 +122,7 @@ class _Walk:
                 raise RuleConditionError(ctx.rule)
         return made
 
-    def _all(self, schemas: Sequence[Placed], value: Any) -> list[Placed]:
+    def applying(self, schemas: Sequence[Placed], value: Any) -> list[Placed]:
         """These schemas and all within them that apply to a value: referenced, combined, conditional."""
         found: list[Placed] = []
         seen: set[int] = set()
@@ -138,11 +145,15 @@ class _Walk:
         for part in schema.get("allOf") or ():
             yield part, base
         for keyword in ("oneOf", "anyOf"):
-            valid = (part for part in schema.get(keyword) or () if self._is_valid(part, base, value))
-            for part in valid:
-                yield part, base
-                if keyword == "oneOf":
-                    break
+            valid = 0
+            for part in schema.get(keyword) or ():
+                if self._is_valid(part, base, value):
+                    valid += 1
+                    yield part, base
+                    if keyword == "oneOf":
+                        break
+            if not valid and schema.get(keyword) and self._unfit is not None:
+                self._unfit(keyword)
         if "if" in schema:
             branch = "then" if self._is_valid(schema["if"], base, value) else "else"
             yield schema.get(branch), base
@@ -153,7 +164,7 @@ class _Walk:
                         yield part, base
 
 
-def _of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
+def of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
     """What schemas say of a property."""
     for schema, base in schemas:
         named = [part for key, part in (schema.get("properties") or {}).items() if key == name]
@@ -165,7 +176,7 @@ def _of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
                 yield part, base
 
 
-def _of_item(schemas: Iterable[Placed], index: int) -> Iterable[Placed]:
+def of_item(schemas: Iterable[Placed], index: int) -> Iterable[Placed]:
     """What schemas say of an item of a list."""
     for schema, base in schemas:
         items, first = schema.get("items"), schema.get("prefixItems")

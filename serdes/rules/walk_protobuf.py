@@ -17,6 +17,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from registry import RuleKind, RuleMode
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext, RuleError
+from serdes.rules.protobuf_meta import tags_of
 
 WRAPPERS: Final = frozenset(
     f"google.protobuf.{kind}Value"
@@ -45,7 +46,7 @@ TYPES: Final = {
 
 def field_transformer(descriptor: Any) -> FieldTransformer:
     """How a transform is applied to messages of a registered type (`google.protobuf.descriptor.Descriptor`)."""
-    files = _imported(descriptor.file)
+    files = imported(descriptor.file)
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:
         made = type(message)()
@@ -56,7 +57,7 @@ def field_transformer(descriptor: Any) -> FieldTransformer:
     return apply
 
 
-def _imported(file: Any) -> frozenset[str]:
+def imported(file: Any) -> frozenset[str]:
     """The names of a file and of all that it imports, directly or not: what is in the pool beside, no reader knows."""
     found: set[str] = set()
     waiting = [file]
@@ -66,49 +67,6 @@ def _imported(file: Any) -> frozenset[str]:
             found.add(one.name)
             waiting += one.dependencies
     return frozenset(found)
-
-
-def field_tags(field: Any) -> frozenset[str]:
-    """The tags in a field's options: field 3 (`tags`) of the extension 1088 (`confluent.field_meta`)."""
-    return _tags_of(field.GetOptions().SerializeToString())
-
-
-META: Final = 1088
-META_TAGS: Final = 3
-
-
-def _tags_of(options: bytes) -> frozenset[str]:
-    """Reads the tags off the encoded options: the extension need not be known to this process' Protobuf."""
-    metas = [body for number, body in _fields(options) if number == META]
-    found = [body for meta in metas for number, body in _fields(meta) if number == META_TAGS]
-    return frozenset(body.decode("utf-8", "replace") for body in found)
-
-
-def _fields(data: bytes) -> list[tuple[int, bytes]]:
-    """The length-delimited fields of an encoded message. It comes from our own encoder, so it is well-formed."""
-    found, position = [], 0
-    while position < len(data):
-        tag, position = _varint(data, position)
-        kind = tag & 7
-        if kind == 0:
-            _, position = _varint(data, position)
-        elif kind == 2:
-            size, position = _varint(data, position)
-            found.append((tag >> 3, data[position : position + size]))
-            position += size
-        else:
-            position += 8 if kind == 1 else 4
-    return found
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            return value, position
 
 
 class _Walk:
@@ -131,7 +89,7 @@ class _Walk:
             known = self._known(registered, field)
             if known is None:
                 continue  # no tags
-            self._ctx.enter_field(message, known.full_name, known.name, _type(field), field_tags(known), field)
+            self._ctx.enter_field(message, known.full_name, known.name, _type(field), tags_of(known), field)
             try:
                 self._field(known, field, message)
             finally:
@@ -166,9 +124,9 @@ class _Walk:
 
     def _is_meant(self, known: Any, seen: set[str]) -> bool:
         """Whether the rule is for a field, or for one inside it."""
-        entered = self._ctx.enter_field(None, known.full_name, known.name, _type(known), field_tags(known))
+        entered = self._ctx.enter_field(None, known.full_name, known.name, _type(known), tags_of(known))
         self._ctx.exit_field()
-        inner = (known.message_type.fields_by_name["value"] if _is_map(known) else known).message_type
+        inner = (known.message_type.fields_by_name["value"] if is_map(known) else known).message_type
         if inner is None or inner.full_name in SINGLE or inner.full_name in WRAPPERS:
             return self._ctx.is_tagged(entered)
         if inner.full_name in seen:
@@ -178,8 +136,8 @@ class _Walk:
 
     def _field(self, known: Any, field: Any, message: Any) -> None:
         value = message.Extensions[field] if field.is_extension else getattr(message, field.name)
-        if _is_map(field):
-            child = known.message_type.fields_by_name["value"].message_type if _is_map(known) else None
+        if is_map(field):
+            child = known.message_type.fields_by_name["value"].message_type if is_map(known) else None
             item = field.message_type.fields_by_name["value"]
             entered = self._ctx.current_field()
             if entered is not None:  # what is transformed is a value of the map
@@ -190,7 +148,7 @@ class _Walk:
                     _store(value[key], result)
                 elif self._changes:
                     value[key] = result
-        elif _is_repeated(field):
+        elif is_repeated(field):
             results = [self._one(known.message_type, item) for item in value]
             if field.message_type is None:
                 del value[:]
@@ -293,7 +251,7 @@ def _store(message: Any, result: Any) -> None:
 
 
 def _type(field: Any) -> FieldType:
-    if _is_map(field):
+    if is_map(field):
         return FieldType.MAP
     if field.message_type is not None:
         return SINGLE.get(field.message_type.full_name, FieldType.RECORD)
@@ -303,11 +261,11 @@ def _type(field: Any) -> FieldType:
     return TYPES[next(names)]
 
 
-def _is_map(field: Any) -> bool:
+def is_map(field: Any) -> bool:
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
-def _is_repeated(field: Any) -> bool:
+def is_repeated(field: Any) -> bool:
     known = getattr(field, "is_repeated", None)  # protobuf 6 and later
     return bool(field.label == field.LABEL_REPEATED if known is None else known)
 

@@ -28,14 +28,9 @@ AVRO: Final = '{"type": "record", "name": "Fruit", "fields": [{"name": "name", "
 JSON: Final = '{"title": "Fruit", "type": "object"}'
 FORMATS: Final = ("avro", "json_schema", "protobuf")
 CLASSES: Final = {"avro": "Avro", "json_schema": "JSON", "protobuf": "Protobuf"}
-RULES: Final = "rules inside of schemas are not run here"
 DIFFERENT: Final = {
-    ("validation.rules.execution", "'BEFORE_TRANSFORMS'"): RULES,
-    ("validation.rules.execution", "'AFTER_TRANSFORMS'"): RULES,
-    ("validation.rules.fail.fast", "True"): RULES,
     ("use.schema.id", "True"): "True is no id: refused here",
     ("subject.name.strategy.conf", "'a'"): "is not looked at there while nothing needs it",
-    ("validation.rules.executor", "'a'"): "is not looked at there while rules are off",
     ("schema.id.serializer", "None"): "None is what is not set, here",
     ("schema.id.deserializer", "None"): "None is what is not set, here",
     ("reference.subject.name.strategy", "None"): "None is what is not set, here",
@@ -59,7 +54,7 @@ OTHERS: Final[dict[str, tuple[Any, ...]]] = {
     "validate": (False, "yes", None),
     "validate.strict": (True, "yes", None),
     "validate.strict.allow.default": (True, "yes", None),
-    "validation.rules.execution": ("DISABLED", "BEFORE_TRANSFORMS", "AFTER_TRANSFORMS", "nope", 1),
+    "validation.rules.execution": ("DISABLED", "BEFORE_DOMAIN_RULES", "AFTER_DOMAIN_RULES", "nope", 1, None),
     "validation.rules.fail.fast": (False, True, "yes"),
     "validation.rules.executor": (None, "a"),
     "no.such.property": (1,),
@@ -131,6 +126,8 @@ def test_values_are_taken_and_refused_alike(name: str, direction: str) -> None:
             )
             if both == ("taken", "refused") and key not in theirs._default_conf:
                 continue  # ProtobufDeserializer there looks at no name that it does not know
+            if direction == "Deserializer" and key.startswith("validation.rules."):
+                continue  # rules inside schemas run there when writing only
             if both[0] != both[1] and (key, repr(value)) not in DIFFERENT:
                 different[key, repr(value)] = both
     assert different == {}

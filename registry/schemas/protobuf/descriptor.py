@@ -244,7 +244,7 @@ def _plain(descriptor: Any, value: Any) -> tuple[OptionKind, str]:
 
 
 def _meta(value: Any) -> dict[str, Any]:
-    """Confluent's description, parameters and tags; of decimals' parameters the value comes first, as it always did."""
+    """Confluent's description, parameters, tags and rules; of decimals' parameters the value comes first, as it always did."""
     result: dict[str, Any] = {"doc": value.doc} if value.doc else {}
     params = []
     for key in sorted(value.params):
@@ -254,4 +254,7 @@ def _meta(value: Any) -> dict[str, Any]:
         result["params"] = params
     if value.tags:
         result["tags"] = list(value.tags)
+    if value.rules:
+        names = ("name", "doc", "expr", "sql")
+        result["rules"] = [{name: said for name in names if (said := getattr(rule, name))} for rule in value.rules]
     return result

@@ -46,10 +46,12 @@ class AvroSchema:
     Attributes:
         text: as it was given.
         model: the types.
+        referenced: the texts of the schemas whose names it uses.
     """
 
     text: str
     model: AvroType
+    referenced: tuple[str, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -81,7 +83,8 @@ def load_texts(text: str, referenced: Iterable[str] = ()) -> AvroSchema:
         SerializationError: it is not a valid Avro schema.
     """
     try:
-        return AvroSchema(text, parse(text, list(referenced)))
+        texts = tuple(referenced)
+        return AvroSchema(text, parse(text, texts), texts)
     except InvalidSchemaError as error:
         raise SerializationError(f"the Avro schema is not valid: {error.error_message}") from error
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from serdes import record_subject_name_strategy, topic_record_subject_name_strategy, topic_subject_name_strategy
-from serdes.options import JSON, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions, check_callable
+from serdes.options import JSON, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, Validation, WriteOptions, check_callable
 from serdes.subject import AssociatedNameStrategy, reference_subject_name_strategy
 
 
@@ -45,7 +45,8 @@ def test_strategies_by_type_and_callable() -> None:
         ({"subject.name.strategy.conf": {"subject.name.strategy.fallback.type": "X"}}, "'X' is not supported"),
         ({"use.latest.with.metadata": "a"}, "must be a dict"),
         ({"schema.id.serializer": "prefix"}, "must be callable"),
-        ({"validation.rules.execution": "AFTER_DOMAIN_RULES"}, "must be DISABLED .rules inside schemas"),
+        ({"validation.rules.execution": "AFTER"}, "must be one of DISABLED, BEFORE_DOMAIN_RULES, AFTER_DOMAIN_RULES"),
+        ({"validation.rules.fail.fast": "no"}, "must be true or false"),
         ({"validate": True}, "Unrecognized properties: validate"),
     ],
 )
@@ -67,7 +68,10 @@ def test_associated_and_what_belongs_to_formats() -> None:
     assert own["reference.subject.name.strategy"] is reference_subject_name_strategy
     with pytest.raises(ValueError, match=r"message\.type must be a text"):
         ReadOptions.parse({"message.type": 5}, PROTOBUF_READ)
-    assert WriteOptions.parse({"validation.rules.execution": "DISABLED"}, True).auto_register
+    assert WriteOptions.parse({"validation.rules.execution": "DISABLED"}, True).validation is None
+    told = {"validation.rules.execution": "AFTER_DOMAIN_RULES", "validation.rules.fail.fast": True}
+    assert WriteOptions.parse(told, True).validation == Validation(True, True, None)
+    assert ReadOptions.parse({"validation.rules.execution": "BEFORE_DOMAIN_RULES"}).validation == Validation(False)
 
 
 def test_a_reader_has_no_writers_options() -> None:

@@ -19,7 +19,8 @@ from google.protobuf import (
 from registry import RuleKind, RuleMode, Schema
 from serdes.formats.protobuf.codec import load
 from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
-from serdes.rules.walk_protobuf import field_tags, field_transformer
+from serdes.rules.protobuf_meta import tags_of
+from serdes.rules.walk_protobuf import field_transformer
 from tests.unit.serdes.rules.samples import context, rule
 
 F = descriptor_pb2.FieldDescriptorProto
@@ -105,8 +106,8 @@ def test_every_value_that_is_set_is_seen() -> None:
 
 
 def test_tags_are_read_off_the_options() -> None:
-    assert field_tags(PERSON.fields_by_name["name"]) == {"PII", "X"}
-    assert field_tags(PERSON.fields_by_name["age"]) == set()
+    assert tags_of(PERSON.fields_by_name["name"]) == {"PII", "X"}
+    assert tags_of(PERSON.fields_by_name["age"]) == set()
     made, _ = walked(Person(name="a", nicks=["b"]), tags=["PII"])
     assert (made.name, list(made.nicks)) == ("A", ["b"])
 
