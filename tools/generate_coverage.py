@@ -111,7 +111,12 @@ CLIENT = (
     (
         "Data contracts: CEL, CEL_FIELD, JSONATA, ENCRYPT, ENCRYPT_PAYLOAD, DLQ, own rules; migrations",
         "yes",
-        "no inline validation rules (`confluent:rules`), no CEL functions for decimals and variants",
+        "no CEL functions for decimals and variants",
+    ),
+    (
+        "Rules inside schemas (`confluent:rules`, `validation.rules.*`), written and read",
+        "yes",
+        "compared with confluent_kafka: tests/interop/test_inline_rules_peers.py; not in Spark's functions and columns",
     ),
     (
         "Key services: local, Vault, AWS, Azure, Google",

@@ -324,6 +324,20 @@ def _then_objects(model: Objects | None, hooks: ReadHooks | None) -> ReadHooks |
     return replace(hooks, value=value)
 
 
+def _as_it_is(value: Any, ctx: SerializationContext | None, frame: bytes) -> Any:
+    return value
+
+
+def _looked_at(seen: Decode, check: Callable[[Any], None], decode: Decode) -> Decode:
+    """A decoder that has values checked as they were written."""
+
+    def both(frame: bytes) -> Any:
+        check(seen(frame))
+        return decode(frame)
+
+    return both
+
+
 class ReadPlanner:
     """Makes the decoders of one deserializer.
 
@@ -401,6 +415,10 @@ class ReadPlanner:
             migrated = hooks is not None and hooks.migrate is not None
             bare = 0 if hooks is not None and hooks.payload is not None else skip
             decode = form.decoder(writer, None if migrated else reader, bare, schema_id.message_indexes, hooks)
+            if hooks is not None and hooks.written is not None:
+                plain = ReadHooks(value=_as_it_is)
+                seen = form.decoder(writer, None, bare, schema_id.message_indexes, plain)
+                decode = _looked_at(seen, hooks.written, decode)
             hooks = _then_objects(form.model, hooks)
         except SchemaRegistryError as error:
             made = _registry_error("the schema is not available", error)

@@ -144,12 +144,14 @@ class ReadHooks:
         migrate: called with the value as its writer wrote it; makes of it what the reader's schema says.
         value: called with the value in the end.
         blocking: whether they may wait (for a key service, say): the asyncio shell runs them in a thread.
+        written: called with a plain value of the writer's schema, which is not the one that values are read with.
     """
 
     payload: Callable[[bytes, SerializationContext | None, bytes], bytes] | None = None
     migrate: Callable[[Any, SerializationContext | None, bytes], Any] | None = None
     value: Callable[[Any, SerializationContext | None, bytes], Any] | None = None
     blocking: bool = False
+    written: Callable[[Any], None] | None = None
 
 
 class Contracts(Protocol):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         ValidationRuleExecutor,
         ValidationRulesExecution,
         ValidationRulesFailedError,
-        default_validation_rule_executor,
         evaluate_validation_rule,
         parse_validation_rules,
     )
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         RuleExecutor,
     )
     from serdes.rules.registry import RuleOverride, RuleRegistry
+    from serdes.rules.validating import default_validation_rule_executor
 
 __all__ = [
     "VALIDATION_RULES_PROP",
@@ -78,7 +78,6 @@ HOMES: Final = {
         "ValidationRuleExecutor",
         "ValidationRulesExecution",
         "ValidationRulesFailedError",
-        "default_validation_rule_executor",
         "evaluate_validation_rule",
         "parse_validation_rules",
     ),
@@ -96,6 +95,7 @@ HOMES: Final = {
         "RuleExecutor",
     ),
     "serdes.rules.registry": ("RuleOverride", "RuleRegistry"),
+    "serdes.rules.validating": ("default_validation_rule_executor",),
 }
 
 __getattr__, __dir__ = public_names(__name__, HOMES)

@@ -1,7 +1,8 @@
 """The rules of schemas as hooks of a serializer's plans: which rules there are is found out once per plan.
 
 Rules inside schemas (`serdes.rules.inline`) run before or after domain rules, as the serializer's properties say;
-reading checks the value that the caller gets or that domain rules get, by the schema it is of.
+reading checks the value that the caller gets or that domain rules get, by the schema it is of; where a reader's own
+schema has no rules, by those of the writer's, as it was written.
 
 Must not know of threads or event loops, nor how a registry is reached: inquiries yield calls. Source: the order in
 which confluent_kafka's serializers run rules: domain rules, then the encoding, then encoding rules; backwards when
@@ -24,8 +25,8 @@ from serdes.options import Validation
 
 if TYPE_CHECKING:
     from serdes.rules.engine import RuleEngine
-    from serdes.rules.inline import Validating
     from serdes.rules.registry import RuleOverride, RuleRegistry
+    from serdes.rules.validating import Validating
 
 QUICK: Final = frozenset({"CEL", "CEL_FIELD", "JSONATA"})
 """Types of rules that only compute; anything else may wait for a service."""
@@ -68,7 +69,7 @@ class RuleContracts:
         self._lock = threading.Lock()
         self._validating: Validating | None = None
         if validation is not None:
-            from serdes.rules.inline import Validating
+            from serdes.rules.validating import Validating
 
             self._validating = Validating(validation, rule_conf)
 
@@ -172,7 +173,13 @@ class RuleContracts:
             steps = yield from _migrations(subject, writer, reader)
         before, after = self._check(subject, parsed[1] or parsed[0])
         inline = before is not None or after is not None
-        if not steps and not inline and target.rule_set is None and (writer is None or writer.rule_set is None):
+        written: Check | None = None
+        if not inline and not self._migrates and writer is not None and parsed[1] is not None:
+            # a reader's own schema without rules (a model's, say) is no way around those of the writer's
+            first, last = self._check(subject, parsed[0])
+            written = first or last
+        looks = inline or written is not None
+        if not steps and not looks and target.rule_set is None and (writer is None or writer.rule_set is None):
             return None
         from serdes.rules import fields
         from serdes.rules.engine import Phase, has_rules
@@ -180,7 +187,7 @@ class RuleContracts:
         online = self._client is not None  # without a registry no rules run but those inside the schema
         domain = online and has_rules(target, Phase.DOMAIN, RuleMode.READ)
         encoding = online and writer is not None and has_rules(writer, Phase.ENCODING, RuleMode.READ)
-        if not domain and not encoding and not steps and not inline:
+        if not domain and not encoding and not steps and not looks:
             return None
         run = self._engine.run if domain or encoding or steps else None
         walk, name = fields.of(self._form, parsed[1] or parsed[0]), subject or ""
@@ -214,9 +221,9 @@ class RuleContracts:
             return value
 
         waits = run is not None and any(self._may_wait(schema) for schema in (target, writer) if schema is not None)
-        waits = waits or (inline and self._checks_wait)
+        waits = waits or (looks and self._checks_wait)
         ends = on_value if domain or inline else None
-        return ReadHooks(on_payload if encoding else None, migrate if steps else None, ends, waits)
+        return ReadHooks(on_payload if encoding else None, migrate if steps else None, ends, waits, written)
 
 
 def _named(actions: str | None) -> list[str]:

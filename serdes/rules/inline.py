@@ -1,4 +1,4 @@
-"""Rules inside schemas (`confluent:rules`): what they are, who evaluates them, and what is said of those that fail.
+"""Rules inside schemas (`confluent:rules`): what they are, who evaluates them, and what fails.
 
 Must not know of formats nor of rule languages: `inline_avro`, `inline_json` and `inline_protobuf` find the rules of a
 schema and what they are for, once per plan. Names are those of `confluent_kafka.schema_registry.serde`. Source:
@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from serdes.errors import SerializationError
-from serdes.options import Validation
-from serdes.rules.bounds import limit_of
 from serdes.rules.model import RuleError
 
 VALIDATION_RULES_PROP: Final = "confluent:rules"
 """The property (Avro) or keyword (JSON Schema) that holds rules."""
-WHAT_TO_DO: Final = "correct the value, or register a version with other rules"
 
 
 class ValidationRulesExecution(enum.StrEnum):
@@ -125,7 +122,6 @@ class ValidationRuleExecutor(abc.ABC):
         Raises:
             RuleError: it can't be evaluated: counts as failed.
         """
-        raise NotImplementedError
 
 
 def parse_validation_rules(prop_value: Any) -> list[ValidationRule]:
@@ -139,24 +135,6 @@ def parse_validation_rules(prop_value: Any) -> list[ValidationRule]:
         for entry in entries
         if isinstance(entry, dict)
     ]
-
-
-def default_validation_rule_executor() -> ValidationRuleExecutor:
-    """The executor that evaluates rules as CEL.
-
-    Raises:
-        ValueError: the extra `rules` is not installed.
-    """
-    return _cel_executor({})
-
-
-def _cel_executor(rule_conf: Mapping[str, Any]) -> ValidationRuleExecutor:
-    from serdes.rules.cel_validator import CelValidator
-
-    try:
-        return CelValidator(limit_of(rule_conf))
-    except RuleError as error:
-        raise ValueError(f"rules inside schemas can't be run: {error}; or set validation.rules.executor") from error
 
 
 def evaluate_validation_rule(
@@ -249,73 +227,3 @@ def violations_of(
             if fail_fast and out:
                 return out
     return out
-
-
-class Validating:
-    """How one serializer runs the rules inside schemas. Threads may share it.
-
-    Args:
-        validation: the serializer's properties.
-        rule_conf: its rule configuration; `rule.timeout.ms` is the time of each rule on each value.
-
-    Attributes:
-        after: whether domain rules come first.
-        waits: whether an executor of the user's runs, which may wait for something.
-
-    Raises:
-        ValueError: the executor is none, or the extra `rules` is not installed.
-    """
-
-    def __init__(self, validation: Validation, rule_conf: Mapping[str, Any] | None = None) -> None:
-        executor = validation.executor
-        self.after = validation.after
-        self.waits = executor is not None
-        self._fail_fast = validation.fail_fast
-        if executor is None:
-            executor = _cel_executor(rule_conf or {})
-        if not isinstance(executor, ValidationRuleExecutor):
-            raise ValueError("validation.rules.executor must be a ValidationRuleExecutor instance")
-        self._executor: ValidationRuleExecutor = executor
-
-    def check(self, schema_type: str, parsed: Any, subject: str | None) -> Callable[[Any], None] | None:
-        """What refuses values that the rules inside a schema refuse; None for a schema without.
-
-        Raises:
-            RuleThatNeverRunsError: a rule stands where nothing runs it.
-        """
-        sites = _sites(schema_type, parsed)
-        if sites is None:
-            return None
-
-        def check(value: Any) -> None:
-            if value is None:
-                return
-            try:
-                found = violations_of(self._executor, sites(value), self._fail_fast)
-            except RuleError as error:
-                raise SerializationError(f"the rules inside the schema can't be run: {error}") from error
-            if found:
-                raise ValidationRulesFailedError(_sentence(found, subject), found, subject)
-
-        return check
-
-
-def _sites(schema_type: str, parsed: Any) -> Sites | None:
-    if schema_type == "AVRO":
-        from serdes.rules import inline_avro
-
-        return inline_avro.sites_of(parsed)
-    if schema_type == "JSON":
-        from serdes.rules import inline_json
-
-        return inline_json.sites_of(parsed)
-    from serdes.rules import inline_protobuf
-
-    return inline_protobuf.sites_of(parsed)
-
-
-def _sentence(found: list[ValidationRuleError], subject: str | None) -> str:
-    whose = f"the schema of subject {subject!r}" if subject else "the schema"
-    many = f"{len(found)} violation{'' if len(found) == 1 else 's'}"
-    lines = (f"  - {violation}" for violation in found)
-    return "\n".join((f"Validation rule failed ({many}):", *lines, f"These are rules inside {whose}: {WHAT_TO_DO}"))

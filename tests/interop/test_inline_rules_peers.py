@@ -254,7 +254,7 @@ def test_a_class_that_is_older_than_the_schema(count: int, note: bytes, kids: in
 
 # ---- whole serializers
 
-PERSON: Final = {
+PERSON: Final[dict[str, Any]] = {
     "type": "record",
     "name": "Person",
     RULES: [{"name": "adult", "doc": "too young", "expr": "this.age > 17"}],

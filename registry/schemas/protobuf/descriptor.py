@@ -244,7 +244,7 @@ def _plain(descriptor: Any, value: Any) -> tuple[OptionKind, str]:
 
 
 def _meta(value: Any) -> dict[str, Any]:
-    """Confluent's description, parameters, tags and rules; of decimals' parameters the value comes first, as it always did."""
+    """Confluent's description, parameters, tags and rules; a decimal's parameters have their value first, as always."""
     result: dict[str, Any] = {"doc": value.doc} if value.doc else {}
     params = []
     for key in sorted(value.params):

@@ -339,11 +339,22 @@ def test_an_extension_that_the_schema_does_not_have_has_no_tags() -> None:
     assert (made.Extensions[extension("secret")], seen) == ("b", [("open.Person.name", "STRING")])
 
 
-def test_tags_are_found_after_fields_of_any_wire_type() -> None:
-    from serdes.rules.walk_protobuf import _tags_of
+class Described:
+    """A descriptor with these options."""
 
+    def __init__(self, options: bytes) -> None:
+        self._options = options
+
+    def GetOptions(self) -> Described:
+        return self
+
+    def SerializeToString(self) -> bytes:
+        return self._options
+
+
+def test_tags_are_found_after_fields_of_any_wire_type() -> None:
     fixed = b"\x0d" + bytes(4) + b"\x11" + bytes(8)  # a fixed32 and a fixed64
-    assert _tags_of(fixed + tagged("PII")) == {"PII"}
+    assert tags_of(Described(fixed + tagged("PII"))) == {"PII"}
 
 
 @pytest.mark.parametrize("number", [1, 5, 6, 7, 100, 102])

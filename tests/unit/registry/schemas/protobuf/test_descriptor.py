@@ -45,7 +45,7 @@ def normal(text: str) -> tuple[str, str]:
         bytes b = 1 [(confluent.field_meta) = {params: [{key: "scale", value: "2"}, {key: "z", value: "1"}]}]; }""",
         """syntax = "proto3"; import "confluent/meta.proto";
         message A { option (confluent.message_meta) = {rules: [{name: "n", doc: "d", expr: "this.b > 0", sql: "s"}]};
-        int32 b = 1 [(confluent.field_meta) = {rules: [{name: "a", expr: "'\\"' != ''"}, {name: "b", expr: "x"}]}]; }""",
+        int32 b = 1 [(confluent.field_meta) = {rules: [{name: "a", expr: "'\\"' != ''"}, {expr: "x"}]}]; }""",
     ],
 )
 def test_a_descriptor_declares_what_its_text_does(text: str) -> None:
