@@ -111,7 +111,7 @@ CLIENT = (
     (
         "Data contracts: CEL, CEL_FIELD, JSONATA, ENCRYPT, ENCRYPT_PAYLOAD, DLQ, own rules; migrations",
         "yes",
-        "no CEL functions for decimals and variants",
+        "CEL's functions for decimals are there, those for variants are not",
     ),
     (
         "Rules inside schemas (`confluent:rules`, `validation.rules.*`), written and read",

@@ -166,6 +166,21 @@ def _runner() -> type[Any]:
             bounds.value(result)
             return result
 
+        def member_dot_arg(self, tree: Any) -> Any:
+            """`decimals.add(a, b)` is a function with a name of two parts; anything else a method of a value."""
+            receiver, method = tree.children[0], tree.children[1]
+            words = list(receiver.scan_values(lambda token: True))
+            name = f"{words[0]}.{method}" if len(words) == 1 and words[0].type == "IDENT" else ""
+            if name not in FUNCTIONS:
+                return super().member_dot_arg(tree)
+            given = self.visit(tree.children[2]) if len(tree.children) == 3 else []
+            if isinstance(given, celpy.CELEvalError):
+                return given
+            try:
+                return FUNCTIONS[name](*given)
+            except (ArithmeticError, TypeError) as error:
+                raise celpy.CELEvalError(f"{name}() does not take that") from error
+
         def macro_has_eval(self, exprlist: Any) -> Any:
             token: contextvars.Token[bool] = asking.set(True)
             try:

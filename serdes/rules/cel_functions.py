@@ -7,7 +7,6 @@ too. `format()` is that of CEL's extension for strings; `string()` and `timestam
 from __future__ import annotations
 
 import datetime
-import decimal
 import ipaddress
 import re
 import uuid
@@ -17,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kserdes_config.extras import needed
+from serdes.rules import cel_decimals
 from serdes.rules.model import RuleError
 
 MOST_DIGITS: Final = 1000
@@ -110,10 +110,10 @@ def to_string(value: Any) -> Any:
         text = "true" if value else "false"
     elif isinstance(value, types.TimestampType):
         text = _timestamp_text(value)
-    elif isinstance(value, decimal.Decimal):
-        if not value.is_finite() or abs(value.adjusted()) > MOST_DIGITS:
+    elif (number := cel_decimals.known_decimal(value)) is not None:
+        if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:
             raise _refused(f"string() of a decimal of more than {MOST_DIGITS} digits")
-        text = f"{value:f}"
+        text = f"{number if number else abs(number):f}"
     elif value is None or isinstance(value, (list, dict)):
         raise _refused(f"string() takes no {type(value).__name__}")
     else:
@@ -194,5 +194,6 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "format": format_text,
     "string": to_string,
     "timestamp": to_timestamp,
+    **cel_decimals.FUNCTIONS,
 }
 """By the name that expressions use."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextvars
 import datetime
+import decimal
 import functools
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kserdes_config.extras import needed
+from serdes.rules.cel_decimals import known_decimal
 from serdes.rules.model import RuleError
 
 asking: contextvars.ContextVar[bool] = contextvars.ContextVar("serdes_cel_has", default=False)
@@ -51,7 +53,8 @@ def field_to_cel(value: Any, hint: Any) -> Any:
         hint: Protobuf's descriptor of the field it is of; anything else says nothing.
     """
     if _is_message(value) or not hasattr(hint, "cpp_type"):
-        return to_cel(value)
+        number = known_decimal(value)
+        return to_cel(value) if number is None else number
     return _of_field(value, hint)
 
 
@@ -276,6 +279,11 @@ def _put(target: Any, value: Any) -> None:
         target.CopyFrom(value)
     elif isinstance(value, Mapping):
         _filled(target, value)
+    elif isinstance(value, decimal.Decimal):
+        from serdes.decimals import to_proto_decimal
+
+        made = to_proto_decimal(value)
+        target.value, target.precision, target.scale = made.value, made.precision, made.scale
     elif isinstance(value, datetime.datetime):
         target.FromDatetime(value)
     elif isinstance(value, datetime.timedelta):

@@ -124,7 +124,7 @@ def peer_avro_violations(schema: Any, value: Any, fail_fast: bool = False) -> An
 
 
 @given(avro_cases())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=100, derandomize=True)
 def test_avro_rules_break_at_the_same_places(case: tuple[Any, Any]) -> None:
     schema, value = case
     theirs = facts(peer_avro_violations(schema, value))
@@ -170,7 +170,7 @@ def json_cases(draw: Any) -> tuple[Any, Any]:
 
 
 @given(json_cases())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=100, derandomize=True)
 def test_json_rules_break_at_the_same_places(case: tuple[Any, Any]) -> None:
     schema, value = case
     resolver = resolver_of(JsonSchema(schema))
@@ -229,7 +229,7 @@ def nodes(depth: int) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @given(nodes(2))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=100, derandomize=True)
 def test_protobuf_rules_break_at_the_same_places(value: dict[str, Any]) -> None:
     message = json_format.ParseDict(value, NODE())
     theirs = peer_protobuf.validate_message(THEIRS, NODE.DESCRIPTOR, message)
@@ -245,7 +245,7 @@ RENAMED: Final = load(
 
 
 @given(st.integers(-1, 4), st.binary(max_size=2).filter(lambda raw: raw.isascii()), st.integers(0, 4))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, derandomize=True)
 def test_a_class_that_is_older_than_the_schema(count: int, note: bytes, kids: int) -> None:
     message = RENAMED(was=count, note=note, young=[RENAMED(was=count + 1, note=b"x")] * kids)
     theirs = peer_protobuf.validate_message(THEIRS, NODE.DESCRIPTOR, message)
