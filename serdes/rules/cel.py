@@ -179,7 +179,7 @@ def _runner() -> type[Any]:
             try:
                 return FUNCTIONS[name](*given)
             except (ArithmeticError, TypeError) as error:
-                raise celpy.CELEvalError(f"{name}() does not take that") from error
+                raise celpy.CELEvalError(f"{name}() does not take that, or its result is out of range") from error
 
         def macro_has_eval(self, exprlist: Any) -> Any:
             token: contextvars.Token[bool] = asking.set(True)

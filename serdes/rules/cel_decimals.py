@@ -138,10 +138,7 @@ def _quotient(left: Any, right: Any) -> Decimal:
     one, two = make(left), make(right)
     if not two:
         raise refused("decimals.div: division by zero")
-    try:
-        return DIVIDING.divide(one, two)
-    except decimal.DecimalException as error:
-        raise refused("decimals.div: the result is out of range") from error
+    return DIVIDING.divide(one, two)
 
 
 def _remainder(left: Any, right: Any) -> Decimal:
@@ -171,10 +168,7 @@ def _root(value: Any) -> Decimal:
 
 def _scaled(value: Decimal, scale: int, rounding: str, name: str) -> Decimal:
     _narrow(_digits(value, scale), name)
-    try:
-        return value.quantize(Decimal(1).scaleb(-scale, context=EXACT), rounding, EXACT)
-    except decimal.DecimalException as error:
-        raise refused(f"{name}: a scale of {scale} is out of range") from error
+    return value.quantize(Decimal(1).scaleb(-scale, context=EXACT), rounding, EXACT)
 
 
 def _round(value: Any, *scale: Any) -> Decimal:

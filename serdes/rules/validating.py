@@ -79,8 +79,6 @@ class Validating:
             return None
 
         def check(value: Any) -> None:
-            if value is None:
-                return
             try:
                 found = violations_of(self._executor, sites(value), self._fail_fast)
             except RuleError as error:

@@ -67,6 +67,8 @@ def test_decimals(expression: str, value: str) -> None:
         ("'a' in {'a': decimal('1')}", True),
         ("string(decimal('-0.0'))", "0.0"),
         ("double(decimal('1.5'))", 1.5),
+        ("double('1.5')", 1.5),
+        ("this in [4, 5]", True),
     ],
 )
 def test_other_results(expression: str, value: Any) -> None:
@@ -99,6 +101,11 @@ def test_other_results(expression: str, value: Any) -> None:
 def test_refused(expression: str, text: str) -> None:
     with pytest.raises(RuleError, match=text):
         result(expression)
+
+
+def test_out_of_range() -> None:
+    with pytest.raises(RuleError, match=r"decimals\.mul\(\) does not take that, or its result is out of range"):
+        result("decimals.mul(this, this)", Decimal("1E+900000000000000000"))
 
 
 def test_neither_nan_nor_infinite() -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import referencing
+from referencing.jsonschema import DRAFT7
 
 from registry import (
     AsyncSchemaRegistryClient,
@@ -42,6 +44,9 @@ from serdes.rules import (
     ValidationRulesFailedError,
     default_validation_rule_executor,
     evaluate_validation_rule,
+    inline_avro,
+    inline_json,
+    inline_protobuf,
     parse_validation_rules,
 )
 from serdes.rules.cel_validator import CelValidator
@@ -564,6 +569,86 @@ def test_a_message_that_is_none_of_the_registered_type(client: SchemaRegistryCli
     write = ProtobufSerializer(kind, client, conf={**BEFORE, **LATEST})
     with pytest.raises(SerializationError, match=r"can't be read as the registered type t\.Item"):
         write(kind(age=b"\xff"), CTX)
+
+
+def test_rules_of_extensions(client: SchemaRegistryClient) -> None:
+    text = """syntax = "proto2"; package t; import "confluent/meta.proto";
+    message Open { optional int32 a = 1; extensions 100 to 200; }
+    extend Open { optional int32 more = 100 [(confluent.field_meta).rules = { name: "more", expr: "this > 0" }]; }"""
+    parsed = load(Schema(text, "PROTOBUF"))
+    message: Any = parsed.named("t.Open")()
+    message.Extensions[parsed.file.extensions_by_name["more"]] = -1
+    write = ProtobufSerializer(parsed.named("t.Open"), client, conf=BEFORE)
+    assert broken(lambda: write(message, CTX)) == ["[t.more]"]
+
+
+def test_what_an_any_holds_has_rules_if_the_schema_has_its_type(client: SchemaRegistryClient) -> None:
+    kind = load(Schema(PROTO, "PROTOBUF")).named("t.Box")
+    write = ProtobufSerializer(kind, client, conf=BEFORE)
+    for url in ("x/t.Unknown", "x/google.protobuf.FileDescriptorSet", ""):
+        assert write(kind(any={"type_url": url}), CTX)
+    with pytest.raises(SerializationError, match=r"what is packed in an Any is no t\.Item"):
+        write(kind(any={"type_url": "x/t.Item", "value": b"\xff"}), CTX)
+
+
+def test_more_items_than_the_class_given_knows() -> None:
+    """The registered schema makes a repeated field of a single one: only its last value is the class's."""
+    one = load(
+        Schema(
+            'syntax = "proto3"; package t; message Box { Item items = 1; } message Item { int32 age = 1; }', "PROTOBUF"
+        )
+    )
+    message: Any = one.named("t.Box")(items={"age": -1})
+    registered = load(Schema(PROTO, "PROTOBUF")).named("t.Box").DESCRIPTOR
+    found = inline_protobuf.validate_message(CelValidator(), registered, message)
+    assert [violation.field_path for violation in found] == ["items[0].age"]
+
+
+# ---- validate_message, one for each format
+
+
+def test_validate_message_of_avro() -> None:
+    inner = {"type": "record", "name": "I", "fields": [AGE]}
+    schema = {
+        "type": "record",
+        "name": "O",
+        "fields": [{"name": "a", "type": inner}, {"name": "b", "type": [inner, "null"]}],
+    }
+    expanded = {**schema, "__fastavro_parsed__": True, "__named_schemas__": {}}
+    value = {"a": {"age": 0}, "b": {"age": 0}}
+    cel = CelValidator()
+    found = inline_avro.validate_message(cel, expanded, value)
+    assert [violation.field_path for violation in found] == ["a.age", "b.age"]
+    assert len(inline_avro.validate_message(cel, schema, value, True)) == 1
+    assert inline_avro.validate_message(cel, schema, {"a": 5, "b": {}}) == []
+    assert inline_avro.validate_message(None, schema, value) == []
+
+
+def test_validate_message_of_json() -> None:
+    schema = {"properties": {"a": {"$ref": "other#/$defs/a"}, "b": {"oneOf": [{"type": "integer", RULES: FAILS}]}}}
+    other = {"$defs": {"a": {RULES: FAILS}}}
+    resources = referencing.Registry().with_resource("other", referencing.Resource(other, DRAFT7))
+    arguments = (schema, resources, resources.resolver_with_root(referencing.Resource(schema, DRAFT7)))
+    found = inline_json.validate_message(CelValidator(), *arguments, {"a": 1, "b": "text"})
+    assert [violation.field_path for violation in found] == ["$.a"]
+    assert inline_json.validate_message(CelValidator(), *arguments, None) == []
+
+
+def test_validate_message_of_protobuf() -> None:
+    kind = load(Schema(PROTO, "PROTOBUF")).named("t.Box")
+    found = inline_protobuf.validate_message(CelValidator(), kind.DESCRIPTOR, kind(text="", maybe=0), True)
+    assert [violation.field_path for violation in found] == ["text"]
+    assert inline_protobuf.validate_message(CelValidator(), None, kind()) == []
+
+
+def test_schemas_and_values_without_rules(client: SchemaRegistryClient) -> None:
+    for text, value in ((avro({"name": "a", "type": "int"}), {"a": 1}), ('"null"', None)):
+        write = AvroSerializer(client, text, conf=BEFORE)
+        assert write(value, SerializationContext(str(value), MessageField.VALUE)) is not None or value is None
+    ctx = SerializationContext("j", MessageField.VALUE)
+    assert JSONSerializer('{"type": "object"}', client, conf=BEFORE)({}, ctx)[5:] == b"{}"
+    with pytest.raises(SerializationError, match="missing"):
+        AvroSerializer(client, avro(AGE, name="M"), conf=BEFORE)({}, SerializationContext("m", MessageField.VALUE))
 
 
 # ---- the vocabulary
