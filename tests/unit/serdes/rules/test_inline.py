@@ -627,8 +627,8 @@ def test_validate_message_of_avro() -> None:
 def test_validate_message_of_json() -> None:
     schema = {"properties": {"a": {"$ref": "other#/$defs/a"}, "b": {"oneOf": [{"type": "integer", RULES: FAILS}]}}}
     other = {"$defs": {"a": {RULES: FAILS}}}
-    resources = referencing.Registry().with_resource("other", referencing.Resource(other, DRAFT7))
-    arguments = (schema, resources, resources.resolver_with_root(referencing.Resource(schema, DRAFT7)))
+    resources = referencing.Registry().with_resource("other", referencing.Resource.from_contents(other, DRAFT7))
+    arguments = (schema, resources, resources.resolver_with_root(referencing.Resource.from_contents(schema, DRAFT7)))
     found = inline_json.validate_message(CelValidator(), *arguments, {"a": 1, "b": "text"})
     assert [violation.field_path for violation in found] == ["$.a"]
     assert inline_json.validate_message(CelValidator(), *arguments, None) == []
