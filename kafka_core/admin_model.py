@@ -54,13 +54,20 @@ class ResourceType(Enum):
     GROUP = 3
     BROKER = 4
     TRANSACTIONAL_ID = 5
+    CLIENT_METRICS = 16
+    """A subscription to clients' metrics (KIP-714). confluent_kafka has none."""
 
     def __lt__(self, other: object) -> bool:
         return self.value < other.value if isinstance(other, ResourceType) else NotImplemented
 
 
 # The numbers by which brokers know them differ from the reference API's for brokers and groups.
-WIRE_RESOURCE_TYPES: Final = {ResourceType.TOPIC: 2, ResourceType.BROKER: 4, ResourceType.GROUP: 32}
+WIRE_RESOURCE_TYPES: Final = {
+    ResourceType.TOPIC: 2,
+    ResourceType.BROKER: 4,
+    ResourceType.CLIENT_METRICS: 16,
+    ResourceType.GROUP: 32,
+}
 
 
 class ConfigSource(Enum):
@@ -72,6 +79,7 @@ class ConfigSource(Enum):
     DYNAMIC_DEFAULT_BROKER_CONFIG = 3
     STATIC_BROKER_CONFIG = 4
     DEFAULT_CONFIG = 5
+    CLIENT_METRICS_CONFIG = 7
     GROUP_CONFIG = 8
 
     @classmethod

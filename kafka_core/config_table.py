@@ -165,9 +165,11 @@ CONNECTION: Final[tuple[Option, ...]] = (
         integer("api.version.fallback.ms", 0, 0, 604_800_000, "How long the fallback version is used."), OLD_BROKERS
     ),
     unused(text("broker.version.fallback", "0.10.0", "Version assumed when a broker can't be asked."), OLD_BROKERS),
-    unused(
-        flag("enable.metrics.push", True, "Push client metrics to the cluster (KIP-714)."),
-        "not built yet: metrics come from `hooks`",
+    flag(
+        "enable.metrics.push",
+        True,
+        "Measure and push what the operators of the cluster subscribe to (KIP-714). Brokers that take no telemetry are "
+        "asked nothing, and while nobody subscribes nothing is measured.",
     ),
 )
 

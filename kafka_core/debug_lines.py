@@ -19,7 +19,7 @@ CONTEXTS: Final = frozenset(
         *("interceptor", "plugin", "consumer", "admin", "eos", "mock", "assignor", "conf", "telemetry", "all"),
     }
 )
-"""The words that `debug` takes. `queue`, `interceptor`, `plugin`, `mock` and `telemetry` have no lines of their own."""
+"""The words that `debug` takes. `queue`, `interceptor`, `plugin` and `mock` have no lines of their own."""
 
 APIS: Final[Mapping[str, tuple[str, str]]] = {
     "ApiVersions": ("feature", "APIVERSION"),
@@ -43,6 +43,8 @@ APIS: Final[Mapping[str, tuple[str, str]]] = {
     "AddOffsetsToTxn": ("eos", "ADDOFFSETS"),
     "TxnOffsetCommit": ("eos", "TXNOFFSETS"),
     "EndTxn": ("eos", "ENDTXN"),
+    "GetTelemetrySubscriptions": ("telemetry", "GETSUBSCRIPTIONS"),
+    "PushTelemetry": ("telemetry", "PUSHSENT"),
 }
 """Name of a request -> the context that tells of its answers, and the word its line begins with; all others are the
 administrator's."""

@@ -123,6 +123,16 @@ class Hooks:
         other._listeners = {event: (*self._listeners[event], *more._listeners[event]) for event in EVENTS}
         return other
 
+    def attach(self, hook: object) -> None:
+        """From now on calls one more object, too; everything that holds these hooks sees it."""
+        for event, listeners in Hooks([hook])._listeners.items():
+            self._listeners[event] += listeners
+
+    def detach(self, hook: object) -> None:
+        """The end of `attach`."""
+        for event, listeners in self._listeners.items():
+            self._listeners[event] = tuple(one for one in listeners if getattr(one, "__self__", None) is not hook)
+
     def replaced(self, by: Callable[[str, int, Callable[..., object]], Callable[..., object]]) -> Hooks:
         """Other hooks of the same shape: each listener becomes `by(event, number, listener)`."""
         other = Hooks()

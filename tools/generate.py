@@ -19,6 +19,7 @@ FROM_TREE = (
     "tools/generate_config_docs.py",
     "tools/generate_coverage.py",
     "tools/generate_peers.py",
+    "tools/generate_otlp.py",
 )
 
 

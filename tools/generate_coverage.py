@@ -90,6 +90,11 @@ CLIENT = (
         "hooks (`kafka_core.hooks`) and `stats_cb`; no OpenTelemetry or Prometheus yet",
     ),
     (
+        "Client telemetry pushed to the cluster (KIP-714), `client_instance_id()`",
+        "yes",
+        "all metrics that the KIP requires; docs/guide/telemetry.md",
+    ),
+    (
         "Schema registry client: every operation of confluent_kafka's, blocking and asyncio; OAuth, custom tokens",
         "yes",
         "",
@@ -167,7 +172,7 @@ CLIENT = (
     (
         "`debug` and `logger`: lines by context",
         "yes",
-        "`queue`, `interceptor`, `plugin`, `mock` and `telemetry` have none",
+        "`queue`, `interceptor`, `plugin` and `mock` have none",
     ),
     ("Dialect of kafka-python 0.9.5 (`kafka_core.compat.simple`)", "yes", "docs/guide/migrating-simple.md"),
     (

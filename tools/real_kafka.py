@@ -154,10 +154,12 @@ class RealKafka:
         extra: Mapping[str, str] | None = None,
         fast_boot: bool = False,
         proxy_ports: Sequence[int] = (),
+        classes: Path | None = None,
     ) -> None:
         """See the attributes; further:
 
         Args:
+            classes: a folder of classes beside the jars, for plug-ins.
             proxy_ports: a port per node on which a proxy will listen. Each node gets one more plaintext listener,
                 PROXIED, that advertises the proxy's port: who starts at the proxies stays behind them.
                 `nodes[n].ports["PROXIED"]` is where the proxy must connect to.
@@ -168,6 +170,7 @@ class RealKafka:
         self._security = security or Security()
         self._extra = dict(extra or {})
         self._jars = fetch_jars(version)
+        self._classes = [] if classes is None else [str(classes)]
         self._java = java()
         self._home = Path(tempfile.mkdtemp(prefix="kserdes-kafka-"))
         listeners = ["PLAINTEXT", "CONTROLLER"]
@@ -282,7 +285,16 @@ class RealKafka:
         logging = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"]
         kerberos = self._security.kerberos
         realm = [f"-Djava.security.krb5.conf={kerberos.config}"] if kerberos else []
-        return [self._java, f"-Xmx{self._heap}", *quick, *logging, *realm, "-cp", f"{self._jars}/*", *words]
+        return [
+            self._java,
+            f"-Xmx{self._heap}",
+            *quick,
+            *logging,
+            *realm,
+            "-cp",
+            ":".join([f"{self._jars}/*", *self._classes]),
+            *words,
+        ]
 
     def _format(self, node: Node) -> None:
         node.folder.mkdir(parents=True)

@@ -7,7 +7,20 @@ Spec: https://kafka.apache.org/protocol; where it differs from Apache Kafka, it 
 from kafka_core.broker.cluster import Refused
 from kafka_core.broker.context import Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop, Rule
+from kafka_core.broker.otlp import PushedMetric
 from kafka_core.broker.sasl import SaslSettings
 from kafka_core.broker.server import EmbeddedCluster
+from kafka_core.broker.telemetry import PushedTelemetry
 
-__all__ = ["Context", "Delay", "Disconnect", "Drop", "EmbeddedCluster", "Refused", "Rule", "SaslSettings"]
+__all__ = [
+    "Context",
+    "Delay",
+    "Disconnect",
+    "Drop",
+    "EmbeddedCluster",
+    "PushedMetric",
+    "PushedTelemetry",
+    "Refused",
+    "Rule",
+    "SaslSettings",
+]

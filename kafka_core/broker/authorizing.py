@@ -272,7 +272,10 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
 }
 """API key → what must be allowed, asked in this order."""
 UNRESTRICTED = frozenset(
-    {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.DESCRIBE_CLUSTER}
+    {
+        *(ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.DESCRIBE_CLUSTER),
+        *(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY),
+    }
 )
 """APIs that everybody may call."""
 OWN_RULES = frozenset(

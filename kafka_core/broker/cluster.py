@@ -28,6 +28,7 @@ from kafka_core.broker.sessions import FetchSessions
 from kafka_core.broker.share_coordinator import ShareGroups
 from kafka_core.broker.share_partitions import SharePartitions
 from kafka_core.broker.share_sessions import ShareSession, ShareSessions
+from kafka_core.broker.telemetry import Telemetry
 from kafka_core.broker.topics import NO_LEADER, Partition, Topic, spread_replicas, topic_name_problem
 from kafka_core.broker.transactions import TransactionCoordinator
 from kafka_core.clock import Clock
@@ -131,6 +132,7 @@ class ClusterState:
         self.migration = Migration(
             self.consumer_groups, self.groups, lambda name: f"{name}-{UUID(int=rng.getrandbits(128), version=4)}"
         )
+        self.telemetry = Telemetry(self.config, clock)
         self._next_producer_id = 0
         self._next_leader = 0
         #: What went wrong inside the broker itself (a handler, an interceptor); the shell shows it.
@@ -177,6 +179,7 @@ class ClusterState:
 
     def disconnected(self, node_id: int, connection_id: int) -> None:
         """A client's connection is gone, and with it its share sessions there: others get what it had."""
+        self.telemetry.disconnected(node_id, connection_id)
         sessions = self.nodes[node_id].share_sessions
         for session in sessions.of_connection(connection_id):
             self.end_share_session(node_id, session)

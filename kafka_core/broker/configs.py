@@ -36,6 +36,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    CLIENT_METRICS = 7
     GROUP = 8
 
 
@@ -181,6 +182,7 @@ _BROKER_KEYS = (
     ConfigKey("group.share.record.lock.duration.ms", _I, "30000", minimum=1000, read_only=True),
     ConfigKey("group.share.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("max.incremental.fetch.session.cache.slots", _I, "1000", minimum=0, read_only=True),
+    ConfigKey("metric.reporters", _A, "org.apache.kafka.common.metrics.JmxReporter", read_only=True),
     ConfigKey("num.partitions", _I, "1", minimum=1, read_only=True),
     ConfigKey("offset.metadata.max.bytes", _I, "4096", read_only=True),
     ConfigKey("replica.selector.class", _S, None, read_only=True),
@@ -188,6 +190,7 @@ _BROKER_KEYS = (
     ConfigKey("share.version", _I, "1", minimum=0, maximum=1, read_only=True),
     ConfigKey("socket.request.max.bytes", _I, "104857600", minimum=1, read_only=True),
     ConfigKey("super.users", _S, "", read_only=True),
+    ConfigKey("telemetry.max.bytes", _I, "1048576", minimum=1, read_only=True),
     ConfigKey("transaction.max.timeout.ms", _I, "900000", minimum=1, read_only=True),
     ConfigKey("transaction.version", _I, "2", minimum=0, maximum=2, read_only=True),
 )
@@ -205,6 +208,18 @@ _GROUP_KEYS = (
     ConfigKey("share.record.lock.duration.ms", _I, "30000", "group.share.record.lock.duration.ms", minimum=1000),
     ConfigKey("share.renew.acknowledge.enable", _B, "true"),
     ConfigKey("share.session.timeout.ms", _I, "45000", "group.share.session.timeout.ms", minimum=1),
+)
+
+_METRICS_KEYS = (
+    ConfigKey("interval.ms", _I, "300000", minimum=100, maximum=3_600_000),
+    ConfigKey("match", _A, ""),
+    ConfigKey("metrics", _A, ""),
+)
+_MATCHES = frozenset(
+    {
+        *("client_instance_id", "client_id", "client_software_name", "client_software_version"),
+        *("client_source_address", "client_source_port"),
+    }
 )
 
 
@@ -226,6 +241,7 @@ def _broker_table() -> dict[str, ConfigKey]:
 TOPIC_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _TOPIC_KEYS}
 BROKER_CONFIGS: Mapping[str, ConfigKey] = _broker_table()
 GROUP_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _GROUP_KEYS}
+METRICS_CONFIGS: Mapping[str, ConfigKey] = {key.name: key for key in _METRICS_KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +390,63 @@ class GroupConfig(_OwnConfig):
             ):
                 return f"{session} must be greater than {heartbeat}"
         return None
+
+
+class MetricsConfig(_OwnConfig):
+    """A subscription to clients' metrics (KIP-714): which ones, of whom, and how often."""
+
+    keys = METRICS_CONFIGS
+    source = ConfigSource.CLIENT_METRICS
+    tells_default = True
+
+    @property
+    def metrics(self) -> list[str]:
+        """Prefixes of names."""
+        return _items(self.text("metrics"))
+
+    def matches(self, facts: Mapping[str, str]) -> bool:
+        """Whether a client is meant, of which these facts are known."""
+        return all(re.fullmatch(pattern, facts[name]) for name, pattern in map(_pattern, _items(self.text("match"))))
+
+    def refusal(self) -> str | None:
+        """Why there can't be such a subscription (INVALID_REQUEST), None if there can."""
+        for name in self.own:
+            if name not in self.keys:
+                return f"Unknown client metrics configuration: {name}"
+        interval_ms, key = self.text("interval.ms"), self.keys["interval.ms"]
+        if _number(interval_ms) is not None and key.problem(interval_ms) is not None:
+            return f"Invalid value {interval_ms} for interval.ms, interval must be between 100 and 3600000 (1 hour)"
+        return None
+
+    def problem(self) -> str | None:
+        """Why a value can't be so (INVALID_CONFIG), None if all can."""
+        if _number(self.text("interval.ms")) is None:
+            return self.keys["interval.ms"].problem(self.text("interval.ms"))
+        for item in _items(self.text("match")):
+            name, pattern = _pattern(item)
+            try:
+                re.compile(pattern)
+            except re.error:
+                name = ""
+            if name not in _MATCHES or item.count("=") != 1 or not pattern:
+                return f"Illegal client matching pattern: {item}"
+        return None
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _pattern(item: str) -> tuple[str, str]:
+    name, _, pattern = item.partition("=")
+    return name.strip(), pattern.strip()
 
 
 _DURATION = re.compile(

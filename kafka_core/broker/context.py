@@ -29,6 +29,7 @@ class Connection:
     session_ends_at_s: float | None = None
     software_name: str = ""
     software_version: str = ""
+    client_port: int = 0
     #: The answer on its way is the last one (failed authentication).
     close_after_reply: bool = False
 

@@ -26,6 +26,7 @@ from kafka_core.broker.dispatch import Reply, receive
 from kafka_core.broker.faults import Interceptor, Rule
 from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.telemetry import PushedTelemetry
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.kernels.abc import MessageLike
 from kafka_core.protocol import ApiMessage
@@ -64,7 +65,7 @@ class BrokerProtocol(asyncio.BufferedProtocol):
         """A client is here."""
         self._transport = cast(asyncio.Transport, transport)
         peer = self._transport.get_extra_info("peername")
-        self._connection = self._cluster.admit(self, self._node, f"/{peer[0]}" if peer else "/unknown")
+        self._connection = self._cluster.admit(self, self._node, *peer[:2] if peer else ("unknown", 0))
         if self._connection is None:
             self.cut()
 
@@ -319,6 +320,20 @@ class EmbeddedCluster:
 
         return self._call(find)
 
+    def telemetry(self) -> list[PushedTelemetry]:
+        """All that clients have pushed (KIP-714), in order; forgets it.
+
+        Brokers take telemetry where the property `metric.reporters` names any class but Kafka's own JmxReporter, and
+        clients push what a resource of type CLIENT_METRICS asks for.
+        """
+
+        def take() -> list[PushedTelemetry]:
+            kept = self.state.telemetry
+            taken, kept.pushed = kept.pushed, []
+            return taken
+
+        return self._call(take)
+
     def intercept(
         self,
         api: int | type[ApiMessage],
@@ -380,13 +395,19 @@ class EmbeddedCluster:
 
     # ---- the loop thread -----------------------------------------------------------------------------------------
 
-    def admit(self, protocol: BrokerProtocol, node: Node, client_host: str) -> Connection | None:
+    def admit(self, protocol: BrokerProtocol, node: Node, client_host: str, client_port: int) -> Connection | None:
         """A connection was made (called by its protocol); None if the broker was stopped since it was accepted."""
         if node.node_id not in self._listeners:
             return None
         self._connections += 1
         self._protocols[protocol] = node.node_id
-        return Connection(self._connections, node.node_id, client_host, authenticated=self.state.sasl is None)
+        return Connection(
+            self._connections,
+            node.node_id,
+            f"/{client_host}",
+            authenticated=self.state.sasl is None,
+            client_port=client_port,
+        )
 
     def dismiss(self, protocol: BrokerProtocol, connection: Connection | None) -> None:
         """A connection ended (called by its protocol)."""

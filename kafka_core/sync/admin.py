@@ -67,6 +67,7 @@ from kafka_core.model import (
     IsolationLevel,
     TopicCollection,
     TopicPartition,
+    Uuid,
 )
 from kafka_core.sync.insides_calls import InsidesCalls
 from kafka_core.sync.loop_thread import LoopThread
@@ -204,6 +205,21 @@ class AdminClient(InsidesCalls):
     def cluster_id(self, timeout: float = -1) -> str | None:
         """The cluster's id; waits as `list_topics`."""
         return self._run(self._core.cluster_id(None if timeout < 0 else timeout), timeout)
+
+    def client_instance_id(self, timeout: float = -1) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        return self._run(self._core.client_instance_id(None if timeout < 0 else timeout), timeout)
 
     # ---- configurations
 

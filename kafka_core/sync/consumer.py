@@ -119,7 +119,7 @@ class Consumer(ConsumerCalls):
             self._signal.wait(seconds)
         finally:
             polls.waiting -= 1
-            polls.last_s = time.monotonic()
+            polls.woken(time.monotonic())
         if self._closed:
             raise StateError(CONSUMER_CLOSED)
 

@@ -30,7 +30,7 @@ from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
 from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED, KafkaException
 from kafka_core.kernels import Message
-from kafka_core.model import ClusterMetadata, TopicPartition
+from kafka_core.model import ClusterMetadata, TopicPartition, Uuid
 
 if TYPE_CHECKING:
     import pyarrow
@@ -475,6 +475,22 @@ class ConsumerCalls:
         """The cluster's id."""
         self._check(HANDLE_CLOSED)
         return self._call(self._core.lookups.cluster_id, timeout)
+
+    def client_instance_id(self, timeout: float = -1) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        self._check(HANDLE_CLOSED)
+        return self._call(self._core.lookups.client_instance_id, timeout)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time (PLAIN, SCRAM); open connections stay open."""

@@ -22,7 +22,7 @@ from kafka_core.config import Config, Role, joined, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import HANDLE_CLOSED, PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
-from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 from kafka_core.sync.transaction_calls import TransactionCalls
@@ -418,6 +418,23 @@ class Producer(TransactionCalls):
         self._check(HANDLE_CLOSED)
         timeout_s = limit_s(timeout)
         return self._run(lambda: self._core.cluster_id(timeout_s), timeout_s)
+
+    def client_instance_id(self, timeout: float = -1) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        self._check(HANDLE_CLOSED)
+        timeout_s = limit_s(timeout)
+        return self._run(lambda: self._core.client.client_instance_id(timeout_s=timeout_s), timeout_s)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are.

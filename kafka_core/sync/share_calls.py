@@ -28,7 +28,7 @@ from kafka_core.errors import (
     StateError,
 )
 from kafka_core.kernels import Message
-from kafka_core.model import AcknowledgeType, Messages, TopicPartition
+from kafka_core.model import AcknowledgeType, Messages, TopicPartition, Uuid
 
 T = TypeVar("T")
 CommitCallback = Callable[[dict[TopicPartition, set[int]], KafkaException | None], object]
@@ -309,6 +309,22 @@ class ShareConsumerCalls:
         """How long a record is locked for this member, as the brokers last said; None before. (The Java client's.)"""
         with self._alone():
             return self._core.fetching.lock_timeout_ms
+
+    def client_instance_id(self, timeout: float = -1) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        with self._alone():
+            return self._run(self._core.client.client_instance_id(timeout_s=limit_s(timeout)))
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these when a connection authenticates the next time (PLAIN, SCRAM); open connections stay open."""

@@ -34,10 +34,11 @@ GROUP_RESOURCE = 32
 class Wire:
     """A connection to the first broker of a cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, client_id: str = "wire") -> None:
         host, _, port = cluster.servers.partition(",")[0].rpartition(":")
         self._socket = socket.create_connection((host, int(port)), LIMIT_S)
         self._count = 0
+        self._client_id = client_id
 
     def close(self) -> None:
         self._socket.close()
@@ -52,7 +53,7 @@ class Wire:
         """The answer in the newest version, or in the one given."""
         chosen = type(request).VALID_VERSIONS[1] if version is None else version
         self._count += 1
-        self._socket.sendall(b"".join(encode_request(request, chosen, self._count, "wire")))
+        self._socket.sendall(b"".join(encode_request(request, chosen, self._count, self._client_id)))
         frame = self._read(int.from_bytes(self._read(4), "big"))
         return decode_response(type(request), chosen, frame)[1]  # type: ignore[return-value]  # the generated pair matches
 

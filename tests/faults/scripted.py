@@ -15,6 +15,7 @@ from kafka_core.protocol import (
     encode_response,
 )
 from kafka_core.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka_core.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from kafka_core.protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -22,8 +23,11 @@ from kafka_core.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
 from kafka_core.protocol.messages.request_header import RequestHeader
 from tests.faults.listener import Listener
+
+TELEMETRY = (GetTelemetrySubscriptionsRequest.API_KEY, PushTelemetryRequest.API_KEY)
 
 
 class Silence:
@@ -45,7 +49,8 @@ class ScriptedBroker:
 
     Attributes:
         handlers: Request class → what answers it; Metadata and ApiVersions have handlers to begin with.
-        versions: API key → (min, max) to announce; all that we know to begin with.
+        versions: API key → (min, max) to announce; to begin with all that we know but those of telemetry, which real
+            brokers announce only where they have a plug-in for it.
         received: Every request with its header, in order of arrival.
         peers: The cluster's brokers, in Metadata responses; this one alone to begin with.
         topics: Topic → (topic error, {partition: (leader, epoch)}), in Metadata responses.
@@ -65,7 +70,7 @@ class ScriptedBroker:
     async def __aenter__(self) -> Self:
         self.handlers = {ApiVersionsRequest: self._api_versions, MetadataRequest: self._metadata, **self.handlers}
         if not self.versions:
-            self.versions = {key: cls.VALID_VERSIONS for key, cls in REQUESTS.items()}
+            self.versions = {key: cls.VALID_VERSIONS for key, cls in REQUESTS.items() if key not in TELEMETRY}
         self._writers: set[asyncio.StreamWriter] = set()
         await self.listen()
         self.peers = self.peers or {self.node_id: ("127.0.0.1", self.port)}

@@ -70,6 +70,7 @@ from kafka_core.model import (
     IsolationLevel,
     TopicCollection,
     TopicPartition,
+    Uuid,
 )
 from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -276,6 +277,21 @@ class AIOAdminClient(InsidesCalls):
         """The cluster's id. Raises KafkaException when nobody answered."""
         with answering(CLUSTER_ID):
             return (await self._describe_cluster(False, timeout)).cluster_id
+
+    async def client_instance_id(self, timeout: float | None = None) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; None for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        return await self.client.client_instance_id(timeout_s=timeout)
 
     # ---- configurations
 

@@ -20,6 +20,7 @@ from kafka_core.aio.cluster.keeper import MetadataKeeper
 from kafka_core.aio.cluster.pool import ConnectionPool, Purpose
 from kafka_core.aio.cluster.refresh import MetadataRefresher
 from kafka_core.aio.cluster.state import ClusterState
+from kafka_core.aio.cluster.telemetry import Telemetry, meters_of
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.tokens import first_token
 from kafka_core.aio.tasks.background import background
@@ -36,6 +37,7 @@ from kafka_core.engine.metadata import (
 from kafka_core.engine.retry import Backoff
 from kafka_core.errors import KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.hooks import Hooks
+from kafka_core.model import Uuid
 from kafka_core.protocol import ApiMessage, ApiRequest
 
 __all__ = ["ClusterClient", "CoordinatorKind", "Purpose"]
@@ -61,6 +63,7 @@ class ClusterClient:
         hooks: Told of connections, requests and throttling.
 
     Attributes:
+        meters: Where the client's parts record what they measure for telemetry.
         last_error: The first failure among those that still stand (a broker that answers again clears its own);
             None while all is well. For texts of time-outs and for error_cb.
 
@@ -87,6 +90,8 @@ class ClusterClient:
         # Each part knows those made before it; what goes the other way is a listener.
         self._failures = failures = Failures(bootstrap)
         self._state = state = ClusterState(RefreshPlan(refresh_rules(config), rng), failures, clock)
+        self.meters = meters = meters_of(config, clock)
+        hooks = hooks.plus(meters)
         self._connector = connector = Connector(config, clock=clock, rng=rng, hooks=hooks)
         if connector.tokens is not None:
             connector.tokens.on_failure = failures.token_failed
@@ -96,9 +101,11 @@ class ClusterClient:
             rng=rng,
             backoff_ms=config.integer("reconnect.backoff.ms"),
             backoff_max_ms=config.integer("reconnect.backoff.max.ms"),
-            on_up=failures.broker_reached,
+            on_up=self._broker_up,
             on_down=state.broker_down,
         )
+        pushes = config.flag("enable.metrics.push")
+        self._telemetry = Telemetry(meters, pool, clock, rng, hooks) if pushes else None
         state.on_metadata(lambda view: pool.keep_only(view.brokers))
         if hooks.wants("on_metadata"):
             state.on_metadata(lambda view: hooks.on_metadata(len(view.brokers), partition_counts(view)))
@@ -177,8 +184,11 @@ class ClusterClient:
         for task in (self._task, self._first):
             if task is not None and task is not asyncio.current_task():
                 task.cancel()
+        began_s = self._clock.monotonic()
+        if self._telemetry is not None:
+            await self._telemetry.close(timeout_s / 2)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(max(0.0, timeout_s - (self._clock.monotonic() - began_s))):
                 await self._refresher.close()
                 await self._finder.close()
                 await self._pool.close(timeout_s / 2)
@@ -347,6 +357,29 @@ class ClusterClient:
         """Leaders learnt from a Produce or Fetch response (KIP-951): (topic, partition, leader id, leader epoch)."""
         self._state.publish(with_leaders(self.metadata, leaders, brokers))
 
+    async def client_instance_id(self, *, timeout_s: float | None = None) -> Uuid:
+        """The id that the cluster has given this client for its telemetry; waits for it.
+
+        Args:
+            timeout_s: None for socket.timeout.ms.
+
+        Raises:
+            StateError: enable.metrics.push is false, or the client is closed.
+            UnsupportedVersionError: the cluster takes no telemetry. BrokerError: it refuses to give an id.
+            NetworkError: nobody answered in time. AuthError, ProtocolError: as `refresh_metadata`.
+        """
+        self._check()
+        telemetry = self._telemetry
+        if telemetry is None:
+            raise StateError("without telemetry (enable.metrics.push=false) a client gets no instance id")
+
+        async def find() -> Uuid:
+            await self.any_connection()
+            return Uuid.from_uuid(await telemetry.instance_id())
+
+        limit_s = self._request_timeout_s if timeout_s is None else timeout_s
+        return await self._in_time(find(), limit_s, "the client's instance id")
+
     # ---- coordinators
 
     async def coordinator(self, kind: CoordinatorKind, key: str, *, timeout_s: float | None = None) -> int:
@@ -387,6 +420,11 @@ class ClusterClient:
         self._failures.listen(listener)
 
     # ---- inside
+
+    def _broker_up(self, broker: BrokerAddress) -> None:
+        self._failures.broker_reached(broker)
+        if self._telemetry is not None:
+            self._telemetry.broker_up(broker)
 
     def _check(self) -> None:
         """Before every call: refuse a closed client, begin the background work of a new one."""

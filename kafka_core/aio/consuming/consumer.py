@@ -144,7 +144,8 @@ class AIOConsumer(AIOConsumerCalls):
                     await self._signal.wait()
         finally:
             polls.waiting -= 1
-            polls.last_s = self._yielded_s = time.monotonic()
+            self._yielded_s = time.monotonic()
+            polls.woken(self._yielded_s)
         self._check()
 
     async def _run(self, work: Coroutine[Any, Any, T]) -> T:

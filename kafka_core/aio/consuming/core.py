@@ -44,6 +44,7 @@ from kafka_core.engine.groups.consumer import ConsumerMembership
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import State
 from kafka_core.engine.retry import Backoff
+from kafka_core.engine.telemetry.meters import ASSIGNED
 from kafka_core.errors import KafkaException
 from kafka_core.hooks import Hooks
 from kafka_core.model import TopicPartition
@@ -124,6 +125,10 @@ class ConsumerCore:
         if inbox.callbacks.throttle_cb is not None:
             hooks = Hooks([hooks, throttles])
         self.client = client = client or ClusterClient(config, clock=clock, rng=rng, hooks=hooks)
+        meters = client.meters
+        meters.waited_s = lambda: polls.waited_until_s(clock.monotonic())
+        meters.gauges[ASSIGNED] = lambda: len(assignment)
+        meters.member_id = lambda: membership.member_id
         client.on_metadata(throttles.on_metadata)
         client.on_error(inbox.tell_client_error)
         self.running = running = Running(client, clock)

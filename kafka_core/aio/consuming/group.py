@@ -29,12 +29,16 @@ from kafka_core.engine.groups.states import (
     Step,
     Wait,
 )
+from kafka_core.engine.telemetry.meters import REBALANCE_LATENCY
 from kafka_core.errors import KafkaError, KafkaException, NetworkError
 from kafka_core.protocol import ApiMessage
 
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 LONGEST_WAIT_S: Final = 3600.0
+
+
+_SETTLED: Final = (State.STABLE, State.IDLE)
 
 
 class GroupListener(Protocol):
@@ -78,6 +82,7 @@ class GroupDriver:
         self._progress = progress
         self._task: asyncio.Task[None] | None = None
         self._handed_over = 0
+        self._rebalancing_since_s: float | None = None
 
     def start(self) -> None:
         """Starts the task; harmless when called again."""
@@ -130,7 +135,19 @@ class GroupDriver:
         if event is not None and event.token != self._handed_over:
             self._handed_over = event.token
             self._listener.on_event(event)
+        self._time_rebalance()
         self._progress.set()
+
+    def _time_rebalance(self) -> None:
+        """For telemetry: from the moment in which the membership is not settled any more until it is again."""
+        settled, since_s = self._membership.state in _SETTLED, self._rebalancing_since_s
+        if not settled and since_s is None:
+            self._rebalancing_since_s = self._clock.monotonic()
+        elif settled and since_s is not None:
+            self._rebalancing_since_s = None
+            meters = self._client.meters
+            if meters.active and self._membership.state is State.STABLE:
+                meters.record(REBALANCE_LATENCY, (self._clock.monotonic() - since_s) * 1000)
 
     async def _wait(self, until_s: float) -> None:
         delay_s = None if math.isinf(until_s) else min(max(0.0, until_s - self._clock.monotonic()), LONGEST_WAIT_S)

@@ -24,7 +24,7 @@ from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Assignment
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.errors import ConfigError, KafkaError, KafkaException
-from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, TopicPartition
+from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, TopicPartition, Uuid
 
 
 class Lookups:
@@ -158,6 +158,11 @@ class Lookups:
         await self._running.start()
         with answering(CLUSTER_ID):
             return (await self._client.refresh_metadata((), timeout_s=limit_s(timeout_s))).cluster_id
+
+    async def client_instance_id(self, timeout_s: float | None) -> Uuid:
+        """See `ClusterClient.client_instance_id`."""
+        await self._running.start()
+        return await self._client.client_instance_id(timeout_s=limit_s(timeout_s))
 
     def _answering(self, words: str) -> AbstractContextManager[None]:
         """As `answering`; a time-out with no connection to any broker is _ALL_BROKERS_DOWN, as in librdkafka."""

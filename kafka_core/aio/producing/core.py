@@ -31,6 +31,7 @@ from kafka_core.engine.producing.sequences import ProducerIdentity
 from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PRODUCE
 from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
 from kafka_core.engine.retry import Backoff, classify
+from kafka_core.engine.telemetry.meters import PRODUCE_THROTTLE, QUEUE_TIME
 from kafka_core.errors import (
     PRODUCER_CLOSED,
     BrokerError,
@@ -114,6 +115,7 @@ class ProducerCore:
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._requests = ProduceRequests(config)
+        self._meters = self.client.meters
         self._transactor = self._make_transactor(config)
         self._hooks = config.hooks()
         self.counters = ProducerCounters()
@@ -467,6 +469,9 @@ class ProducerCore:
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
+        if self._meters.active:
+            for _, delivery in shipment.items:
+                self._meters.record(QUEUE_TIME, (sent_at_s - delivery.batch.opened_at_s) * 1000)
         counted = self.counters.broker(shipment.node_id)
         counted.requests += 1
         counted.request_bytes += size_bytes
@@ -490,6 +495,8 @@ class ProducerCore:
             counted.answered(now_s - sent_at_s)
             reaction = self.batcher.answered(shipment, response, now_s)
             self._tell_hooks(shipment, reaction)
+            if self._meters.active:
+                self._meters.record(PRODUCE_THROTTLE, response.throttle_time_ms)
             if response.throttle_time_ms > 0:
                 self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
         self._react(reaction)

@@ -26,7 +26,7 @@ from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator, Message
-from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
 
 if TYPE_CHECKING:
     import pyarrow
@@ -464,6 +464,22 @@ class AIOProducer(AIOTransactionCalls):
         """The cluster's id."""
         await self._start()
         return await self._core.cluster_id(limit_s(timeout))
+
+    async def client_instance_id(self, timeout: float = -1) -> Uuid:
+        """The id that the cluster has given this client, by which its telemetry is known there (KIP-714); waits for it.
+
+        Java's `clientInstanceId`; confluent_kafka has nothing like it.
+
+        Args:
+            timeout: Seconds; negative for socket.timeout.ms.
+
+        Raises:
+            StateError: `enable.metrics.push` is false, or the client is closed.
+            UnsupportedVersionError: The cluster takes no telemetry.
+            KafkaException: The cluster refuses to give an id, or nobody answered in time.
+        """
+        await self._start()
+        return await self._core.client.client_instance_id(timeout_s=limit_s(timeout))
 
     async def set_sasl_credentials(self, username: str, password: str) -> None:
         """Use these from the next authentication on (PLAIN, SCRAM)."""

@@ -102,6 +102,7 @@ class ShareCore:
         if inbox.callbacks.throttle_cb is not None:
             hooks = Hooks([hooks, throttles])
         self.client = client = client or ClusterClient(config, clock=clock, rng=rng, hooks=hooks)
+        client.meters.member_id = lambda: self.membership.member_id
         client.on_metadata(throttles.on_metadata)
         client.on_metadata(self._on_metadata)
         client.on_error(inbox.tell_client_error)

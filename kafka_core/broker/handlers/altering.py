@@ -13,13 +13,20 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import (
     BROKER_CONFIGS,
     GROUP_CONFIGS,
+    METRICS_CONFIGS,
     TOPIC_CONFIGS,
     ConfigKey,
     ConfigType,
     GroupConfig,
+    MetricsConfig,
     topic_config_problem,
 )
-from kafka_core.broker.handlers.p32_describe_configs import RESOURCE_BROKER, RESOURCE_GROUP, RESOURCE_TOPIC
+from kafka_core.broker.handlers.p32_describe_configs import (
+    RESOURCE_BROKER,
+    RESOURCE_GROUP,
+    RESOURCE_METRICS,
+    RESOURCE_TOPIC,
+)
 
 
 class Operation(IntEnum):
@@ -47,6 +54,8 @@ def alter(cluster: ClusterState, node_id: int, kind: int, name: str, change: Cha
         _alter_broker(cluster, name, change, node_id, validate_only=validate_only)
     elif kind == RESOURCE_GROUP:
         _alter_group(cluster, name, change, validate_only=validate_only)
+    elif kind == RESOURCE_METRICS:
+        _alter_subscription(cluster, name, change, validate_only=validate_only)
     else:
         raise Refused(Code.INVALID_REQUEST, f"Unexpected resource type {kind}.")
 
@@ -99,6 +108,19 @@ def _alter_group(cluster: ClusterState, name: str, change: Change, *, validate_o
         raise Refused(Code.INVALID_CONFIG, problem)
     if not validate_only:
         cluster.set_group_config(name, config)
+
+
+def _alter_subscription(cluster: ClusterState, name: str, change: Change, *, validate_only: bool) -> None:
+    """Change a subscription to clients' metrics; it is there as long as it has properties."""
+    if not name:
+        raise Refused(Code.INVALID_REQUEST, "Subscription name can't be empty")
+    own = change(dict(cluster.telemetry.subscription(name).own), METRICS_CONFIGS)
+    config = MetricsConfig(cluster.config, own)
+    for code, problem in ((Code.INVALID_REQUEST, config.refusal()), (Code.INVALID_CONFIG, config.problem())):
+        if problem is not None:
+            raise Refused(code, problem)
+    if not validate_only:
+        cluster.telemetry.subscribe(name, config)
 
 
 def replace_all(values: Mapping[str, str | None]) -> Change:

@@ -40,6 +40,7 @@ class Api(Generic[RequestT]):
         fail: an answer in which every part carries the given error code (what `getErrorResponse` is in Java).
         max_version: a bound below the newest version of the message definitions.
         needs_login: False for the few APIs a client may call before it has authenticated.
+        offered: whether a cluster has the API at all; None: every one has.
         announced_from: first version announced, where that is lower than the first one served.
     """
 
@@ -49,6 +50,7 @@ class Api(Generic[RequestT]):
     max_version: int | None = None
     needs_login: bool = True
     announced_from: int | None = None
+    offered: Callable[[ClusterState], bool] | None = None
 
     @property
     def versions(self) -> tuple[int, int]:
@@ -71,6 +73,6 @@ def served(cluster: ClusterState, api: Api[Any]) -> tuple[int, int] | None:
     """Version range this cluster answers, None if it hides the API."""
     first, last = api.versions
     cap = cluster.max_versions.get(api.request.API_KEY, last)
-    if cap is None or cap < first:
+    if cap is None or cap < first or not (api.offered is None or api.offered(cluster)):
         return None
     return first, min(last, cap)

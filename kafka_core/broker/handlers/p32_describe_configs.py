@@ -25,6 +25,7 @@ from kafka_core.protocol.messages.describe_configs import (
 
 RESOURCE_TOPIC = 2
 RESOURCE_BROKER = 4
+RESOURCE_METRICS = 16
 RESOURCE_GROUP = 32
 
 
@@ -55,6 +56,10 @@ def _resource(
         entries = cluster.config.entries()
         if not item.resource_name:  # the cluster-wide default holds what was changed at run time
             entries = [entry for entry in entries if entry.source is ConfigSource.DYNAMIC_DEFAULT_BROKER]
+    elif item.resource_type == RESOURCE_METRICS:
+        if not item.resource_name:
+            return _refusal(item, Code.INVALID_REQUEST, "Client metrics subscription name must not be empty")
+        entries = cluster.telemetry.subscription(item.resource_name).entries()
     elif item.resource_type == RESOURCE_GROUP:
         if not item.resource_name:
             return _refusal(item, Code.INVALID_REQUEST, "Group name must not be empty")

@@ -1,6 +1,6 @@
 """ListConfigResources v0-1: what has a configuration.
 
-Must not know: configurations. Versions: v0 only client metrics (of which there are none here), v1 all (KIP-1142).
+Must not know: configurations. Versions: v0 only subscriptions to client metrics, v1 all (KIP-1142).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _FIRST_VERSION_WITH_TYPES = 1
 
 
 def handle(cluster: ClusterState, context: Context, request: ListConfigResourcesRequest) -> ListConfigResourcesResponse:
-    """Topics, brokers, and groups that have settings of their own."""
+    """Topics, brokers, subscriptions to metrics, and groups that have settings of their own."""
     brokers = [str(node.node_id) for node in cluster.alive_nodes()]
     names = {
         _GROUP: list(cluster.group_configs),
-        _METRICS: [],
+        _METRICS: list(cluster.telemetry.subscriptions),
         _LOGGER: brokers,
         _BROKER: brokers,
         _TOPIC: list(cluster.topics),

@@ -34,7 +34,9 @@ def check_resources(resources: object) -> list[ConfigResource]:
     found = unique(checked_list(resources, ConfigResource, "ConfigResource objects"), "resource")
     for resource in found:
         if resource.restype not in WIRE_RESOURCE_TYPES:
-            raise ValueError(f"{resource}: only topics, brokers and groups have a configuration")
+            raise ValueError(
+                f"{resource}: only topics, brokers, groups and subscriptions to client metrics have a configuration"
+            )
         if not resource.name and resource.restype is not ResourceType.BROKER:
             raise ValueError(f"{resource}: the name is empty")
         if resource.restype is ResourceType.BROKER and resource.name and not resource.name.isdecimal():

@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_core.aio.cluster.client import CoordinatorKind
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
+from kafka_core.engine.telemetry.meters import Meters
 from kafka_core.errors import KafkaError, KafkaException, UnsupportedVersionError
 from kafka_core.protocol import ApiMessage, ApiRequest, decode, encode_bytes
 from tests.unit.kafka_core.fake_connection import FakeConnection
@@ -36,6 +37,7 @@ class FakeCluster:
         self.coordinators: dict[str, int | KafkaException] = {}
         self.started = self.closed = 0
         self.last_error: KafkaException | None = None
+        self.meters = Meters("client.", 0.0, 0)
         self.error_listeners: list[Callable[[KafkaError], None]] = []
 
     needs_token = awaits_token = False

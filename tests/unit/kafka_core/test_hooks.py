@@ -84,3 +84,16 @@ def test_hooks_are_called_in_order_and_a_failing_one_is_logged(caplog: pytest.Lo
 def test_an_object_without_any_hook_is_refused() -> None:
     with pytest.raises(TypeError, match="none of the hook events"):
         Hooks([object()])
+
+
+def test_a_hook_comes_and_goes() -> None:
+    first, second = Recorder(), Recorder()
+    hooks = Hooks([first])
+    hooks.attach(second)
+    hooks.on_connect(1, "a:1", 0.1, None)
+    hooks.detach(second)
+    hooks.on_connect(2, "b:1", 0.1, None)
+    assert second.calls == [("connect", 1, "a:1", 0.1, None)]
+    assert len(first.calls) == 2
+    hooks.detach(first)
+    assert not hooks.wants("on_connect")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
+from kafka_core.engine.telemetry.meters import Meters
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.protocol import REQUESTS
 from kafka_core.protocol.versions import BrokerVersions, negotiate
@@ -48,6 +49,7 @@ class FakeBrokers:
         self.opened: dict[tuple[int, object], FakeConnection] = {}
         self.metadata_listeners: list[Callable[[ClusterView], None]] = []
         self.error_listeners: list[Callable[[KafkaError], None]] = []
+        self.meters = Meters("consumer.", 0.0, 0)
 
     def asked(self, request: type[Any]) -> list[Any]:
         """The requests of that class so far."""

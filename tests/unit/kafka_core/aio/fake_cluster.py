@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView, with_leaders
+from kafka_core.engine.telemetry.meters import Meters
 from kafka_core.errors import KafkaError, KafkaException, NetworkError
 from kafka_core.kernels import scan_batches
 from kafka_core.protocol import ZERO_UUID
@@ -70,6 +71,7 @@ class FakeCluster:
     tracked: list[str] = field(default_factory=list)
     connects: int = 0
     closed: bool = False
+    meters: Meters = field(default_factory=lambda: Meters("producer.", 0.0, 0))
 
     def __post_init__(self) -> None:
         self.connections = {node_id: self.connected(node_id) for node_id in (1, 2)}

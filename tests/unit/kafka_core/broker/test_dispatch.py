@@ -24,6 +24,7 @@ from kafka_core.protocol.messages.metadata import MetadataRequest
 from tests.unit.kafka_core.broker.harness import START_MS, Bench, batch
 
 ASK = InitProducerIdRequest(None, 1000)
+WITH_TELEMETRY = {"metric.reporters": "any"}  # else two APIs are not served
 
 
 def hangs_up(bench: Bench, frame: bytes) -> bool:
@@ -143,7 +144,7 @@ def test_an_answer_that_does_not_fit_the_version_is_remembered() -> None:
 @pytest.mark.parametrize("api_key", sorted(APIS))
 def test_every_api_can_be_failed_in_every_version(api_key: int) -> None:
     """An empty request is enough to see that the error answer can be encoded."""
-    bench = Bench()
+    bench = Bench(properties=WITH_TELEMETRY)
     api = APIS[api_key]
     bench.cluster.faults.add(Rule(api_key, lambda request, context: 29))
     for version in range(api.versions[0], api.versions[1] + 1):
@@ -238,7 +239,7 @@ def ask(bench: Bench, version: int, name: str = "me", software: str = "1.0") -> 
 
 @pytest.mark.parametrize("version", range(5))
 def test_exactly_what_is_handled_is_announced(version: int) -> None:
-    announced = ask(Bench(), version)
+    announced = ask(Bench(properties=WITH_TELEMETRY), version)
     expected = {key: api.versions for key, api in APIS.items()}
     expected[ApiKey.PRODUCE] = (0, 13)  # as the real broker, for librdkafka's sake
     assert announced == expected

@@ -117,7 +117,7 @@ WRONG: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
     ("create_partitions", ([NewPartitions("t", 0)],), ValueError, "new_total_count"),
     ("describe_topics", ([""],), ValueError, "one is empty"),
     ("describe_configs", ([RESOURCE, RESOURCE],), ValueError, "same resource"),
-    ("describe_configs", ([ConfigResource("any", "t")],), ValueError, "only topics, brokers and groups"),
+    ("describe_configs", ([ConfigResource("any", "t")],), ValueError, "only topics, brokers, groups"),
     ("describe_configs", ([ConfigResource("broker", "one")],), ValueError, "named by its id"),
     ("incremental_alter_configs", ([RESOURCE],), ValueError, "no incremental_configs"),
     (

@@ -40,9 +40,9 @@ def test_of_two_synonyms_with_one_name_the_first_is_in_force() -> None:
 
 
 def test_kinds_we_have_no_name_for_do_not_stop_the_rest() -> None:
-    response = DescribeConfigsResponse(results=[DescribeConfigsResult(0, None, 16, "metrics")])
+    response = DescribeConfigsResponse(results=[DescribeConfigsResult(0, None, 99, "something")])
     (resource,) = admin_configs.described(response)
-    assert (resource.restype, resource.name) == (ResourceType.UNKNOWN, "metrics")
+    assert (resource.restype, resource.name) == (ResourceType.UNKNOWN, "something")
 
 
 def test_entry_without_operation_is_refused_by_name() -> None:
