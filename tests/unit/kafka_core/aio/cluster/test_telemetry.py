@@ -120,7 +120,7 @@ async def test_a_goodbye_that_is_not_answered_holds_closing_up_for_a_moment_only
         broker.handlers[PushTelemetryRequest] = lambda request, header: Silence
         waits.clear()
         await client.close(TEST_LIMIT_S)
-        assert waits[0] == telemetry.GOODBYE_S
+        assert telemetry.GOODBYE_S in waits
         await until(lambda: broker.asked(PushTelemetryRequest)[-1].terminating)
 
 
