@@ -625,13 +625,13 @@ def two_members_share(kit: Kit) -> Any:
 
     def join() -> None:
         while not second.assignment() and not ended.is_set():
-            second.poll(100)
+            second.poll(1000)
 
     thread = threading.Thread(target=join)
     thread.start()
     deadline_s = time.monotonic() + LIMIT_S
     while (len(first.assignment()) != 1 or thread.is_alive()) and time.monotonic() < deadline_s:
-        first.poll(100)
+        first.poll(1000)
     ended.set()
     thread.join()
     shared = first.assignment() | second.assignment() == {kit.place(0), kit.place(1)}

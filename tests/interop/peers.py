@@ -237,10 +237,11 @@ class GroupMember:
             metadata_max_age_ms=1000,
             partition_assignment_strategy=[{"range": KpRange, "roundrobin": KpRoundRobin}[strategy]],
         )
+        # A poll that ends while it joins may leave its share untaken for good, so each is long.
         # It can join, and lead the group, before it knows the topic: then nobody gets a partition, ever.
         wait_until(lambda: reader.partitions_for_topic(topic), "kafka-python knows the topic")
         while not self._stop.is_set():
-            for messages in reader.poll(100).values():
+            for messages in reader.poll(1000).values():
                 self.values += [message.value for message in messages]
             self.partitions = {item.partition for item in reader.assignment()}
         reader.close()

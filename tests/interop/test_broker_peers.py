@@ -287,7 +287,7 @@ class GroupMember:
         )
         wait_until(lambda: bool(consumer.partitions_for_topic(topic)))
         while not self.stop.is_set():
-            for messages in consumer.poll(100).values():
+            for messages in consumer.poll(1000).values():
                 self.values += [message.value for message in messages]
             self.partitions = {item.partition for item in consumer.assignment()}
         consumer.close()
