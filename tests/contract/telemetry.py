@@ -17,6 +17,7 @@ from kafka_core.model import Uuid
 from kafka_core.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from tests.contract.clusters import LIMIT_S, Cluster, wait_for
 from tests.contract.share_wire import Wire
+from tools.real_kafka import java
 
 REPORTER = Path(__file__).parents[1] / "kafka" / "TelemetryReporter.java"
 QUICKEST = "100"
@@ -112,6 +113,7 @@ def _written(file: Path) -> list[Push]:
 
 def compiled_reporter(jars: Path, folder: Path) -> Path:
     """The folder with the plug-in's class."""
-    command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(REPORTER)]
-    subprocess.run(command, check=True, capture_output=True)
+    compiler = [java(), "-m", "jdk.compiler/com.sun.tools.javac.Main"]
+    classes = ":".join(map(str, jars.glob("*.jar")))
+    subprocess.run([*compiler, "-nowarn", "-cp", classes, "-d", folder, REPORTER], check=True, capture_output=True)
     return folder
