@@ -83,6 +83,10 @@ def ident(value: Idiom | Property) -> str:
     return value.name
 
 
+LOOKED_AT_LATER = ("hooks", "validation.rules.executor")
+"""Objects of any type: when one is called it shows what they have; while rules are off, nobody looks at the second."""
+
+
 class Strange:
     """Of a type that no property takes; its text must not be shown."""
 
@@ -92,7 +96,7 @@ class Strange:
 
 def wrong_values(row: Property) -> list[Any]:
     """Values that a row refuses: of a wrong type, out of its range, no word of its own."""
-    wrong: list[Any] = [] if row.kind is Kind.OBJECT and row.name == "hooks" else [Strange()]
+    wrong: list[Any] = [] if row.kind is Kind.OBJECT and row.name in LOOKED_AT_LATER else [Strange()]
     if row.bounds is not None:
         low, high = row.bounds
         wrong += [low - 1, math.nan, math.inf, *([low] if row.above else []), *([high + 1] if high < math.inf else [])]
