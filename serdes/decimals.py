@@ -8,36 +8,21 @@ as few bytes as it takes, its number of digits, and how many of them are behind 
 from __future__ import annotations
 
 import decimal
-from functools import cache
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from serdes import confluent_types
 
-FILE: Final = "confluent/type/decimal.proto"
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 DIGITS: Final = 100_000
 """How many digits a number may have: an exponent of a billion would be written out."""
 
 
-@cache
-def _descriptor() -> Any:
-    """The file, in the pool of generated classes, where files that import it look for it."""
-    pool = descriptor_pool.Default()
-    try:
-        return pool.FindFileByName(FILE)
-    except KeyError:
-        file = descriptor_pb2.FileDescriptorProto(name=FILE, package="confluent.type", syntax="proto3")
-        message = file.message_type.add(name="Decimal")
-        kinds = descriptor_pb2.FieldDescriptorProto
-        fields = (("value", kinds.TYPE_BYTES), ("precision", kinds.TYPE_UINT32), ("scale", kinds.TYPE_INT32))
-        for number, (name, kind) in enumerate(fields, 1):
-            message.field.add(name=name, number=number, label=kinds.LABEL_OPTIONAL, type=kind)
-        return pool.AddSerializedFile(file.SerializeToString())
-
-
-DESCRIPTOR: Final = _descriptor()
-Decimal: Final[Any] = message_factory.GetMessageClass(DESCRIPTOR.message_types_by_name["Decimal"])
+Decimal: Final[Any] = confluent_types.message_class(
+    "Decimal",
+    (("value", confluent_types.BYTES), ("precision", confluent_types.UINT32), ("scale", confluent_types.INT32)),
+)
 """The message's class: `value`, `precision`, `scale`."""
+DESCRIPTOR: Final = Decimal.DESCRIPTOR.file
 
 
 def unscaled_to_bytes(unscaled: int) -> bytes:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 CEL: Final = "the CEL rules of serdes stand on another engine; its functions are reached through rules"
-VARIANTS: Final = "variants are not built"
 INSIDE: Final = "how confluent_kafka is built, not what it offers"
 BUILDERS: Final = "builders call constructors (serdes.builders)"
 BASES: Final = "BaseSerializer and BaseDeserializer hold an engine, there are no parts to inherit: formats are objects"
 AWS: Final = "private; aws_iam is a value of sasl.oauthbearer.metadata.authentication.type here too"
+ENCODING: Final = "bits and limits of the encoding of variants, which Variant and VariantBuilder hide"
 CONSTANT: Final = "a number that nobody takes from there"
 
 MODULES_NOT_HERE: Final = {
@@ -32,8 +32,6 @@ MODULES_NOT_HERE: Final = {
     "schema_registry.common._httpx_compat": INSIDE,
     "schema_registry.rules.encryption.azurekms.azure_aead": INSIDE,
     "schema_registry.confluent.meta_pb2": "generated classes of options; schemas with them are read without",
-    "schema_registry.confluent.type.variant_pb2": VARIANTS,
-    "schema_registry.confluent.type.variant_utils": VARIANTS,
     **{
         f"schema_registry.rules.cel.{module}": CEL
         for module in (
@@ -117,7 +115,62 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
         ],
         INSIDE,
     ),
-    **dict.fromkeys(["variant_to_protobuf", "protobuf_to_variant", "Variant"], VARIANTS),
+    **dict.fromkeys(
+        [
+            "BASIC_TYPE_BITS",
+            "BASIC_TYPE_MASK",
+            "TYPE_INFO_MASK",
+            "MAX_SHORT_STR_SIZE",
+            "PRIMITIVE",
+            "SHORT_STR",
+            "OBJECT",
+            "ARRAY",
+            "NULL",
+            "TRUE",
+            "FALSE",
+            "INT1",
+            "INT2",
+            "INT4",
+            "INT8",
+            "DOUBLE",
+            "DECIMAL4",
+            "DECIMAL8",
+            "DECIMAL16",
+            "DATE",
+            "TIMESTAMP",
+            "TIMESTAMP_NTZ",
+            "FLOAT",
+            "BINARY",
+            "LONG_STR",
+            "TIME",
+            "TIMESTAMP_NANOS",
+            "TIMESTAMP_NANOS_NTZ",
+            "UUID",
+            "VERSION",
+            "VERSION_MASK",
+            "U8_MAX",
+            "U16_MAX",
+            "U24_MAX",
+            "U24_SIZE",
+            "U32_SIZE",
+            "I8_MAX",
+            "I8_MIN",
+            "I16_MAX",
+            "I16_MIN",
+            "I32_MAX",
+            "I32_MIN",
+            "I64_MAX",
+            "I64_MIN",
+            "UUID_SIZE",
+            "MAX_DECIMAL4_PRECISION",
+            "MAX_DECIMAL4_VALUE",
+            "MAX_DECIMAL8_PRECISION",
+            "MAX_DECIMAL8_VALUE",
+            "MAX_DECIMAL16_PRECISION",
+            "MAX_DECIMAL16_VALUE",
+        ],
+        ENCODING,
+    ),
 }
 CONFIGURED: Final = dict.fromkeys(["configure_subject_name_strategy", "configure_validation_rules"], BASES)
 SIMPLE: Final = dict.fromkeys(["close", "set_cluster_id_resolver"], "serializers of simple values own nothing")

@@ -116,7 +116,7 @@ CLIENT = (
     (
         "Data contracts: CEL, CEL_FIELD, JSONATA, ENCRYPT, ENCRYPT_PAYLOAD, DLQ, own rules; migrations",
         "yes",
-        "CEL's functions for decimals are there, those for variants are not",
+        "CEL's functions for decimals and variants are there",
     ),
     (
         "Rules inside schemas (`confluent:rules`, `validation.rules.*`), written and read",
@@ -165,9 +165,11 @@ CLIENT = (
         "tests/interop/test_confluent_names.py lists the names that are missing, with reasons",
     ),
     (
-        "Decimals as `confluent.type.Decimal` messages, builders of serializers, mock registry clients",
+        "Decimals and variants as `confluent.type.Decimal` and `.Variant` messages, builders of serializers,"
+        " mock registry clients",
         "yes",
-        "`serdes.decimals`, `serdes.builders`, `serdes.compat`; no variants",
+        "`serdes.decimals`, `serdes.variants`, `serdes.builders`, `serdes.compat`; Avro's records of the logical type"
+        " `variant` stay maps of two byte strings",
     ),
     (
         "`debug` and `logger`: lines by context",

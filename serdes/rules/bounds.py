@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from serdes.rules.model import RuleError
+from serdes.variants import Variant
 
 LIMIT_S: Final = 10.0
 """Seconds of its thread's processor time that a rule may take for a message; `rule.timeout.ms` says otherwise."""
@@ -55,6 +56,8 @@ class Bounds:
         self._clock = clock
         self._end_s = clock() + limit_s
         self._sizes: dict[int, tuple[Any, int, int]] = {}  # by id: the value (so that it lives on), its length and size
+        self._variants: dict[int, bytes] = {}  # by id: bytes of variants, which parts of them share
+        self._variants_size = 0
 
     def step(self) -> None:
         """Called at every step.
@@ -71,13 +74,23 @@ class Bounds:
         Raises:
             RuleError: it is too large, or the time is over.
         """
-        if self._size(value) > MAX_SIZE:
+        if self._size(value) > MAX_SIZE or self._variants_size > MAX_SIZE:
             raise RuleError(f"rule {self._name!r} makes a value that is larger than {MAX_SIZE:,} characters")
+
+    def _hold(self, data: bytes) -> None:
+        """Counts bytes of a variant once: its smallest part keeps them all."""
+        if id(data) not in self._variants:
+            self._variants[id(data)] = data
+            self._variants_size += len(data)
 
     def _size(self, value: Any) -> int:
         """The size of a value written out: the same list may stand in it many times over."""
         if isinstance(value, (str, bytes)):
             return len(value)
+        if isinstance(value, Variant):
+            self._hold(value.value)
+            self._hold(value.metadata)
+            return 1
         if not isinstance(value, (list, tuple, dict)):
             return 1
         known = self._sizes.get(id(value))

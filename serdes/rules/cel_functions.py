@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kserdes_config.extras import needed
-from serdes.rules import cel_decimals
+from serdes.rules import cel_decimals, cel_variants
 from serdes.rules.model import RuleError
 
 MOST_DIGITS: Final = 1000
@@ -195,5 +195,6 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "string": to_string,
     "timestamp": to_timestamp,
     **cel_decimals.FUNCTIONS,
+    **cel_variants.FUNCTIONS,
 }
 """By the name that expressions use."""

@@ -17,6 +17,7 @@ from typing import Any
 from kserdes_config.extras import needed
 from serdes.rules.cel_decimals import known_decimal
 from serdes.rules.model import RuleError
+from serdes.variants import Variant
 
 asking: contextvars.ContextVar[bool] = contextvars.ContextVar("serdes_cel_has", default=False)
 """Whether a value is looked at by `has()`."""
@@ -59,7 +60,9 @@ def field_to_cel(value: Any, hint: Any) -> Any:
 
 
 def from_cel(result: Any, original: Any) -> Any:
-    """A result as plain values; a map becomes a message of `original`'s type where that is a Protobuf message."""
+    """A result as plain values: a variant is its two byte strings by name. A map becomes a message of `original`'s type
+    where that is a Protobuf message.
+    """
     if isinstance(result, _message_map()):
         return result.message
     plain = _plain(result)
@@ -76,6 +79,8 @@ def _plain(value: Any) -> Any:
         return value.source
     if isinstance(value, types.BoolType):
         return bool(value)
+    if isinstance(value, Variant):
+        return {"metadata": bytes(value.metadata), "value": bytes(value.standalone_value_bytes())}
     if isinstance(value, Mapping):
         return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -19,6 +19,7 @@ _REGISTRY: Final = ("registry", "registry.errors", "registry.models", "serdes", 
 _ENCRYPTION: Final = ("serdes.encryption", "serdes.encryption.executor", "serdes.compat", "registry.dek")
 _SERDES: Final = ("serdes", "serdes.compat", "serdes.errors", *_RULES, "serdes.rules.dlq", "registry")
 _FORMATS: Final = (*_SERDES, "serdes.builders")
+_VARIANTS: Final = ("serdes.variants", "serdes.variants.messages")
 _LEGACY: Final = ("serdes.legacy",)
 
 HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -58,14 +59,14 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "schema_registry._async.avro": ("serdes.avro", *_FORMATS),
     "schema_registry._async.json_schema": ("serdes.json_schema", *_FORMATS),
     "schema_registry._async.mock_schema_registry_client": ("serdes.compat",),
-    "schema_registry._async.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
+    "schema_registry._async.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals", *_VARIANTS),
     "schema_registry._async.schema_registry_client": _REGISTRY,
     "schema_registry._async.serde": _SERDES,
     "schema_registry._sync": (),
     "schema_registry._sync.avro": ("serdes.avro", *_FORMATS),
     "schema_registry._sync.json_schema": ("serdes.json_schema", *_FORMATS),
     "schema_registry._sync.mock_schema_registry_client": ("serdes.compat",),
-    "schema_registry._sync.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
+    "schema_registry._sync.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals", *_VARIANTS),
     "schema_registry._sync.schema_registry_client": _REGISTRY,
     "schema_registry._sync.serde": _SERDES,
     "schema_registry.avro": ("serdes.avro", *_FORMATS),
@@ -78,6 +79,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "serdes.rules.inline_protobuf",
         "serdes.rules",
         "serdes.decimals",
+        *_VARIANTS,
     ),
     "schema_registry.common.schema_registry_client": _REGISTRY,
     "schema_registry.common.serde": _SERDES,
@@ -85,11 +87,13 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "schema_registry.confluent.type": (),
     "schema_registry.confluent.type.decimal_pb2": ("serdes.decimals",),
     "schema_registry.confluent.type.decimal_utils": ("serdes.decimals",),
+    "schema_registry.confluent.type.variant_pb2": ("serdes.variants.messages",),
+    "schema_registry.confluent.type.variant_utils": ("serdes.variants",),
     "schema_registry.confluent.types": (),
     "schema_registry.confluent.types.decimal_pb2": ("serdes.decimals",),
     "schema_registry.error": ("registry.errors", "serdes.compat"),
     "schema_registry.json_schema": ("serdes.json_schema", *_FORMATS),
-    "schema_registry.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals"),
+    "schema_registry.protobuf": ("serdes.protobuf", *_FORMATS, "serdes.decimals", *_VARIANTS),
     "schema_registry.rule_registry": ("serdes.rules",),
     "schema_registry.rules": (),
     "schema_registry.rules.cel": (),

@@ -43,6 +43,7 @@ BUILT_IN_NAMES: Final = (
     *(f"google/type/{name}.proto" for name in COMMON.split(", ")),
     "confluent/meta.proto",
     "confluent/type/decimal.proto",
+    "confluent/type/variant.proto",
 )
 """Import paths every schema may use without a reference, as in Confluent's registry."""
 

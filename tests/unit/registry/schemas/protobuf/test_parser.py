@@ -70,6 +70,7 @@ def test_an_unused_import_is_no_error() -> None:
         "google/type/money.proto",
         "confluent/meta.proto",
         "confluent/type/decimal.proto",
+        "confluent/type/variant.proto",
     ],
 )
 def test_built_in_files(path: str) -> None:
