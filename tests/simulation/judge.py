@@ -37,6 +37,7 @@ CHECKERS: Final[dict[str, Checker]] = {
     "committed": groups.committed,
     "backwards": groups.backwards,
     "owners": groups.owners,
+    "holds": groups.holds,
     "apart": granted.apart,
     "whole": piped.whole,
     "once": piped.once,

@@ -153,6 +153,18 @@ GOOD: dict[str, Run] = {
         ("m", "gives", (("t", 0),), 1, "m-1"),
         ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])}),
     ),
+    "holds": run_of(
+        ("cluster", "generation", "g", 1, {"m-1": encode_assignment([("t", 0)]), "n-1": b""}),
+        OWNS,
+        ("n", "owns", (), 1, "n-1"),
+        ("cluster", "generation", "g", 2, {"m-1": encode_assignment([("t", 1)]), "n-1": b""}),
+        ("m", "gives", (("t", 0),), 2, "m-1"),
+        ("m", "owns", (("t", 1),), 2, "m-1"),
+        ("cluster", "kill", "m"),
+        ("cluster", "generation", "g", 3, {"m-1": b""}),
+        ("m", "owns", (), 3, "m-1"),
+        ("m", "owns", (("t", 9),), -1, ""),  # put out of the group meanwhile, which it hears next
+    ),
     "apart": run_of(
         ("cluster", "joins", "g", "m-1"),
         ("cluster", "granted", "g", 1, {"m-1": (("t", 0),)}),
@@ -259,6 +271,33 @@ BAD: list[tuple[str, str, Run]] = [
         "owners",
         "while m held it since generation 1",
         run_of(OWNS, ("cluster", "generation", "g", 2, {"m-1": b"", "n-1": encode_assignment([("t", 0)])})),
+    ),
+    (
+        "holds",
+        "m held [('t', 0), ('t', 1)] at 0.300, but generation 2 gave [('t', 1)] to it",
+        run_of(
+            ("cluster", "generation", "g", 1, {"m-1": encode_assignment([("t", 0)])}),
+            OWNS,
+            ("cluster", "generation", "g", 2, {"m-1": encode_assignment([("t", 1)])}),
+            ("m", "owns", (("t", 1),), 2, "m-1"),
+        ),
+    ),
+    (
+        "holds",
+        "m held [] at 0.100, but generation 1 gave [('t', 0)] to it",
+        run_of(
+            ("cluster", "generation", "g", 1, {"m-1": encode_assignment([("t", 0)])}),
+            ("m", "owns", (), 1, "m-1"),
+        ),
+    ),
+    (
+        "holds",
+        "m still held [('t', 0)] of m-1 at 0.200, as 'm-2'",
+        run_of(
+            ("cluster", "generation", "g", 1, {"m-1": encode_assignment([("t", 0)])}),
+            OWNS,
+            ("m", "gives", (("t", 0),), -1, "m-2"),
+        ),
     ),
     (
         "apart",

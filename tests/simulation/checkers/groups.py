@@ -136,6 +136,45 @@ def owners(run: Run) -> Iterator[str]:
             holding.pop(event.data[0] if event.data else event.who, None)
 
 
+def holds(run: Run) -> Iterator[str]:
+    """When a member takes partitions it has those that its leader gave to it in that generation, and no others.
+
+    What it has of a membership it loses with that: it is no longer its own, to keep or to give up in good order.
+    Of members that share them out themselves: a KIP-848 coordinator gives partitions one by one.
+    """
+    group_of = {
+        client.name: client.conf.get("group.id", "")
+        for client in run.plan.clients
+        if client.role == "member" and client.conf.get("group.protocol", "classic") == "classic"
+    }
+    shares: dict[tuple[str, int, str], frozenset[Key]] = {}
+    holding: dict[str, set[Key]] = defaultdict(set)
+    member_of: dict[str, str] = {}
+    for event in run.history.events:
+        if event.what in ("owns", "gives") and name_of(event.who) in group_of and holding[event.who]:
+            before, now = member_of[event.who], event.data[2]
+            if now != before:
+                yield f"{event.who} still held {sorted(holding[event.who])} of {before} at {event.at_s:.3f}, as {now!r}"
+        if event.what == "generation":
+            group, generation, assignments = event.data
+            for member, raw in assignments.items():
+                shares[group, generation, member] = frozenset(assigned(raw))
+        elif event.what == "owns" and name_of(event.who) in group_of:
+            keys, generation, member = event.data
+            holding[event.who].update(keys)
+            member_of[event.who] = member
+            share = shares.get((group_of[name_of(event.who)], generation, member))
+            if share is not None and share != holding[event.who]:
+                yield (
+                    f"{event.who} held {sorted(holding[event.who])} at {event.at_s:.3f}, but generation {generation} "
+                    f"gave {sorted(share)} to it"
+                )
+        elif event.what in ("gives", "loses"):
+            holding[event.who].difference_update(event.data[0])
+        elif event.what in ("kill", "ended"):
+            holding.pop(event.data[0] if event.data else event.who, None)
+
+
 def held_by_others(
     at_s: float, seen: dict[Key, str], members: set[str], holding: Any, member_of: dict[str, str]
 ) -> Iterator[str]:
