@@ -155,8 +155,8 @@ CLIENT = (
     (
         "Spark 4.0 and 4.1, Connect, clusters",
         "partial",
-        "the tests run on Spark 4.3, over Connect and on a cluster with tests/spark/everything.py; not on 4.0 and 4.1,"
-        " where streams have no admission control and 4.0 writes none",
+        "the tests run on Spark 4.3, on 4.1 with `make test-spark41`, over Connect and on a cluster with"
+        " tests/spark/everything.py; not on 4.0; streams have no admission control before 4.2, and 4.0 writes none",
     ),
     (
         "Unchanged confluent_kafka programs (`kafka_core.compat.confluent`)",

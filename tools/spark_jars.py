@@ -5,9 +5,14 @@ Fetched by Maven (tests/spark_jars/pom.xml) and kept in `$KSERDES_CACHE`, so onl
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
+from typing import Final
 
 from tools.maven import JarsUnavailableError, jars
+
+VERSIONS: Final = {"4.1": "4.1.1"}
+"""Spark → its connectors, where the ones that the pom.xml names are too new."""
 
 
 class SparkJarsUnavailableError(RuntimeError):
@@ -21,7 +26,12 @@ def spark_jars() -> list[Path]:
         SparkJarsUnavailableError: Maven is missing or fails; its last words are in the text.
     """
     try:
-        folder = jars("spark-connectors", "spark_jars")
+        version = VERSIONS.get(importlib.metadata.version("pyspark").rpartition(".")[0])
+        if version is None:
+            folder = jars("spark-connectors", "spark_jars")
+        else:
+            wanted = dict.fromkeys(("avro_version", "kafka_version", "token_version"), version)
+            folder = jars(f"spark-connectors-{version}", "spark_jars", **wanted)
     except JarsUnavailableError as error:
         raise SparkJarsUnavailableError(str(error)) from error
     return sorted(folder.glob("*.jar"))

@@ -47,7 +47,7 @@ class Payload:
     """How keys or values become structs, or structs keys and values: what both have.
 
     Attributes:
-        subject: of their schemas.
+        subject: of their schemas; empty where neither an option nor a topic names one.
         format: AVRO, JSON or PROTOBUF; empty for the subject's own (reading).
         message_type: Protobuf's; empty for the first.
     """
@@ -58,7 +58,11 @@ class Payload:
 
 
 def payload_of(
-    own: Mapping[str, Any], field: str, registry: Mapping[str, str], topic: Callable[[], str], others: tuple[str, ...]
+    own: Mapping[str, Any],
+    field: str,
+    registry: Mapping[str, str],
+    topic: Callable[[], str] | None,
+    others: tuple[str, ...],
 ) -> Payload | None:
     """What the options say of keys or of values; None: they are bytes.
 
@@ -66,7 +70,7 @@ def payload_of(
         own: the options, read.
         field: `key` or `value`.
         registry: configuration of the registry client.
-        topic: gives the topic that names the subject if no option does, or raises.
+        topic: gives the topic that names the subject if no option does, or raises; None: the caller names it.
         others: further options that mean nothing of bytes, without the name of the field.
 
     Raises:
@@ -83,9 +87,9 @@ def payload_of(
         name = f"{REGISTRY_PREFIX}url"
         raise OptionError(f'option "{field}.format" needs "{name}": where the schemas are', property=name)
     subject: str | None = own[f"{field}.subject"]
-    if subject is None:
+    if subject is None and topic is not None:
         subject = f"{topic()}-{field}"
-    return Payload(subject, "" if wanted == "auto" else wanted.upper(), own[f"{field}.messageType"] or "")
+    return Payload(subject or "", "" if wanted == "auto" else wanted.upper(), own[f"{field}.messageType"] or "")
 
 
 def check_letters(own: Mapping[str, Any], *, structs: bool) -> None:

@@ -130,6 +130,17 @@ def write(plan: EncodePlan | ByRowPlan, values: pa.Array, names: pa.Array | None
     return _shared(plan).encode(values, names)
 
 
+def write_leniently(
+    plan: EncodePlan | ByRowPlan, values: pa.Array, names: pa.Array | None = None
+) -> tuple[pa.Array, list[Fault]]:
+    """Frames of a batch, and what is wrong with its rows, for a plan of mode PERMISSIVE; arguments as of `write`.
+
+    Raises:
+        PlanError, LookupFailedError: see `ByRowEncoder.encode`.
+    """
+    return shared_encoder(plan).read(values) if isinstance(plan, EncodePlan) else _shared(plan).read(values, names)
+
+
 # ---- on the driver
 
 
@@ -241,6 +252,13 @@ class ByRowEncoder:
             PlanError: the column is not of the plan's types.
             LookupFailedError: the registry or a key service is away.
         """
+        frames, faults = self.read(values, names)
+        if faults and self._plan.mode is Mode.FAILFAST:
+            raise row_error(min(faults, key=lambda fault: fault.row))
+        return frames
+
+    def read(self, values: pa.Array, names: pa.Array | None = None) -> tuple[pa.Array, list[Fault]]:
+        """Frames and faults, whatever the mode; raises as `encode` does, but for RowError."""
         kinds, faults = self._kinds(values)
         groups: list[tuple[int, str, pa.Array]] = []
         if names is None:
@@ -255,9 +273,7 @@ class ByRowEncoder:
             codes = pc.add(pc.multiply(kinds.cast(pa.int64()), len(texts)), coded.indices.cast(pa.int64()))
             groups = [(code // len(texts), texts[code % len(texts)], rows) for code, rows in _grouped(codes)]
         frames, order = self._groups(values, groups, faults)
-        if faults and self._plan.mode is Mode.FAILFAST:
-            raise row_error(min(faults, key=lambda fault: fault.row))
-        return _in_order(frames, order, len(values))
+        return _in_order(frames, order, len(values)), faults
 
     def _kinds(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
         """The number of each row's type, null for rows that are null or bad."""

@@ -317,6 +317,21 @@ class BatchEncoder:
             message_type=plan.message_type,
         )
 
+    def check(self, kind: pa.DataType) -> None:
+        """Checks that columns of this type can be written; what rules write is known by its rows alone.
+
+        Raises:
+            PlanError: they can't.
+        """
+        try:
+            if self._records is not None and pa.types.is_struct(kind):
+                self._records.encoder(kind)
+        except SerializationError as error:
+            subject = self._plan.subject
+            raise PlanError(
+                f"columns of type {kind} can't be written as subject {subject!r} wants it: {error}"
+            ) from error
+
     def encode(self, values: pa.Array) -> pa.Array:
         """One frame for each value; a null value (a tombstone) is null.
 

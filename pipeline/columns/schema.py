@@ -6,6 +6,8 @@ Must not know of registries or Kafka. Source of the mapping: Spark's own Arrow c
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -94,9 +96,22 @@ def arrow_of(kind: DataType) -> pa.DataType:
 
     _check_open(kind)
     try:
-        return to_arrow_type(kind, timezone="UTC")
+        made: pa.DataType = to_arrow_type(kind, **_in_utc(to_arrow_type))
     except PySparkException as error:
         raise PlanError(f"a column of type {kind.simpleString()} can't be written: {error}") from error
+    return made
+
+
+def arrow_schema_of(schema: StructType) -> pa.Schema:
+    """The Arrow schema in which Spark gives rows to Python; points in time are UTC."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema, **_in_utc(to_arrow_schema))
+
+
+def _in_utc(convert: Callable[..., Any]) -> dict[str, Any]:
+    """What a converter of Spark's is told for points in time in UTC: nothing before 4.2, which knew no other zone."""
+    return {"timezone": "UTC"} if "timezone" in inspect.signature(convert).parameters else {}
 
 
 def _check_open(kind: Any) -> None:

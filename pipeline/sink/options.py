@@ -19,6 +19,7 @@ from pipeline.client.options import PREFIX, for_role
 from pipeline.client.payloads import FORMATS, check_letters, payload_of, payload_rows, read_table
 from pipeline.errors import OptionError
 
+STRATEGIES: Final = ("topic", "record", "topic_record")
 EXACTLY_ONCE: Final = "exactly-once"
 IDEMPOTENCE: Final = "enable.idempotence"
 TRANSACTION_MS: Final = 300_000
@@ -29,8 +30,17 @@ TABLE: Final = Table(
         *payload_rows(
             "`bytes`: the column `value` is bytes or text. Else it is a struct, and encoded here.",
             FORMATS,
-            "the option `topic`",
+            "that of `value.strategy`",
         ),
+        Property(
+            "value.strategy",
+            Kind.ENUM,
+            None,
+            "How the subject of the values is named if `value.subject` does not: by their topic (the option `topic`, or"
+            " the column of each row) and `-value`, by the schema's record, or by both; default: `topic`.",
+            words=STRATEGIES,
+        ),
+        Property("key.strategy", Kind.ENUM, None, "The same of the key.", words=STRATEGIES),
         Property(
             "value.schema",
             Kind.STR,
@@ -96,16 +106,18 @@ class Encoding:
     """How structs become keys or values.
 
     Attributes:
-        subject: of their schema.
+        subject: of their schema; empty where `strategy` names it.
         format: AVRO, JSON or PROTOBUF.
         schema: its text; None for the newest, or one that is made of the column's type.
         message_type: Protobuf's; empty for the first.
+        strategy: how topics and records name subjects.
     """
 
     subject: str
     format: str
     schema: str | None = None
     message_type: str = ""
+    strategy: str = "topic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +192,12 @@ class WriteOptions:
 
 
 def _encoding(own: Mapping[str, Any], field: str, registry: Mapping[str, str]) -> Encoding | None:
-    def topic() -> str:
-        if own["topic"] is None:
-            name = f"{field}.subject"
-            told = f"or write the {field}s of each topic with encode_frame(…, topic=col('topic')), and bytes here"
-            raise OptionError(f'option "{name}" is needed where a column names the topic; {told}', property=name)
-        return str(own["topic"])
-
-    payload = payload_of(own, field, registry, topic, ("schema",))
+    payload = payload_of(own, field, registry, None, ("schema", "strategy"))
     if payload is None:
         return None
-    return Encoding(payload.subject, payload.format, own[f"{field}.schema"], payload.message_type)
+    strategy = own[f"{field}.strategy"]
+    if payload.subject and strategy is not None:
+        text = f'options "{field}.subject" and "{field}.strategy" are at odds: one of them names the subject'
+        raise OptionError(text, property=f"{field}.strategy")
+    schema = own[f"{field}.schema"]
+    return Encoding(payload.subject, payload.format, schema, payload.message_type, strategy or "topic")

@@ -17,6 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from pipeline.client.once import Turn
+from pipeline.columns.schema import arrow_schema_of
 from pipeline.errors import OptionError, WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import WritePlan, Written, check_tries, plan_write, write_rows
@@ -151,9 +152,7 @@ def _told(messages: Sequence[WriterCommitMessage | None]) -> list[Written]:
 
 
 def _planned(options: Mapping[str, str], schema: StructType, overwrite: bool) -> WritePlan:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
     if overwrite:
         raise OptionError('a topic can\'t be overwritten: use mode("append"), or outputMode("append") or "update"')
     columns = {column.name: column.dataType.simpleString() for column in schema.fields}
-    return plan_write(WriteOptions.parse(options), columns, to_arrow_schema(schema, timezone="UTC"))
+    return plan_write(WriteOptions.parse(options), columns, arrow_schema_of(schema))

@@ -6,6 +6,7 @@ Columns are those of Spark's own Kafka sink, and `timestamp`.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,64 +18,52 @@ import pyarrow.compute as pc
 from pipeline.client.delivery import Delivery
 from pipeline.client.letter_box import LetterBox
 from pipeline.client.once import OnceDelivery, Turn, check_parts
+from pipeline.columns.by_row import ByRowPlan, write_leniently, writing_plan
 from pipeline.columns.dead_letters import letters
-from pipeline.columns.modes import Fault, RowCode
-from pipeline.columns.resolver import client_of
+from pipeline.columns.encoding import EncodeArguments, EncodePlan, shared_encoder
+from pipeline.columns.modes import Fault
 from pipeline.errors import OptionError, PlanError, WriteError
 from pipeline.sink.options import Encoding, WriteOptions
-from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
-from registry.schemas.references import resolve_all
 from serdes import SerializationError
-from serdes.columnar import ColumnarEncoder, avro_schema_of, json_schema_of
+from serdes.columnar import avro_schema_of, json_schema_of
 
 FIELDS: Final = ("key", "value")
 TIMES: Final = ("timestamp", "timestamp_ntz", "bigint")
 
 
 @dataclass(frozen=True)
-class EncodePlan:
+class FieldPlan:
     """How keys or values are encoded; travels to executors.
 
     Attributes:
         field: `key` or `value`.
-        subject: of the schema.
-        schema: what they are written with.
-        schema_id: its id.
-        references: what it refers to, by subject and version.
-        message_type: Protobuf's.
+        plan: of encoding. Faults are dealt with here, where a row's place is known.
     """
 
     field: str
-    subject: str
-    schema: Schema
-    schema_id: int
-    references: Mapping[tuple[str, int], Schema]
-    message_type: str = ""
+    plan: EncodePlan | ByRowPlan
 
-    def encoder(self) -> ColumnarEncoder:
-        """A new encoder.
+    def encode(self, batch: pa.RecordBatch) -> tuple[pa.Array, list[Fault]]:
+        """Frames, and what is wrong with rows.
 
         Raises:
-            PlanError: the schema can't be written from columns.
+            PlanError, LookupFailedError: see `ByRowEncoder.encode`.
         """
-
-        def resolve(reference: SchemaReference) -> Schema:
-            return self.references[reference.subject, reference.version]
-
-        try:
-            return ColumnarEncoder(self.schema, self.schema_id, resolve, message_type=self.message_type)
-        except (SerializationError, ValueError) as error:
-            raise PlanError(
-                f"subject {self.subject!r}: {self.field}s can't be written with its schema: {error}"
-            ) from error
+        by_topic = isinstance(self.plan, ByRowPlan)
+        return write_leniently(self.plan, batch.column(self.field), batch.column("topic") if by_topic else None)
 
 
 @dataclass(frozen=True)
 class WritePlan:
-    """What a task does with its rows; travels to executors."""
+    """What a task does with its rows; travels to executors.
+
+    Attributes:
+        options: of the write; what is there of the registry has been used, and stays on the driver.
+        fields: how keys and values are encoded, as far as they are.
+    """
 
     options: WriteOptions
-    fields: tuple[EncodePlan, ...] = field(default=())
+    fields: tuple[FieldPlan, ...] = field(default=())
 
 
 def plan_write(options: WriteOptions, columns: Mapping[str, str], schema: pa.Schema) -> WritePlan:
@@ -95,8 +84,8 @@ def plan_write(options: WriteOptions, columns: Mapping[str, str], schema: pa.Sch
     for name in FIELDS:
         how = hows[name]
         if how is not None and name in columns:
-            plans.append(_encode_plan(name, how, schema.field(name).type, options))
-    return WritePlan(options, tuple(plans))
+            plans.append(_field_plan(name, how, schema.field(name).type, options))
+    return WritePlan(dataclasses.replace(options, registry={}), tuple(plans))
 
 
 def _check_columns(options: WriteOptions, columns: Mapping[str, str]) -> None:
@@ -125,51 +114,39 @@ def _check_columns(options: WriteOptions, columns: Mapping[str, str]) -> None:
             raise OptionError(f"column {name!r} must be {' or '.join(types)}, not {kind}{hint}")
 
 
-def _encode_plan(name: str, how: Encoding, kind: pa.DataType, options: WriteOptions) -> EncodePlan:
-    references: dict[tuple[str, int], Schema] = {}
-    try:
-        client = client_of(options.registry)
-        schema, schema_id = _schema(client, how, kind, register=options.auto_register)
-
-        def remember(reference: SchemaReference) -> Schema:
-            key = (reference.subject, reference.version)
-            if key not in references:
-                references[key] = client.get_version(*key).schema
-            return references[key]
-
-        resolve_all(schema, remember)
-    except (SchemaRegistryError, ValueError) as error:
-        raise PlanError(f"the schema of subject {how.subject!r} can't be had from the registry: {error}") from error
-    plan = EncodePlan(name, how.subject, schema, schema_id, references, how.message_type)
-    try:
-        plan.encoder().encoder(kind)
-    except SerializationError as error:
-        raise PlanError(f"column {name!r} can't be written as subject {how.subject!r} wants it: {error}") from error
-    return plan
-
-
-def _schema(client: SchemaRegistryClient, how: Encoding, kind: pa.DataType, *, register: bool) -> tuple[Schema, int]:
-    """What is written with, and its id."""
-    text = how.schema
-    if text is None and not register:
-        latest = client.get_latest_version(how.subject)
-        found = latest.schema.schema_type or "AVRO"
-        if found != how.format:
-            raise OptionError(f"the schemas of subject {how.subject!r} are {found}, not {how.format}")
-        return latest.schema, latest.schema_id
-    if text is None:
-        text = _derived(how, kind)
-    schema = Schema(text, how.format)
-    if register:
-        return schema, client.register_schema(how.subject, schema)
-    return schema, client.lookup_schema(how.subject, schema).schema_id
+def _field_plan(name: str, how: Encoding, kind: pa.DataType, options: WriteOptions) -> FieldPlan:
+    named: dict[str, Any] = {"strategy": how.strategy}
+    if how.subject:
+        named = {"subject": how.subject}
+    else:
+        named |= {"by": "topic"} if options.topic is None else {"topic": options.topic}
+    schema = how.schema
+    if schema is None and options.auto_register:
+        schema = _derived(name, how, kind, options.topic)
+    arguments = EncodeArguments(
+        **named,
+        field=name,
+        schema=schema,
+        format=how.format,
+        auto_register=options.auto_register,
+        message_type=how.message_type,
+        mode="PERMISSIVE",
+    )
+    plan = writing_plan(options.registry, arguments)
+    if isinstance(plan, EncodePlan):
+        shared_encoder(plan).check(kind)
+    return FieldPlan(name, plan)
 
 
-def _derived(how: Encoding, kind: pa.DataType) -> str:
+def _derived(field: str, how: Encoding, kind: pa.DataType, topic: str | None) -> str:
     if how.format == "PROTOBUF":
-        raise OptionError('a Protobuf schema is not made of columns: give "value.schema", or register one')
-    name = "".join(part.capitalize() for part in how.subject.replace(".", "-").split("-")) or "Row"
-    return avro_schema_of(kind, name=name) if how.format == "AVRO" else json_schema_of(kind)
+        raise OptionError(f'a Protobuf schema is not made of columns: give "{field}.schema", or register one')
+    subject = how.subject or (field if topic is None else f"{topic}-{field}")
+    name = "".join(part.capitalize() for part in subject.replace(".", "-").split("-")) or "Row"
+    try:
+        return avro_schema_of(kind, name=name) if how.format == "AVRO" else json_schema_of(kind)
+    except (SerializationError, ValueError) as error:
+        raise PlanError(f"no schema can be made of the column {field!r}: {error}") from error
 
 
 # ---- on executors
@@ -203,7 +180,6 @@ def write_rows(batches: Iterable[pa.RecordBatch], plan: WritePlan, turn: Turn | 
             a turn in a transaction that is aborted.
     """
     options = plan.options
-    encoders = {one.field: one.encoder() for one in plan.fields}
     once = (
         None
         if turn is None
@@ -217,7 +193,7 @@ def write_rows(batches: Iterable[pa.RecordBatch], plan: WritePlan, turn: Turn | 
     try:
         for batch in batches:
             rows += batch.num_rows
-            for topic, records in _by_topic(_encoded(batch, encoders, options, box), options):
+            for topic, records in _by_topic(_encoded(batch, plan, box), options):
                 delivery.send(topic, records)
         if box is not None:
             box.close()
@@ -244,29 +220,24 @@ def check_tries(done: Sequence[Written], options: WriteOptions) -> None:
         check_parts(options.admin_config(), first.write, first.number, len(done), options.timeout_s)
 
 
-def _encoded(
-    batch: pa.RecordBatch, encoders: Mapping[str, ColumnarEncoder], options: WriteOptions, box: LetterBox | None
-) -> pa.RecordBatch:
+def _encoded(batch: pa.RecordBatch, plan: WritePlan, box: LetterBox | None) -> pa.RecordBatch:
     """The columns of records, structs encoded."""
-    kept = ["key", "value", "topic", "partition", "timestamp", *(["headers"] if options.headers else [])]
+    kept = ["key", "value", "topic", "partition", "timestamp", *(["headers"] if plan.options.headers else [])]
     columns = {name: batch.column(name) for name in kept if name in batch.schema.names}
-    good: pa.Array | None = None
-    for name, encoder in encoders.items():
-        result = encoder.encode(columns[name])
-        if result.errors.null_count < len(result.errors):
-            _report(batch, name, result.errors, box)
-            fine = result.errors.is_null()
-            good = fine if good is None else pc.and_(good, fine)
-        columns[name] = result.frames
+    bad: set[int] = set()
+    for one in plan.fields:
+        columns[one.field], faults = one.encode(batch)
+        if faults:
+            _report(batch, one.field, faults, box)
+            bad.update(fault.row for fault in faults)
     made = pa.RecordBatch.from_pydict(columns)
-    return made if good is None else made.filter(good)
+    return made.filter(pa.array([row not in bad for row in range(batch.num_rows)])) if bad else made
 
 
-def _report(batch: pa.RecordBatch, name: str, errors: pa.Array, box: LetterBox | None) -> None:
-    rows = pc.indices_nonzero(errors.is_valid()).to_pylist()
+def _report(batch: pa.RecordBatch, name: str, faults: Sequence[Fault], box: LetterBox | None) -> None:
+    first = min(faults, key=lambda fault: fault.row)
     if box is None:
-        raise WriteError(f"row {rows[0]} of a batch: the {name} can't be encoded: {errors[rows[0]]}")
-    faults = [Fault(row, RowCode.BAD_PAYLOAD, errors[row].as_py()) for row in rows]
+        raise WriteError(f"row {first.row} of a batch: the {name} can't be encoded: {first}")
     box.post(letters(_as_texts(batch), faults, name))
 
 

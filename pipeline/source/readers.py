@@ -47,14 +47,15 @@ class KserdesReader(DataSourceReader):
         """
         return [SplitPartition(split) for split in plan_splits(self._plan.options, self._narrowing)]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
         """All records of the split, as Arrow batches.
 
         Raises:
             ReadError: the end offset is not reached in time, or the broker reports an error.
             RowError: mode FAILFAST, and a payload can't be decoded.
         """
-        if partition.value is not None:  # Spark makes one partition without a value of an empty plan
+        # Of an empty plan Spark makes one partition without a value, before 4.2 no partition at all: None.
+        if partition is not None and partition.value is not None:
             yield from read_columns(partition.value, self._plan)
 
 

@@ -423,6 +423,13 @@ def test_documents_of_unknown_shape_are_variants_and_go_back(spark: Any, registr
         found = back.selectExpr("v.id", "parse_json(v.any) as any").collect()
         assert [row.any and row.any.toPython() for row in found] == [*map(json.loads, shapes), None]
         assert [row.any and row.any.toJson() for row in found] == [*shapes, None]
+    same = decoded.select(
+        to_registry("v", conf, subject=subject, schema=json.dumps(document), format="json").alias("value")
+    ).collect()
+    assert [json.loads(row.value[5:]) for row in same[:-1]] == [
+        {"id": at, "any": json.loads(text)} for at, text in enumerate(shapes)
+    ]
+    assert json.loads(same[-1].value[5:])["any"] is None
 
 
 def test_protobuf_types(spark: Any, registry: SchemaRegistryClient) -> None:

@@ -11,7 +11,7 @@ from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from registry import SchemaRegistryClient
 from registry.dev import RegistryServer
-from tests.spark.conftest import Produce, finished, frame, register
+from tests.spark.conftest import SPARK, Produce, finished, frame, register
 
 pytestmark = pytest.mark.spark
 ORDER = {
@@ -157,6 +157,9 @@ def test_a_stream_that_loses_its_commit_log_writes_its_last_batch_once(
         file.unlink()
     produce(topic, [{"value": b"20"}])
     run()
+    if SPARK < (4, 2):  # there, AvailableNow is one batch, and the one that is done again is that
+        assert committed(cluster, f"{topic}-out") == [*range(5), *range(10, 15)]
+        run()
     assert committed(cluster, f"{topic}-out") == [*range(5), *range(10, 15), 20]
 
 

@@ -15,7 +15,7 @@ from kafka_core.admin import AdminClient, NewPartitions, NewTopic
 from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import wait_for, wait_until_led
 from tests.patience import PROCESS_S
-from tests.spark.conftest import Produce, finished, patiently
+from tests.spark.conftest import SPARK, Produce, finished, patiently
 
 pytestmark = pytest.mark.spark
 COUNT = 20
@@ -66,6 +66,7 @@ def numbered(count: int, first: int = 0) -> list[dict[str, Any]]:
     return [{"value": b"%d" % at} for at in range(first, first + count)]
 
 
+@pytest.mark.skipif(SPARK < (4, 2), reason="admission control and progress of Python sources came with Spark 4.2")
 def test_a_stream_goes_on_from_its_checkpoint_in_small_batches(
     spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from serdes.formats.json.codec import JsonSchema, resolver_of
 from serdes.kernels.arrays import Source
 from serdes.kernels.json_frames import Null, Op
 
+AS_JSON: Final = "as JSON"
+"""Instead of members that are left out: a text that is written as the JSON it is."""
 UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 DAY_MILLIS: Final = 86_400_000
 HARMLESS: Final = frozenset(
@@ -158,6 +160,8 @@ class _Compiler:
             items = rules.given.get("items", True)
             kid = self.step(column.kids[0], items, rules.resolver, left_out, False)
             return Step(Op.LIST, source, column.number, null, width, kids=(kid,))
+        if left_out is AS_JSON:
+            raise _UnknownTypeError
         made = _leaf(column, null)
         return self._checked(made, kind, rules)
 

@@ -2,7 +2,8 @@
 
 Must not know of ids or registries. How a column is written follows from its Arrow type (docs/guide/columns.md); whether
 that fits is the schema's verdict, row by row: known beforehand where `serdes.columnar.json.steps` proves it, else asked
-of the validator. Rows that the kernel leaves go as objects, which say what is wrong.
+of the validator. Where the schema takes values of any shape, which are read as JSON text, a text is written as the JSON
+it is (docs/decisions/0094). Rows that the kernel leaves go as objects, which say what is wrong.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
+from serdes.columnar.arrays import TEXT
 from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.contract import EncodeResult
 from serdes.columnar.json.schema_of import json_schema_of
-from serdes.columnar.json.steps import plan_of
+from serdes.columnar.json.steps import AS_JSON, plan_of
+from serdes.columnar.json.types import Part, parts_of
 from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.errors import SerializationError
 from serdes.formats.json.codec import JsonSchema, resolver_of
+from serdes.kernels.json_columns import Expected
 from serdes.kernels.json_frames import native_program
 
 DAY_SECONDS: Final = 86_400
@@ -69,7 +73,9 @@ class JsonFrames:
     ) -> None:
         json_schema_of(kind)  # raises for types that have none
         self._schema, self._prefix, self._max_row_bytes = schema, prefix, max_row_bytes
-        self._left_out = _Members(schema).left_out(kind)
+        members = _Members(schema)
+        self._left_out = members.left_out(kind)
+        self._any_json = members.any_json
         kernel = None if pure else native_program()
         self.plan = None if kernel is None else plan_of(kind, schema, self._left_out)
         self._program: Any = None
@@ -132,11 +138,12 @@ class JsonFrames:
         """The frame of a row, or what is wrong with it."""
         if isinstance(value, Bad):
             return f"at {value.path}: {value.reason}"
+        document = orjson.dumps(value) if self._any_json else b""
         try:
-            self._schema.check(value)
+            self._schema.check(orjson.loads(document) if self._any_json else value, self._any_json)
         except SerializationError as error:
             return str(error)
-        frame = self._prefix + orjson.dumps(value)
+        frame = self._prefix + (document or orjson.dumps(value))
         if len(frame) > self._max_row_bytes:
             return f"the frame is longer than {self._max_row_bytes} bytes"
         return frame
@@ -162,16 +169,33 @@ Names = dict[str, Any]
 
 
 class _Members:
-    """Finds the members that must be missing rather than null."""
+    """Finds the members that must be missing rather than null, and the texts that are written as the JSON they are.
+
+    Attributes:
+        any_json: whether there are such texts.
+    """
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
+        self.any_json = False
 
     def left_out(self, kind: pa.DataType) -> Any:
-        return self._of(kind, self._schema.document, resolver_of(self._schema))
+        try:
+            part: Part | None = parts_of(self._schema)
+        except SerializationError:  # such documents are not read as columns, so no text stands for a part of them
+            part = None
+        return self._of(kind, self._schema.document, resolver_of(self._schema), part)
 
-    def _of(self, kind: pa.DataType, schema: Any, resolver: Any) -> Any:
-        """For a struct its members, each with whether null leaves it out; for a list or map what is so in its items."""
+    def _of(self, kind: pa.DataType, schema: Any, resolver: Any, part: Part | None) -> Any:
+        """For a struct its members, each with whether null leaves it out; for a list or map what is so in its items.
+
+        For a text that is any JSON it is AS_JSON: where the schema names it, and it is read as a text of JSON.
+        """
+        if pa.types.is_dictionary(kind):
+            return self._of(kind.value_type, schema, resolver, part)
+        if part is not None and part.expected is Expected.ANY and kind in TEXT:
+            self.any_json = True
+            return AS_JSON
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
             found = resolver.lookup(schema["$ref"])
             schema, resolver = found.contents, found.resolver
@@ -180,16 +204,21 @@ class _Members:
         if pa.types.is_struct(kind):
             named, needed = schema.get("properties", {}), schema.get("required", ())
             fields = [kind.field(at) for at in range(kind.num_fields)]
+            parts = dict(part.members) if part is not None and part.expected is Expected.OBJECT else {}
             return {
                 one.name: (
                     one.name in named and one.name not in needed and not _takes_null(named[one.name]),
-                    self._of(one.type, named.get(one.name), resolver),
+                    self._of(one.type, named.get(one.name), resolver, parts.get(one.name)),
                 )
                 for one in fields
             }
         if pa.types.is_map(kind):
-            return self._of(kind.item_type, schema.get("additionalProperties"), resolver)
-        return self._of(kind.value_type, schema.get("items"), resolver) if hasattr(kind, "value_field") else None
+            item = part.members[0][1] if part is not None and part.expected is Expected.MAP else None
+            return self._of(kind.item_type, schema.get("additionalProperties"), resolver, item)
+        if not hasattr(kind, "value_field"):
+            return None
+        item = part.members[0][1] if part is not None and part.expected is Expected.ARRAY else None
+        return self._of(kind.value_type, schema.get("items"), resolver, item)
 
 
 def _takes_null(schema: Any) -> bool:
@@ -228,7 +257,8 @@ def _values(array: pa.Array, left_out: Any) -> list[Any]:
         items = _values(array.values, left_out)
         made = [_items(items[start:end]) for start, end in ranges_of(array)]
     else:
-        return _leaves(array)
+        leaves = _leaves(array)
+        return leaves if left_out is not AS_JSON else [None if text is None else _any_json(text) for text in leaves]
     return [value if there else None for value, there in zip(made, array.is_valid().to_pylist(), strict=True)]
 
 
@@ -286,6 +316,15 @@ def _entries(keys: list[Any], values: list[Any]) -> Any:
             for key, value in zip(keys, values, strict=True)
         ]
     )
+
+
+def _any_json(text: str) -> Any:
+    """The JSON that a text is, to the letter."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        return Bad(f"the schema takes values of any shape here, as texts of JSON, and this is none: {error}")
+    return orjson.Fragment(text)
 
 
 def _leaves(array: pa.Array) -> list[Any]:

@@ -21,9 +21,10 @@ from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
 from kafka_core.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 from pipeline.client.once import OnceDelivery, Turn
+from pipeline.columns.encoding import EncodePlan
 from pipeline.errors import WriteError
 from pipeline.sink.options import WriteOptions
-from pipeline.sink.writing import EncodePlan, WritePlan, Written, check_tries, write_rows
+from pipeline.sink.writing import FieldPlan, WritePlan, Written, check_tries, write_rows
 from registry import Schema
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -195,7 +196,7 @@ def test_rows_for_several_topics_and_letters_are_one_transaction(cluster: Embedd
     common = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "delivery": "exactly-once"}
     encoded = {"value.format": "avro", "value.subject": "o", "schema.registry.url": "http://127.0.0.1:1"}
     options = WriteOptions.parse({**common, **encoded, "mode": "DEADLETTER", "deadLetterTopic": letters})
-    both = WritePlan(options, (EncodePlan("value", "o", order, 1, {}),))
+    both = WritePlan(options, (FieldPlan("value", EncodePlan({"url": "http://127.0.0.1:1"}, "o", order, 1, {})),))
     struct = pa.struct([("id", pa.int64())])
     values = pa.array([{"id": 1}, {"id": 2**40}, {"id": 2}], struct)
     batch = pa.RecordBatch.from_pydict({"value": values, "topic": [topic, topic, other]})

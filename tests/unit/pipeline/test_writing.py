@@ -16,6 +16,7 @@ from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.produce import ProduceRequest
 from pipeline.columns import clients
+from pipeline.columns.encoding import EncodePlan
 from pipeline.errors import OptionError, PlanError, WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import WritePlan, plan_write, write_rows
@@ -106,10 +107,12 @@ def test_a_schema_is_made_of_the_column_and_registered(
 ) -> None:
     batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 5}], STRUCT)})
     more = {"value__format": kind, "schema__registry__url": registry.url, "topic": f"made-{kind}"}
-    with pytest.raises(PlanError, match=f"the schema of subject 'made-{kind}-value' can't be had"):
+    with pytest.raises(PlanError, match=f"can't be had from the registry: Subject 'made-{kind}-value'"):
         plan(options(cluster, **more), batch, value="struct<id:bigint>")
     made = plan(options(cluster, autoRegister="true", **more), batch, value="struct<id:bigint>")
-    assert (made.fields[0].schema.schema_type, write_rows([batch], made).rows) == (kind.upper(), 1)
+    (how,) = made.fields
+    assert isinstance(how.plan, EncodePlan)
+    assert (how.plan.schema.schema_type, write_rows([batch], made).rows) == (kind.upper(), 1)
 
 
 def test_rows_that_do_not_fit_stop_the_task_or_are_dead_letters(
@@ -126,7 +129,7 @@ def test_rows_that_do_not_fit_stop_the_task_or_are_dead_letters(
     assert [record.key() for record in records(cluster, "bad", 1)] == [b"b"]
     (letter,) = records(cluster, "bad-letters", 1)
     assert (letter.key(), json.loads(letter.value())) == (b"a", {"id": 2**40})
-    assert dict(letter.headers())["__dlq.error.code"] == b"BAD_PAYLOAD"
+    assert dict(letter.headers())["__dlq.error.code"] == b"BAD_VALUE"
 
 
 def test_undelivered_records_fail_the_task(cluster: EmbeddedCluster) -> None:
@@ -169,3 +172,71 @@ def test_wrong_frames_and_options_are_said(
 ) -> None:
     with pytest.raises(OptionError, match=text):
         plan_write(options(cluster, **more), columns, pa.schema([(name, pa.binary()) for name in columns]))
+
+
+def by_topic(registry: RegistryServer, **more: str) -> dict[str, str]:
+    return {"value__format": "avro", "schema__registry__url": registry.url, **more}
+
+
+def test_each_row_is_written_with_the_schema_of_its_topic(cluster: EmbeddedCluster, registry: RegistryServer) -> None:
+    other = {**ORDER, "fields": [*ORDER["fields"], {"name": "note", "type": "string", "default": "none"}]}
+    with SchemaRegistryClient({"url": registry.url}) as client:
+        ids = [
+            client.register_schema(f"{topic}-value", Schema(json.dumps(schema), "AVRO"))
+            for topic, schema in (("own-a", ORDER), ("own-b", other))
+        ]
+    kind = pa.struct([("id", pa.int64()), ("note", pa.string())])
+    values = pa.array([{"id": 1, "note": "x"}, {"id": 2, "note": "y"}, None, {"id": 3, "note": "z"}], kind)
+    batch = pa.RecordBatch.from_pydict({"value": values, "topic": ["own-b", "own-b", "own-b", "own-b"]})
+    write_rows([batch], plan(options(cluster, **by_topic(registry)), batch, value="struct<id:bigint,note:string>"))
+    frames = [record.value() for record in records(cluster, "own-b", 4)]
+    head = b"\0" + ids[1].to_bytes(4, "big")
+    assert frames == [head + b"\x02\x02x", head + b"\x04\x02y", None, head + b"\x06\x02z"]
+    both = pa.RecordBatch.from_pydict(
+        {"value": pa.array([{"id": 7}, {"id": 8}], STRUCT), "topic": ["own-a", "own-c"], "key": [b"a", b"c"]}
+    )
+    chosen = options(cluster, mode="DEADLETTER", deadLetterTopic="own-letters", **by_topic(registry))
+    write_rows([both], plan(chosen, both, value="struct<id:bigint>"))
+    assert [record.value() for record in records(cluster, "own-a", 1)] == [b"\0" + ids[0].to_bytes(4, "big") + b"\x0e"]
+    (letter,) = records(cluster, "own-letters", 1)
+    headers = dict(letter.headers())
+    assert (letter.key(), headers["__dlq.error.code"]) == (b"c", b"BAD_SUBJECT")
+    with pytest.raises(WriteError, match=r"row 1 of a batch: the value can't be encoded: .*topic 'own-c'"):
+        write_rows([both], plan(options(cluster, **by_topic(registry)), both, value="struct<id:bigint>"))
+
+
+def test_schemas_of_columns_are_registered_under_the_topic_of_each_row(
+    cluster: EmbeddedCluster, registry: RegistryServer
+) -> None:
+    batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 1}, {"id": 2}], STRUCT), "topic": ["new-a", "new-b"]})
+    chosen = options(cluster, autoRegister="true", **by_topic(registry))
+    assert write_rows([batch], plan(chosen, batch, value="struct<id:bigint>")).rows == 2
+    with SchemaRegistryClient({"url": registry.url}) as client:
+        for topic in ("new-a", "new-b"):
+            found = client.get_latest_version(f"{topic}-value")
+            (record,) = records(cluster, topic, 1)
+            assert record.value()[:5] == b"\0" + found.schema_id.to_bytes(4, "big")
+        named = {**by_topic(registry), "value__schema": json.dumps(ORDER), "value__strategy": "topic_record"}
+        write_rows([batch], plan(options(cluster, autoRegister="true", **named), batch, value="struct<id:bigint>"))
+        subjects = client.get_subjects()
+    assert {"new-a-Order", "new-b-Order"} <= set(subjects)
+
+
+def test_what_the_registry_is_told_stays_on_the_driver(cluster: EmbeddedCluster, registry: RegistryServer) -> None:
+    secret = {"schema__registry__basic__auth__user__info": "ann:hush", "topic": "hushed"}
+    batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": 1}], STRUCT), "topic": ["hushed"]})
+    for more in (secret, {**secret, "value__subject": "hushed-value"}):
+        chosen = options(cluster, autoRegister="true", **by_topic(registry, **more))
+        made = plan_write(chosen, {"value": "struct<id:bigint>", "topic": "string"}, batch.schema)
+        assert b"hush" not in pickle.dumps(made).replace(b"hushed", b"")
+
+
+def test_a_column_that_the_schema_can_not_hold_is_said_on_the_driver(
+    cluster: EmbeddedCluster, registry: RegistryServer
+) -> None:
+    batch = pa.RecordBatch.from_pydict({"value": pa.array([{"id": "x"}], pa.struct([("id", pa.string())]))})
+    chosen = options(cluster, topic="t", value__schema=json.dumps(ORDER), autoRegister="true", **by_topic(registry))
+    with pytest.raises(PlanError, match="can't be written as subject 't-value' wants it"):
+        plan(chosen, batch, value="struct<id:string>")
+    with pytest.raises(OptionError, match="are at odds"):
+        options(cluster, topic="t", value__subject="s", value__strategy="record", **by_topic(registry))
