@@ -376,11 +376,16 @@ class PartitionMetadata:
 
 @dataclass(slots=True, repr=False)
 class TopicMetadata:
-    """A topic with its partitions by number."""
+    """A topic with its partitions by number.
+
+    `topic_id` tells a topic from one of its name that was deleted before it (KIP-516); confluent_kafka lacks it.
+    None: the topic is unknown, or the broker is older than 2.8 and knows no ids.
+    """
 
     topic: str | None = None
     partitions: dict[int, PartitionMetadata] = field(default_factory=dict)
     error: KafkaError | None = None
+    topic_id: Uuid | None = None
 
     def __repr__(self) -> str:
         return f"TopicMetadata({self.topic}, {len(self.partitions)} partitions{failed(self.error)})"

@@ -137,8 +137,8 @@ CLIENT = (
     (
         "Spark: source, batch and stream",
         "yes",
-        "all options of Spark's own Kafka source, compared with it option by option; decodes inside; a topic that"
-        " was made anew with more records than were read is not told from the old one",
+        "all options of Spark's own Kafka source, compared with it option by option; decodes inside; a topic"
+        " made anew is told from the old one by its id, but over a restart of a query only by its offsets",
     ),
     (
         "Spark: sink, batch and stream",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from kafka_core import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition
+from kafka_core import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition, Uuid
 from kafka_core.admin import AdminClient, OffsetSpec
 from kafka_core.errors import ConfigError, KafkaError
 from kafka_core.model import TopicMetadata
@@ -37,6 +37,9 @@ class Cluster:
     Args:
         options: of the read.
 
+    Attributes:
+        topic_ids: of the topics that `partitions` found last, as far as the cluster has ids.
+
     Every method raises:
         PlanError: the cluster does not answer, or refuses.
         OptionError: the client refuses an option `kafka.…`.
@@ -45,6 +48,7 @@ class Cluster:
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._made: AdminClient | None = None
+        self.topic_ids: dict[str, Uuid] = {}
 
     def partitions(self, *, missing_fail: bool = True) -> list[Place]:
         """All partitions that the options name, in order.
@@ -56,6 +60,7 @@ class Cluster:
             PlanError: a topic or partition that is named is not there.
         """
         chosen = self._options.topics
+        self.topic_ids = {}
         try:
             if isinstance(chosen, Pattern):
                 return self._matching(chosen)
@@ -137,6 +142,7 @@ class Cluster:
         missing = metadata.error is not None and metadata.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
         if metadata.error is not None and (missing_fail or not missing):
             raise PlanError(f"topic {topic!r} can't be read: {metadata.error}")
+        self._remember(topic, metadata)
         return metadata
 
     def _assigned(self, chosen: Assigned, missing_fail: bool) -> list[Place]:
@@ -152,12 +158,16 @@ class Cluster:
     def _matching(self, chosen: Pattern) -> list[Place]:
         pattern = re.compile(chosen.text)
         topics = self._admin().list_topics(timeout=self._options.timeout_s).topics
-        return [
-            (topic, number)
-            for topic, metadata in sorted(topics.items())
-            if metadata.error is None and not topic.startswith(INTERNAL) and pattern.search(topic)
-            for number in sorted(metadata.partitions)
-        ]
+        found: list[Place] = []
+        for topic, metadata in sorted(topics.items()):
+            if metadata.error is None and not topic.startswith(INTERNAL) and pattern.search(topic):
+                self._remember(topic, metadata)
+                found += [(topic, number) for number in sorted(metadata.partitions)]
+        return found
+
+    def _remember(self, topic: str, metadata: TopicMetadata) -> None:
+        if metadata.topic_id is not None:
+            self.topic_ids[topic] = metadata.topic_id
 
     def _failed(self, what: str, error: KafkaException) -> OptionError | PlanError:
         if isinstance(error, ConfigError):

@@ -5,8 +5,10 @@ Must not know of Spark. Rules are those of Spark's own Kafka source (`KafkaOffse
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kafka_core.admin import OffsetSpec
@@ -41,11 +43,14 @@ def plan_splits(options: ReadOptions, narrowing: Narrowing = EVERYTHING) -> list
         starts = resolve_bound(cluster, places, options.starting, EARLIEST, late=_late(options), **known)
         ends = resolve_bound(cluster, places, options.ending, LATEST, late=LATEST, **known)
         splits = [
-            plan_split(
-                *place,
-                held=(low[place], high[place]),
-                wanted=(starts[place], ends[place]),
-                fail=options.fail_on_data_loss,
+            replace(
+                plan_split(
+                    *place,
+                    held=(low[place], high[place]),
+                    wanted=(starts[place], ends[place]),
+                    fail=options.fail_on_data_loss,
+                ),
+                topic_id=cluster.topic_ids.get(place[0]),
             )
             for place in places
             if place in low and place in high
@@ -76,7 +81,7 @@ def _narrowed(cluster: Cluster, splits: Sequence[Split], narrowing: Narrowing) -
         first = split.end if first < 0 else first
         start = max(split.start, first, narrowing.first_offset or 0)
         end = split.end if narrowing.end_offset is None else min(split.end, narrowing.end_offset)
-        found.append(Split(split.topic, split.partition, start, end))
+        found.append(replace(split, start=start, end=end))
     return found
 
 
@@ -188,7 +193,7 @@ def _parts(split: Split, count: int) -> list[Split]:
     size = split.end - split.start
     count = min(count, size)
     borders = [split.start + size * at // count for at in range(count + 1)]
-    return [Split(split.topic, split.partition, *borders[at : at + 2]) for at in range(count)]
+    return [replace(split, start=start, end=end) for start, end in itertools.pairwise(borders)]
 
 
 def nested(offsets: Mapping[Place, int]) -> Offsets:

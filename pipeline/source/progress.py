@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from kafka_core import Consumer, KafkaException, TopicPartition
+from kafka_core import Consumer, KafkaException, TopicPartition, Uuid
 from pipeline.errors import PlanError
 from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
 from pipeline.source.cluster import Cluster, Place
@@ -51,6 +51,8 @@ class Progress:
         self._waiting = Waiting(self.limits, now_s)
         self._target: dict[Place, int] | None = None
         self._seen: dict[Place, int] = {}
+        self._topic_ids: dict[str, Uuid] = {}
+        self._of_former: dict[Place, int] = {}  # next offsets that belong to topics which are deleted
 
     def initial(self) -> dict[str, dict[str, int]]:
         """Where a query without a checkpoint begins.
@@ -60,6 +62,7 @@ class Progress:
         """
         cluster = self._cluster
         places = cluster.partitions()
+        self._note_new_topics({})
         late = LATEST if self._options.latest_if_too_young else None
         low, high = cluster.earliest(places), cluster.latest(places)
         start = resolve_bound(cluster, places, self._options.starting, LATEST, late=late, low=low, high=high)
@@ -117,13 +120,13 @@ class Progress:
                 self._lost(f"{_name(place)} is gone")
                 continue
             first = begun.get(place, low[place])
-            if first > offset:
+            if first > offset or self._of_former.get(place) == first:
                 first = low[place]  # a new topic of the old name: next_end has said so
             if first < low[place]:
                 self._lost(f"{_name(place)}: the offsets {first} to {low[place]} were deleted before they were read")
             first = max(first, low[place])
             if first < offset:
-                found.append(Split(*place, first, offset))
+                found.append(Split(*place, first, offset, self._topic_ids.get(place[0])))
         return divided(found, self._options.min_partitions, self._options.max_records_per_partition)
 
     def done(self, end: Mapping[str, Mapping[str, int]]) -> None:
@@ -139,11 +142,28 @@ class Progress:
     def _partitions(self) -> list[Place]:
         return self._cluster.partitions(missing_fail=self._options.fail_on_data_loss)
 
+    def _note_new_topics(self, begun: Mapping[Place, int]) -> None:
+        """Finds topics that were deleted and created again, for offsets alone don't show it once the new one is longer.
+
+        Ids are compared with those of the same run of the query: offsets in a checkpoint have none.
+        """
+        self._of_former = {place: offset for place, offset in self._of_former.items() if begun.get(place) == offset}
+        known, self._topic_ids = self._topic_ids, {**self._topic_ids, **self._cluster.topic_ids}
+        for topic in sorted({topic for topic, _ in begun}):
+            if topic in known and known[topic] != self._topic_ids[topic]:
+                self._of_former.update({place: offset for place, offset in begun.items() if place[0] == topic})
+                self._lost(
+                    f"{topic} was deleted and created again (its id was {known[topic]} and is"
+                    f" {self._topic_ids[topic]}): the offsets of the checkpoint are not its own, so start the query"
+                    " with a new checkpoint"
+                )
+
     def _there(self, begun: Mapping[Place, int]) -> dict[Place, int]:
         """The end of every partition, gone and new ones considered."""
         there = self._target
         if there is None:
             there = self._seen = self._cluster.latest(self._partitions())
+        self._note_new_topics(begun)
         for place, offset in sorted(begun.items()):
             if place not in there:
                 self._lost(f"{_name(place)} is gone")

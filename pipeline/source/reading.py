@@ -21,6 +21,7 @@ from kafka_core import (
     KafkaError,
     KafkaException,
     TopicPartition,
+    Uuid,
 )
 from pipeline.errors import ReadError
 from pipeline.source.consumers import borrowed_consumer
@@ -50,6 +51,8 @@ No scalar of Arrow: the first one that is made imports pandas, which planning do
 FIRST_ROWS: Final = 500
 GROWTH: Final = 8
 POLL_S: Final = 1.0
+ASKED_FOR_ID: Final = 5
+ASKED_AGAIN_S: Final = 0.2
 
 
 def raw_schema(options: ReadOptions) -> pa.Schema:
@@ -108,6 +111,7 @@ def _taken(consumer: Consumer, split: Split, options: ReadOptions, size: BatchSi
     consumer.assign([target])
     position, deadline_s = split.start, time.monotonic() + options.idle_s
     asked_again_at = -1
+    is_compared = split.topic_id is None
     while position < split.end:
         try:
             batch = consumer.consume_arrow(min(size.rows, split.end - position), timeout=POLL_S)
@@ -117,6 +121,7 @@ def _taken(consumer: Consumer, split: Split, options: ReadOptions, size: BatchSi
             if asked_again_at != position and not (options.fail_on_data_loss and position > split.start):
                 # A consumer that has read before may know a topic of this name that was deleted before the plan.
                 asked_again_at = position
+                is_compared = split.topic_id is None
                 consumer.assign([TopicPartition(split.topic, split.partition, position)])
                 continue
             if options.fail_on_data_loss:
@@ -128,8 +133,36 @@ def _taken(consumer: Consumer, split: Split, options: ReadOptions, size: BatchSi
             position, deadline_s = reached, time.monotonic() + options.idle_s
         elif time.monotonic() > deadline_s:
             raise ReadError(f"{where}: nothing came for {options.idle_s:g} s at offset {position}")
-        if batch.num_rows:
-            yield batch
+        if not batch.num_rows:
+            continue
+        if not is_compared:
+            # From here on the consumer itself sees when the topic becomes another one.
+            is_compared = True
+            if _is_another(consumer, split, options):
+                return
+        yield batch
+
+
+def _is_another(consumer: Consumer, split: Split, options: ReadOptions) -> bool:
+    """Whether the topic was deleted and created again since the plan: nothing of the split is left then.
+
+    Raises:
+        ReadError: it was, and `failOnDataLoss` is on.
+    """
+    found: Uuid | None = None
+    for _ in range(ASKED_FOR_ID):  # a broker that lags behind may name another topic for a moment
+        found = consumer.list_topics(split.topic, timeout=options.timeout_s).topics[split.topic].topic_id
+        if found is None or found == split.topic_id:
+            return False
+        time.sleep(ASKED_AGAIN_S)
+    what = (
+        f"{split.topic}[{split.partition}]: the topic was deleted and created again after offsets {split.start} to"
+        f" {split.end} were planned (its id was {split.topic_id} and is {found})"
+    )
+    if options.fail_on_data_loss:
+        raise ReadError(f'{what} (failOnDataLoss="false" would leave them out)')
+    logger.warning("%s; they are left out, for failOnDataLoss is off", what)
+    return True
 
 
 def _first_left(consumer: Consumer, target: TopicPartition, position: int, end: int) -> int:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kafka_core import Uuid
 from pipeline.errors import OptionError, PlanError
 
 EARLIEST, LATEST = -2, -1
@@ -19,12 +20,18 @@ Offsets = dict[str, dict[int, int]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Split:
-    """A range of one topic partition: `start` inclusive, `end` exclusive, both real offsets."""
+    """A range of one topic partition: `start` inclusive, `end` exclusive, both real offsets.
+
+    Attributes:
+        topic_id: of the topic that the offsets belong to: one that is deleted and created again is another topic.
+            None: not known, and the reader does not compare it.
+    """
 
     topic: str
     partition: int
     start: int
     end: int
+    topic_id: Uuid | None = field(default=None, compare=False)
 
 
 def plan_split(

@@ -15,6 +15,7 @@ from kafka_core import (
     KafkaError,
     KafkaException,
     TopicPartition,
+    Uuid,
 )
 from kafka_core.admin import (
     AdminClient,
@@ -81,6 +82,7 @@ def test_a_topic_is_created_described_and_deleted(cluster: Cluster) -> None:
     described = admin.describe_topics([name])[name].result(LIMIT_S)
     brokers = set(seen.brokers)
     assert (described.name, described.is_internal) == (name, False)
+    assert (seen.topics[name].topic_id or Uuid(0, 0)) == described.topic_id
     assert [part.id for part in described.partitions] == [0, 1, 2]
     for part in described.partitions:
         assert part.leader is not None

@@ -41,6 +41,7 @@ from kafka_core.protocol.messages.create_topics import (
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterResponse
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_core.protocol.schema import ZERO_UUID
 
 _NAMES_IN_STRUCTS_SINCE = 6  # DeleteTopics
 
@@ -144,7 +145,9 @@ def _topic_metadata(name: str, view: TopicView | None) -> TopicMetadata:
     if view is None:
         return TopicMetadata(name, error=KafkaError.from_code(KafkaError.UNKNOWN_TOPIC_OR_PART))
     partitions = {number: _partition_metadata(item) for number, item in sorted(view.partitions.items())}
-    return TopicMetadata(name, partitions, KafkaError.from_code(view.error_code) if view.error_code else None)
+    error = KafkaError.from_code(view.error_code) if view.error_code else None
+    topic_id = None if view.topic_id == ZERO_UUID else Uuid.from_uuid(view.topic_id)
+    return TopicMetadata(name, partitions, error, topic_id)
 
 
 def _partition_metadata(view: PartitionView) -> PartitionMetadata:

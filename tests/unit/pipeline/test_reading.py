@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
 
-from kafka_core import Producer, TopicPartition
+from kafka_core import Producer, TopicCollection, TopicPartition
 from kafka_core.admin import AdminClient
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.fetch import FetchRequest
@@ -259,6 +260,65 @@ def test_a_topic_that_was_made_anew_before_the_plan_is_read_from_its_beginning(
         assert offsets(Split(topic, 0, 0, count), chosen) == list(range(count))
         cluster.delete_topic(topic)
         cluster.create_topic(topic, 2)
+
+
+def remake(cluster: EmbeddedCluster, topic: str, count: int) -> None:
+    """Another topic of the name, with so many records."""
+    cluster.delete_topic(topic)
+    cluster.create_topic(topic, 2)
+    produce(cluster, topic, [b"other"] * count)
+
+
+@pytest.mark.parametrize("has_read", [False, True])
+@pytest.mark.parametrize("count", [6, 12])
+def test_nothing_is_read_of_a_topic_that_was_made_anew_after_the_plan(
+    cluster: EmbeddedCluster, topic: str, count: int, has_read: bool
+) -> None:
+    produce(cluster, topic, [b"x"] * 6)
+    strict = options(cluster, topic, **{"kafka.client.id": topic})
+    lenient = options(cluster, topic, failOnDataLoss="false", **{"kafka.client.id": f"{topic}-lenient"})
+    (split,) = plan_splits(strict)
+    if has_read:
+        assert offsets(split, strict) == offsets(split, lenient) == list(range(6))
+    remake(cluster, topic, count)
+    with pytest.raises(ReadError, match=r"deleted and created again"):
+        offsets(split, strict)
+    assert offsets(split, lenient) == []
+    (split,) = plan_splits(strict)
+    assert offsets(split, strict) == offsets(split, lenient) == list(range(count))
+
+
+@pytest.mark.parametrize("loss", ["true", "false"])
+def test_nothing_is_read_of_a_topic_that_is_made_anew_while_a_split_is_read(
+    cluster: EmbeddedCluster, topic: str, loss: str
+) -> None:
+    """The client fetches few records ahead, so that most are still at the broker."""
+    for _ in range(12):
+        produce(cluster, topic, [b"x" * 100_000])
+    little = {"kafka.fetch.max.bytes": "1000", "kafka.queued.max.messages.kbytes": "100"}
+    chosen = options(cluster, topic, failOnDataLoss=loss, rowsPerBatch="2", **little)
+    (split,) = plan_splits(chosen)
+    batches = read_split(split, chosen)
+    read = next(batches).column("value").to_pylist()
+    remake(cluster, topic, 24)
+    with pytest.raises(ReadError, match="created again") if loss == "true" else nullcontext():
+        for batch in batches:
+            read += batch.column("value").to_pylist()
+    assert len(read) < 12
+    assert b"other" not in read
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_parts_of_a_plan_know_the_topic(cluster: EmbeddedCluster, topic: str, count: int) -> None:
+    produce(cluster, topic, [b"x"] * 6)
+    with AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        (described,) = admin.describe_topics(TopicCollection([topic])).values()
+        topic_id = described.result(60).topic_id
+    for kind in ({"subscribe": topic}, {"subscribePattern": topic}, {"assign": f'{{"{topic}": [0]}}'}):
+        chosen = ReadOptions.parse(
+            {"kafka.bootstrap.servers": cluster.bootstrap_servers, "minPartitions": str(count), **kind}
+        )
+        assert [split.topic_id for split in plan_splits(chosen)] == [topic_id] * count
 
 
 def test_splits_of_one_process_share_a_consumer(cluster: EmbeddedCluster, topic: str) -> None:
