@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kafka_core.config import Config
-from kafka_core.errors import AuthError, ConfigError
+from kafka_core.errors import AuthError, ConfigError, NetworkError
 from kafka_core.oidc.pairs import pairs_of
-from kafka_core.oidc.requests import claims_of
+from kafka_core.oidc.requests import TRY_AGAIN, claims_of
 from kafka_core.wire.sasl import Token
 from kserdes_config.extras import needed
 
@@ -100,14 +100,11 @@ def aws_tokens(config: Config, extensions: Mapping[str, str]) -> Callable[[], To
         raise _bad(f"no client of STS: {error}") from error
     if not hasattr(client, "get_web_identity_token"):
         raise ConfigError(f"boto3 {boto3.__version__} has no GetWebIdentityToken: it takes boto3 1.42.25 or later")
-    failures = (exceptions.BotoCoreError, exceptions.ClientError)
-    return lambda: _token_from(client, settings, extensions, failures)
+    return lambda: _token_from(client, settings, extensions, exceptions)
 
 
-def _token_from(
-    client: Any, settings: AwsSettings, extensions: Mapping[str, str], failures: tuple[type[Exception], ...]
-) -> Token:
-    """Raises AuthError: STS cannot be asked, refuses, or gives no token."""
+def _token_from(client: Any, settings: AwsSettings, extensions: Mapping[str, str], exceptions: Any) -> Token:
+    """Raises AuthError: STS refuses, or gives no token. NetworkError: it cannot be asked now."""
     tags = [{"Key": name, "Value": value} for name, value in settings.tags.items()]
     try:
         answer = client.get_web_identity_token(
@@ -116,8 +113,11 @@ def _token_from(
             DurationSeconds=settings.duration_seconds,
             **({"Tags": tags} if tags else {}),
         )
-    except failures as error:
-        raise AuthError(f"no token from AWS STS: {error}") from error
+    except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+        answered = getattr(error, "response", {}).get("ResponseMetadata", {}).get("HTTPStatusCode")
+        away = (exceptions.HTTPClientError, exceptions.ConnectionError)
+        passes = isinstance(error, away) or answered in TRY_AGAIN
+        raise (NetworkError if passes else AuthError)(f"no token from AWS STS: {error}") from error
     value, expires = answer.get("WebIdentityToken"), answer.get("Expiration")
     if not value or expires is None:
         raise AuthError("the answer of AWS STS has no token, or does not say when it ends")

@@ -14,11 +14,12 @@ from typing import Final
 import httpx
 
 from kafka_core.config import Config
-from kafka_core.errors import AuthError, ConfigError, KafkaError, NetworkError
+from kafka_core.errors import AuthError, ConfigError, NetworkError
 from kafka_core.oidc.assertion import assertion_of
 from kafka_core.oidc.pairs import pairs_of
 from kafka_core.oidc.requests import (
     JWT_BEARER,
+    TRY_AGAIN,
     TokenRequest,
     client_credentials,
     instance_metadata,
@@ -32,8 +33,6 @@ from kafka_core.wire.sasl.oauthbearer import is_extension
 TIMEOUT_S: Final = 20.0
 """For one request in all, as librdkafka has it."""
 MAX_ANSWER_BYTES: Final = 1 << 20
-TRY_AGAIN: Final = frozenset({408, 425, 429, *range(500, 600)})
-"""Statuses that may pass."""
 
 
 class TokenEndpoint:
@@ -86,14 +85,14 @@ class TokenEndpoint:
         """A new token. Blocks for 20 s at most.
 
         Raises:
-            NetworkError: code _AUTHENTICATION, retriable; the endpoint cannot be reached, or has a passing trouble.
+            NetworkError: the endpoint cannot be reached, or has a passing trouble: nobody was refused, so callers wait.
             AuthError: the endpoint refuses, or gives no token.
         """
         request = self._next_request()
         status, answer = self._ask(request)
         where = f"no token from {httpx.URL(request.url).copy_with(query=None, userinfo=b'')}"
         if status in TRY_AGAIN:
-            raise _passing(f"{where}: status {status}, {refusal_of(answer)}")
+            raise NetworkError(f"{where}: status {status}, {refusal_of(answer)}")
         if status != httpx.codes.OK:
             raise AuthError(f"{where}: status {status}, {refusal_of(answer)}")
         return token_of(answer, self._subject_claim, self._extensions, self._now_s())
@@ -119,15 +118,11 @@ class TokenEndpoint:
                     if len(body) > MAX_ANSWER_BYTES:
                         raise AuthError(f"the answer of the token endpoint is longer than {MAX_ANSWER_BYTES} bytes")
                     if time.monotonic() > ends_s:
-                        raise _passing(f"the token endpoint did not answer within {TIMEOUT_S:g} s")
+                        raise NetworkError(f"the token endpoint did not answer within {TIMEOUT_S:g} s")
                 return response.status_code, bytes(body)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             reason = str(error) or type(error).__name__
-            raise _passing(f"the token endpoint cannot be asked: {reason}") from error
-
-
-def _passing(text: str) -> NetworkError:
-    return NetworkError(text, KafkaError._AUTHENTICATION, retriable=True)
+            raise NetworkError(f"the token endpoint cannot be asked: {reason}") from error
 
 
 def _azure_requests(config: Config) -> Callable[[], TokenRequest]:

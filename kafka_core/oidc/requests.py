@@ -18,6 +18,8 @@ from urllib.parse import urlsplit, urlunsplit
 from kafka_core.errors import AuthError
 from kafka_core.wire.sasl import Token
 
+TRY_AGAIN: Final = frozenset({408, 425, 429, *range(500, 600)})
+"""Statuses that may pass."""
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 AZURE_TOKENS: Final = "http://169.254.169.254/metadata/identity/oauth2/token"
 LONGEST_TEXT: Final = 200

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kafka_core import AuthError, Consumer, KafkaError, KafkaException, NetworkError, Producer, TopicPartition
+from kafka_core import (
+    OFFSET_INVALID,
+    AuthError,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    NetworkError,
+    Producer,
+    TopicPartition,
+)
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.broker import EmbeddedCluster
 from tests.contract.clusters import LIMIT_S, Cluster, Reports, take, unique, wait_for
@@ -148,6 +157,29 @@ def test_what_waits_for_a_provider_is_delivered_when_it_is_back(secure_cluster: 
             provider.status = 200
             assert writer.flush(LIMIT_S) == 0
     assert [item.value() for item in reports.delivered] == [b"patient"]
+
+
+def test_calls_wait_for_a_provider_that_is_away(secure_cluster: Cluster) -> None:
+    topic = unique("topic")
+    heard: list[KafkaError] = []
+    with identity_provider() as provider:
+        provider.body, provider.status = {"access_token": unsigned_jwt(sub=USER)}, 503
+        conf = {**from_provider(secure_cluster, provider), "error_cb": heard.append}
+        with AdminClient(conf) as admin, Consumer({**conf, "group.id": unique("group")}) as reader:
+            with pytest.raises(NetworkError, match="status 503") as caught:
+                admin.list_topics(timeout=1)
+            assert caught.value.code == KafkaError._TRANSPORT
+            made = admin.create_topics([NewTopic(topic, 1, 1)], request_timeout=LIMIT_S)[topic]
+            asked = len(provider.asked)
+            wait_for(lambda: len(provider.asked) > asked, "the provider is asked again")
+            assert not made.done()
+            provider.status = 200
+            assert made.result(LIMIT_S) is None
+            assert [place.offset for place in reader.committed([TopicPartition(topic, 0)], LIMIT_S)] == [OFFSET_INVALID]
+            assert topic in admin.list_topics(topic, LIMIT_S).topics
+    told = [error for error in heard if error.code() == KafkaError._AUTHENTICATION]
+    assert told
+    assert all("Failed to acquire SASL OAUTHBEARER token" in error.str() for error in told)
 
 
 def test_a_provider_that_refuses_is_told_of(secure_cluster: Cluster) -> None:

@@ -15,7 +15,7 @@ from kafka_core.aio.tasks.background import retrieve_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.clock import Clock
 from kafka_core.config import Config
-from kafka_core.errors import AuthError, ConfigError, KafkaError, KafkaException
+from kafka_core.errors import AuthError, ConfigError, KafkaError, KafkaException, NetworkError
 from kafka_core.wire.sasl import Token, token_from_callback, unsecured_token
 
 logger: Final = logging.getLogger("kafka_core.aio")
@@ -44,7 +44,8 @@ class TokenSource:
         awaited: whether a client that is being made waits for its first token.
 
     Attributes:
-        on_failure: told when a token cannot be renewed; what fails without any token fails a connection.
+        on_failure: told when a token cannot be renewed, and when a client without any token cannot ask for one now,
+            once for each reason; a refusal without any token fails a connection, which tells of it.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class TokenSource:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         self.on_failure: Callable[[str], None] | None = None
+        self._told: str | None = None
 
     @classmethod
     def from_config(cls, config: Config, clock: Clock) -> "TokenSource | None":
@@ -133,17 +135,25 @@ class TokenSource:
                 "kafka-core-oauth", self._fetch_for, asyncio.get_running_loop()
             )
             delay_s = token.refresh_delay_s(self._clock.time_ms() / 1000)
+            self._told = None
             return token
         except Exception as error:
             logger.warning("no new OAUTHBEARER token: %s", error)
-            if self._token is not None and self.on_failure is not None:
-                self.on_failure(f"Failed to acquire SASL OAUTHBEARER token: {error}")
+            self._tell(error)
             raise
         finally:
             self._fetching = None
             # Without any token nobody would use the next one: the next connection asks again.
             if not self._closed and self._token is not None:
                 self._timer = asyncio.get_running_loop().call_later(delay_s, self._start)
+
+    def _tell(self, error: Exception) -> None:
+        """Connections that wait for a provider fail as if the broker were away: this says why, as in librdkafka."""
+        text = f"Failed to acquire SASL OAUTHBEARER token: {error}"
+        waits = isinstance(error, NetworkError) and text != self._told
+        if self.on_failure is not None and (self._token is not None or waits):
+            self._told = text
+            self.on_failure(text)
 
     def _fetch_for(self, loop: asyncio.AbstractEventLoop) -> Token:
         """On the thread of the callback. A renewal may use the client: it goes on with the token that it has."""

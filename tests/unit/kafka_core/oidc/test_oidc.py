@@ -118,13 +118,13 @@ def test_a_passing_trouble_may_be_tried_again(provider: IdentityProvider, status
     provider.status, provider.body = status, b""
     with pytest.raises(NetworkError, match=f"status {status}, no reason given") as caught:
         fetch(**secret(provider.url))
-    assert (caught.value.code, caught.value.retriable) == (KafkaError._AUTHENTICATION, True)
+    assert (caught.value.code, caught.value.retriable) == (KafkaError._TRANSPORT, True)
 
 
 def test_an_endpoint_that_is_away_may_be_tried_again(refused_port: int) -> None:
     with pytest.raises(NetworkError, match="cannot be asked") as caught:
         fetch(**secret(f"http://127.0.0.1:{refused_port}/token"))
-    assert (caught.value.code, caught.value.retriable) == (KafkaError._AUTHENTICATION, True)
+    assert (caught.value.code, caught.value.retriable) == (KafkaError._TRANSPORT, True)
 
 
 def test_no_redirect_gets_the_secret(provider: IdentityProvider) -> None:
@@ -327,9 +327,21 @@ def test_aws_may_refuse(provider: IdentityProvider) -> None:
     provider.body = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>"
     with pytest.raises(AuthError, match=r"no token from AWS STS: .*AccessDenied.*not you"):
         tokens()
+    provider.status = 503
+    with pytest.raises(NetworkError, match="no token from AWS STS"):
+        tokens()
     provider.status, provider.body = 200, sts_answer(None)
     with pytest.raises(AuthError, match="has no token"):
         tokens()
+
+
+@pytest.mark.usefixtures("credentials")
+def test_aws_may_be_away(refused_port: int) -> None:
+    text = f"{AWS},sts_endpoint=http://127.0.0.1:{refused_port}"
+    tokens = aws_tokens(config(**{CLOUD: "aws_iam", f"{PREFIX}config": text}), {})
+    with pytest.raises(NetworkError, match="no token from AWS STS") as caught:
+        tokens()
+    assert caught.value.code == KafkaError._TRANSPORT
 
 
 @pytest.mark.parametrize(
