@@ -17,6 +17,7 @@ from registry.cli.outline.pointing import find_name, json_place, proto_place
 from registry.cli.shell.parallel import each
 from registry.cli.source.baseline import Baseline, History, TreeBaseline
 from registry.cli.source.files import matches
+from registry.cli.source.git_baseline import IGNORED
 from registry.cli.source.linking import Collection, Document, parse_json
 from registry.cli.source.registry_baseline import SILENT, RegistryBaseline, no_answer
 from registry.cli.source.subjects import Namer
@@ -123,19 +124,20 @@ class Checker:
             return result
 
         if not isinstance(self._baseline, RegistryBaseline):
-            return gathered([one(path) for path in paths])
+            return gathered(_all_ignored([one(path) for path in paths]))
         try:
             return gathered(list(each(one, paths)))
         except SILENT as error:
             raise no_answer(error) from error
 
-    def deleted(self, fail: bool) -> list[FileResult]:
-        """One result for every file that the baseline has and the folder has no more."""
+    def deleted(self, folders: Sequence[str], fail: bool) -> list[FileResult]:
+        """One result for every file that the baseline has in these folders, and that is there no more."""
         severity = Severity.ERROR if fail else Severity.NOTE
         text = "the schema file was deleted; its subject, and data written with it, remain"
         return [
             FileResult(self._shown(path), Status.DELETED, (Finding("DELETED", text, severity=severity),))
             for path in self._baseline.deleted()
+            if path.startswith(tuple(folders))
         ]
 
     def _subjects(self, paths: Sequence[str]) -> dict[str, str | Unusable]:
@@ -190,7 +192,7 @@ class Checker:
         if level is Level.NONE or not labels or self._same(schema, history):
             validate(document, schema, self._baseline.resolve)
             status = Status.OK if labels else Status.NEW
-            return FileResult(self._shown(path), status, (), subject, level.value, labels, renamed_from)
+            return FileResult(self._shown(path), status, _notes(history), subject, level.value, labels, renamed_from)
         found = self._findings(document, schema, history, level, self._levels.policy or policy or "STRICT")
         status = Status.INCOMPATIBLE if found else Status.OK
         return FileResult(self._shown(path), status, found, subject, level.value, labels, renamed_from)
@@ -259,6 +261,18 @@ class Checker:
             reader = _value(old.schema) if forward else None
             line, column = json_place(document.text, document.value, difference.path, reader)
         return Finding(difference.kind, message, difference.path, line, column, old.label)
+
+
+def _notes(history: History) -> tuple[Finding, ...]:
+    return () if history.note is None else (history.note,)
+
+
+def _all_ignored(results: list[FileResult]) -> list[FileResult]:
+    """The results; files that are all ignored were compared with nothing, which is no good news."""
+    if not results or any(IGNORED not in item.findings for item in results):
+        return results
+    error = Unusable(IGNORED.message, kind=IGNORED.kind)
+    return [FileResult.unusable(item.path, error, item.subject) for item in results]
 
 
 def _name(history: History, match: re.Match[str]) -> str:

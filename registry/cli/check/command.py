@@ -146,28 +146,28 @@ def _run(
         checker = Checker(root.collection, baseline, Namer(rule, settings.subjects), levels, root.shown)
         with _progress(len(root.paths)) as advance:
             results += checker.run(root.paths, advance)
-        if root.whole:
-            results += checker.deleted(fail_on_deleted)
+        results += checker.deleted(root.folders, fail_on_deleted)
     return results
 
 
 def _baseline(root: Root, sources: Sources, settings: Settings, levels: Levels) -> Baseline:
     """Where a root's earlier versions are."""
-    from registry.cli.source.baseline import GitBaseline, TreeBaseline
+    from registry.cli.source.baseline import TreeBaseline
+    from registry.cli.source.git_baseline import GitBaseline, Place
     from registry.cli.source.inputs import type_by
 
     if sources.revision is not None:
         from registry.cli.source.git import Repository
 
         repository = Repository(root.folder)
-        inside = repository.inside(root.folder)
-        return GitBaseline(root.collection, repository, sources.revision, inside, settings.exclude, type_by(settings))
+        place = Place(repository.inside(root.folder), settings.exclude, tuple(settings.types), type_by(settings))
+        return GitBaseline(root.collection, repository, sources.revision, place)
     if sources.folder is not None:
         from registry.cli.source.files import FolderTree, shown
         from registry.cli.source.linking import Collection
 
         folder = sources.folder
-        old = Collection(FolderTree(folder, settings.exclude), "old", type_by(settings))
+        old = Collection(FolderTree(folder, settings.exclude, tuple(settings.types)), "old", type_by(settings))
         same = folder.resolve() == root.folder.resolve()
         return TreeBaseline(root.collection, old, lambda path: shown(folder / path), same)
     from registry.cli.source.registry_baseline import RegistryBaseline

@@ -114,7 +114,7 @@ def _revision(text: str, settings: Settings, root: str | None) -> Side:
         top = Path(root) if root is not None else settings.folder / str(settings.root)
         folder = repository.inside(top)
     inside = posixpath.relpath(path, folder or ".")
-    tree = GitTree(repository, repository.commit(revision), folder)
+    tree = GitTree(repository, repository.commit(revision), folder, listed=tuple(settings.types))
     if inside not in tree.entries:
         raise Unusable(f"{revision} has no schema file {path}", kind="UNKNOWN_REVISION")
     return _in_collection(text, Collection(tree, f"{revision}:{folder}", type_by(settings)), inside)

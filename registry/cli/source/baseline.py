@@ -1,20 +1,17 @@
 """Baselines: the earlier versions of a schema file, in a folder, in a git revision, or in a registry.
 
-Must not judge anything. The file itself and the rules that pair files across sides are here; registries are in
-`registry_baseline`, since they need a client.
+Must not judge anything. Folders and the rules that pair files across sides are here; revisions are in `git_baseline`,
+registries in `registry_baseline`, since they need a client.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from registry.cli.findings import Unusable
-from registry.cli.source.files import Tree
-from registry.cli.source.git import GitTree, Repository
+from registry.cli.findings import Finding, Unusable
 from registry.cli.source.linking import Collection
 from registry.cli.source.renames import renamed
 from registry.cli.source.versions import Numbered, history_key, numbered, series
@@ -39,10 +36,17 @@ class Old:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The earlier versions of a file, oldest first, and its old path if that was another one."""
+    """The earlier versions of a file.
+
+    Attributes:
+        versions: oldest first.
+        renamed_from: the file's old path, if that was another one.
+        note: what there is to say of a file without versions.
+    """
 
     versions: tuple[Old, ...] = ()
     renamed_from: str | None = None
+    note: Finding | None = None
 
 
 class Baseline(Protocol):
@@ -162,106 +166,18 @@ class TreeBaseline:
         return series(self.new.tree.paths)
 
     @cached_property
+    def _added(self) -> list[str]:
+        """Files of which the old side has neither this path nor a version folder."""
+        return [path for path in self.new.tree.paths if path not in self._old_paths and numbered(path) is None]
+
+    @cached_property
     def _renames(self) -> dict[str, str]:
         now = frozenset(self.new.tree.paths)
         replaced = {history_key(path) for path in now}
-        added = [path for path in self.new.tree.paths if path not in self._old_paths and numbered(path) is None]
+        added = self._added
         removed = [
             path
             for path in self.old.tree.paths
             if path not in now and ((item := numbered(path)) is None or item.key not in replaced | {*self._new_series})
         ]
         return renamed(self.new, added, self.old, removed) if added and removed else {}
-
-
-class GitBaseline(TreeBaseline):
-    """Earlier versions in a git revision; for transitive levels, all a path ever had up to it.
-
-    Args:
-        new: the files to check.
-        repository: where the revision is.
-        revision: as the user wrote it.
-        folder: the files' root, as a path from the repository's top.
-        exclude: patterns of paths to leave out.
-        type_of: path → schema type.
-    """
-
-    def __init__(
-        self,
-        new: Collection,
-        repository: Repository,
-        revision: str,
-        folder: str,
-        exclude: Sequence[str],
-        type_of: Callable[[str], str],
-    ) -> None:
-        self._repository = repository
-        self._revision = revision
-        self._folder = folder
-        self._exclude = exclude
-        self._type_of = type_of
-        self._commit = repository.commit(revision)
-        old = self._collection(revision, self._commit)
-        super().__init__(new, old, lambda path: self._where(revision, path))
-
-    def _collection(self, label: str, commit: str) -> Collection:
-        tree: Tree = GitTree(self._repository, commit, self._folder, self._exclude)
-        return Collection(tree, label, self._type_of)
-
-    def _where(self, revision: str, path: str) -> str:
-        return f"{revision}:{self._folder}/{path}" if self._folder else f"{revision}:{path}"
-
-    def _at(self, path: str, transitive: bool) -> tuple[Old, ...]:
-        last = dataclasses.replace(self._old(path), name=f"the version in {self._revision}")
-        if not transitive:
-            return (last,)
-        found: list[Old] = []
-        texts: set[tuple[str, ...]] = set()
-        for commit, side in self._commits.items():
-            if path in side.tree.paths:
-                key = _closure_texts(side, path)
-                if key and key not in texts and key != _closure_texts(self.old, path):
-                    texts.add(key)
-                    found.append(
-                        Old(self._where(commit[:10], path), side.schema(path), f"the version in {commit[:10]}")
-                    )
-        return (*found, last)
-
-    @cached_property
-    def _commits(self) -> dict[str, Collection]:
-        """The folder as it was after each commit that changed it, oldest first."""
-        commits = self._repository.commits_of(self._commit, self._folder)
-        return {commit: self._collection(commit, commit) for commit in commits}
-
-    def resolve(self, reference: SchemaReference) -> Schema:
-        """The schema a reference stands for.
-
-        Raises:
-            InvalidSchemaError: it can't be read.
-        """
-        commit = reference.subject.partition(":")[0]
-        side = self.__dict__.get("_commits", {}).get(commit)
-        if side is None:
-            return super().resolve(reference)
-        try:
-            found: Schema = side.resolve(reference)
-        except Unusable as error:
-            raise InvalidSchemaError.local(f"{reference.subject}: {error.message}") from error
-        return found
-
-
-def _closure_texts(side: Collection, path: str) -> tuple[str, ...]:
-    """The texts of a schema and of all it refers to; nothing of one that can't be read (it was never in use)."""
-    texts, seen, stack = [], {path}, [path]
-    try:
-        while stack:
-            schema = side.schema(stack.pop())
-            texts.append(schema.schema_str)
-            for reference in schema.references:
-                target = side.target(reference)
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-    except Unusable:
-        return ()
-    return tuple(texts)

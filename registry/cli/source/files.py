@@ -68,11 +68,13 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(path if "/" in pattern else name, pattern) for pattern in patterns)
 
 
-def is_schema_path(path: str) -> bool:
-    """Whether a file of this name in a searched folder is taken for a schema."""
+def is_schema_path(path: str, listed: Sequence[str] = ()) -> bool:
+    """Whether a file of this name in a searched folder is taken for a schema: by its suffix, or by a listed pattern."""
     parts = path.split("/")
     if any(part.startswith(".") or part in SKIPPED_FOLDERS for part in parts[:-1]) or parts[-1].startswith("."):
         return False
+    if matches(path, listed):
+        return True
     return os.path.splitext(parts[-1])[1].lower() in SUFFIXES and not matches(path, NO_SCHEMAS)
 
 
@@ -112,33 +114,45 @@ def shown(path: Path) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def _unlisted(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):  # a folder that was deleted meanwhile has no files
+        where = shown(Path(error.filename))
+        raise Unusable(f"{where} can't be listed: {error.strerror}", kind="UNREADABLE_FILE") from error
+
+
 class FolderTree:
     """The schema files below a folder of the file system; each is read once, when it is needed.
 
     Args:
         root: the folder.
         exclude: patterns of paths to leave out.
+        listed: patterns of paths that are schema files whatever their suffix.
     """
 
-    def __init__(self, root: Path, exclude: Sequence[str] = ()) -> None:
+    def __init__(self, root: Path, exclude: Sequence[str] = (), listed: Sequence[str] = ()) -> None:
         self.root = root
         self._exclude = exclude
+        self._listed = listed
         self._real_root = Path(os.path.realpath(root))
         self._texts: dict[str, str | Unusable] = {}
 
     @cached_property
     def paths(self) -> Sequence[str]:
-        """All schema files, sorted."""
+        """All schema files, sorted.
+
+        Raises:
+            Unusable: a folder can't be listed, so that there may be more.
+        """
         return sorted(self._walk())
 
     def _walk(self) -> Iterator[str]:
-        for folder, folders, files in os.walk(self.root, followlinks=False):
+        for folder, folders, files in os.walk(self.root, onerror=_unlisted, followlinks=False):
             folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
             above = os.path.relpath(folder, self.root)
             prefix = "" if above == "." else above.replace(os.sep, "/") + "/"
             for name in files:
                 path = prefix + name
-                if is_schema_path(path) and not matches(path, self._exclude):
+                if is_schema_path(path, self._listed) and not matches(path, self._exclude):
                     yield path
 
     def __contains__(self, path: str) -> bool:

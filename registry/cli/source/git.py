@@ -29,12 +29,13 @@ LINK = b"120000"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a revision."""
+    """A file of a revision, or a submodule."""
 
     sha: bytes
     size: int
     regular: bool
     link: bool = False
+    submodule: bool = False
 
 
 class Repository:
@@ -109,7 +110,7 @@ class Repository:
         return "" if path == "." else path
 
     def listing(self, tree: str, folder: str) -> dict[str, Entry]:
-        """The schema files of a commit below a folder, by their path in the folder."""
+        """The files and submodules of a commit below a folder, by their path in the folder."""
         prefix = f"{folder}/" if folder else ""
         limits = ["--", prefix] if prefix else []
         out = self.run("ls-tree", "-r", "-l", "-z", "--full-tree", tree, *limits)
@@ -117,11 +118,17 @@ class Repository:
         for line in out.split(b"\0"):
             head, _, name = line.partition(b"\t")
             path = name.decode("utf-8", "surrogateescape")[len(prefix) :]
-            if path and is_schema_path(path):
+            if path:
                 mode, kind, sha, size = head.split()
                 regular = kind == b"blob" and mode in REGULAR
-                found[path] = Entry(sha, 0 if size == b"-" else int(size), regular, mode == LINK)
+                found[path] = Entry(sha, 0 if size == b"-" else int(size), regular, mode == LINK, kind == b"commit")
         return found
+
+    def ignored(self, folder: str) -> frozenset[str]:
+        """The files below a folder that git ignores and does not have, by their path in the folder."""
+        prefix = f"{folder}/" if folder else ""
+        out = self.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", prefix or ".")
+        return frozenset(name.decode("utf-8", "surrogateescape")[len(prefix) :] for name in out.split(b"\0") if name)
 
     def blobs(self, names: Iterable[bytes]) -> dict[bytes, bytes]:
         """The contents of blobs, all from one `git cat-file --batch`."""
@@ -160,11 +167,24 @@ class GitTree:
         tree: the commit's name.
         folder: the folder's path from the repository's top.
         exclude: patterns of paths to leave out.
+        listed: patterns of paths that are schema files whatever their suffix.
+
+    Attributes:
+        submodules: the folders whose files are in repositories of their own.
     """
 
-    def __init__(self, repository: Repository, tree: str, folder: str, exclude: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        tree: str,
+        folder: str,
+        exclude: Sequence[str] = (),
+        listed: Sequence[str] = (),
+    ) -> None:
         self._repository = repository
-        self._listing = repository.listing(tree, folder)
+        listing = repository.listing(tree, folder)
+        self.submodules = tuple(path for path, entry in listing.items() if entry.submodule)
+        self._listing = {path: entry for path, entry in listing.items() if is_schema_path(path, listed)}
         self.entries = {path: entry for path, entry in self._listing.items() if not matches(path, exclude)}
 
     @cached_property

@@ -44,13 +44,13 @@ class Root:
         folder: the root.
         collection: its schema files.
         paths: those to work on, relative to the root.
-        whole: whether these are all there are.
+        folders: those that were named: `""` for the root itself, else paths in it that end in `/`.
     """
 
     folder: Path
     collection: Collection
     paths: list[str]
-    whole: bool
+    folders: list[str] = field(default_factory=list)
 
     def shown(self, path: str) -> str:
         """A path within the root as the user would write it."""
@@ -93,9 +93,11 @@ def find_inputs(arguments: Sequence[str], settings: Settings, root: str | None =
         key = os.path.realpath(folder)
         made = trees.get(key)
         if made is None:
-            tree = FolderTree(folder, settings.exclude)
-            made = trees[key] = Root(folder, Collection(tree, HERE, type_by(settings)), [], False)
-        _add(made, path, settings)
+            tree = FolderTree(folder, settings.exclude, tuple(settings.types))
+            made = trees[key] = Root(folder, Collection(tree, HERE, type_by(settings)), [])
+        if not _add(made, path, settings):
+            empty = Unusable(f"no schema files ({', '.join(SUFFIXES)}) in this folder", kind="NO_SCHEMA_FILES")
+            found.missing.append(FileResult.unusable(shown(path), empty))
     for made in trees.values():
         made.paths = sorted(dict.fromkeys(made.paths))
     found.roots = list(trees.values())
@@ -113,8 +115,8 @@ def _root_of(path: Path, settings: Settings) -> Path:
     return path.parent
 
 
-def _add(root: Root, path: Path, settings: Settings) -> None:
-    """Adds a file, or all files of a folder, to those to work on."""
+def _add(root: Root, path: Path, settings: Settings) -> bool:
+    """Adds a file, or all files of a folder, to those to work on; False if a folder has none."""
     real_root, full = os.path.realpath(root.folder), Path(os.path.abspath(path))
     inside = os.path.relpath(os.path.join(os.path.realpath(full.parent), full.name), real_root).replace(os.sep, "/")
     if path.is_dir():
@@ -124,7 +126,9 @@ def _add(root: Root, path: Path, settings: Settings) -> None:
     if not path.is_dir():
         if not matches(inside, settings.exclude):
             root.paths.append(inside)
-        return
+        return True
     prefix = "" if inside == "." else inside + "/"
-    root.whole = root.whole or not prefix
-    root.paths += (item for item in root.collection.tree.paths if item.startswith(prefix))
+    root.folders += [] if prefix in root.folders else [prefix]
+    below = [item for item in root.collection.tree.paths if item.startswith(prefix)]
+    root.paths += below
+    return bool(below)

@@ -7,10 +7,12 @@ registry's own code says that something is not there: for HTTP's 404 alone the U
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
-from registry.cli.findings import Unusable
+from registry.cli.findings import Finding, Severity, Unusable
 from registry.cli.source.baseline import History, Old
 from registry.cli.source.linking import Collection
 from registry.errors import (
@@ -41,12 +43,21 @@ class VersionSource(Protocol):
     def get_config(self, subject_name: str | None = None) -> ServerConfig:
         """A subject's configuration, or the global one."""
 
+    def get_subjects(self) -> list[str]:
+        """The names of all subjects."""
+
 
 def no_answer(error: SchemaRegistryError) -> Unusable:
     """The error of a run whose registry does not answer, or whose URL is not a registry's."""
     if isinstance(error, UnexpectedAnswerError):
         return Unusable(f"this is no answer of a schema registry, is the URL right? {error}", kind="REGISTRY")
     return Unusable(f"the registry does not answer: {error}", kind="REGISTRY")
+
+
+def _plain(subject: str) -> str:
+    """A subject's name without what tells keys from values, and without what spellings differ in."""
+    bare = re.sub(r"[-_.](key|value)$", "", subject.rpartition("/")[2], flags=re.IGNORECASE)
+    return re.sub(r"[\W_]", "", bare).casefold()
 
 
 class RegistryBaseline:
@@ -82,9 +93,25 @@ class RegistryBaseline:
             raise
         except ResponseError as error:
             if error.not_found:
-                return History()
+                return History(note=self._hint(subject))
             raise Unusable(f"subject {subject}: {error}", kind="REGISTRY") from error
         return History(tuple(Old(f"{subject} version {item.version}", item.schema) for item in found))
+
+    def _hint(self, subject: str) -> Finding | None:
+        """What to say of a subject that is not there, while others are there whose names mean the same file."""
+        alike = [name for name in self._subjects if _plain(name) == _plain(subject)]
+        if not alike:
+            return None
+        text = f"the registry has no subject {subject}, so nothing was compared; it has {', '.join(alike)}"
+        return Finding("OTHER_SUBJECT", f"{text}: see --subject and [subjects]", severity=Severity.NOTE)
+
+    @cached_property
+    def _subjects(self) -> Sequence[str]:
+        """All subjects; none if the registry does not list them to everybody."""
+        try:
+            return self._client.get_subjects()
+        except ResponseError:
+            return ()
 
     def resolve(self, reference: SchemaReference) -> Schema:
         """The schema a reference stands for: of a file, or of the registry.

@@ -36,7 +36,7 @@ def check(
     baseline = TreeBaseline(after, before, lambda path: f"old/{path}")
     checker = Checker(after, baseline, Namer(rule), levels, str)
     ticks: list[int] = []
-    results = checker.run(sorted(new), lambda: ticks.append(1)) + checker.deleted(fail_on_deleted)
+    results = checker.run(sorted(new), lambda: ticks.append(1)) + checker.deleted([""], fail_on_deleted)
     assert len(ticks) == len(new)
     return {result.path: result for result in results}
 

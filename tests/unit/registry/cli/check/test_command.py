@@ -9,7 +9,7 @@ import pytest
 
 from registry.client.blocking import SchemaRegistryClient
 from registry.models import Schema, SchemaReference
-from tests.unit.registry.cli.helpers import answering, commit, record, repository, run, run_json, write
+from tests.unit.registry.cli.helpers import answering, commit, git, record, repository, run, run_json, write
 
 ORDER = record("Order", "id:long")
 BROKEN = record("Order", "id:long", "email:string")
@@ -349,3 +349,134 @@ def test_the_policy_for_json_schema_is_a_setting(tmp_path: Path) -> None:
     arguments = ["check", tmp_path / "new", "--against-folder", tmp_path / "old"]
     assert run(*arguments, "--policy", "strict").exit_code == 1
     assert run(*arguments, "--policy", "lenient").exit_code == 0
+
+
+# --- a check that checked nothing does not pass
+
+
+def test_a_folder_without_schema_files_is_named_though_others_have_some(repo: Path) -> None:
+    (repo / "empty").mkdir()
+    result = run("check", "schemas", "empty", "--against", "main")
+    assert (result.exit_code, "no schema files" in result.stdout) == (2, True)
+    assert statuses("schemas", "empty", "--against", "main")["empty"] == "unusable"
+    assert run("lint", "schemas", "empty", "--disable", "all").exit_code == 2
+    assert run("register", "empty", "--registry", "mock://", "--format", "json").exit_code == 2
+
+
+def test_a_folder_whose_files_all_are_gone_is_not_compatible(repo: Path, tmp_path: Path) -> None:
+    (repo / "empty").mkdir()
+    result = run("check", "empty", "--against-folder", "schemas")
+    assert (result.exit_code, "no schema files" in result.stdout) == (2, True)
+    for file in (repo / "schemas").iterdir():
+        file.unlink()
+    found = statuses("schemas", "--against", "main")
+    assert found == {"schemas": "unusable", "schemas/money.avsc": "deleted", "schemas/order.avsc": "deleted"}
+
+
+def test_deletions_count_in_each_folder_that_is_named_whatever_its_root_is(repo: Path) -> None:
+    commit(write(repo, {"other/x.avsc": record("X"), "schemas/sub/y.avsc": record("Y"), "schemas/sub/z.avsc": "1"}))
+    (repo / "schemas/sub/z.avsc").unlink()
+    (repo / "other/x.avsc").unlink()
+    options = ("--root", ".", "--against", "main", "--fail-on-deleted")
+    assert statuses("schemas/sub", *options) == {"schemas/sub/y.avsc": "ok", "schemas/sub/z.avsc": "deleted"}
+    assert run("check", "schemas/sub", *options).exit_code == 1
+    assert run("check", "schemas/order.avsc", *options).exit_code == 0
+    assert len(statuses("schemas/sub", ".", *options)) == 5
+
+
+def test_files_that_types_lists_are_schema_files_in_folders_and_in_revisions(repo: Path) -> None:
+    write(repo, {"kserdes.toml": '[types]\n"*.schema" = "AVRO"\n"schemas/raw/*" = "AVRO"\n"raw/*" = "AVRO"\n'})
+    commit(write(repo, {"schemas/x.schema": record("X", "id:long"), "schemas/raw/y": record("Y", "id:long")}))
+    write(repo, {"schemas/x.schema": record("X", "id:string"), "schemas/raw/y": record("Y", "id:string")})
+    expected = {"schemas/raw/y": "incompatible", "schemas/x.schema": "incompatible"}
+    expected |= {"schemas/money.avsc": "ok", "schemas/order.avsc": "ok"}
+    assert statuses("schemas", "--against", "main") == expected
+    assert statuses(".", "--against", "main") == expected
+    assert statuses("schemas/x.schema", "--against", "main") == {"schemas/x.schema": "incompatible"}
+    assert run("diff", "main:schemas/x.schema", "schemas/x.schema").exit_code == 0
+    (repo / "schemas/x.schema").unlink()
+    assert statuses("schemas", "--against", "main")["schemas/x.schema"] == "deleted"
+
+
+def test_a_file_that_came_from_another_folder_is_compared_with_what_it_was(repo: Path) -> None:
+    base = {
+        "schemas/order.avsc": record("Order", "id:Money"),
+        "schemas/sub/title.json": '{"title": "T", "type": "object"}',
+    }
+    commit(write(repo, base))
+    (repo / "schemas").rename(repo / "moved")
+    assert statuses("moved", "--against", "main") == dict.fromkeys(
+        ["moved/money.avsc", "moved/order.avsc", "moved/sub/title.json"], "ok"
+    )
+    write(
+        repo,
+        {"moved/money.avsc": record("Money", "x:string"), "moved/sub/title.json": '{"title": "T", "type": "array"}'},
+    )
+    found = {item["path"]: item for item in run_json("check", "moved", "--against", "main")["files"]}
+    assert {path: item["status"] for path, item in found.items()} == dict.fromkeys(found, "incompatible")
+    assert found["moved/money.avsc"]["renamed_from"] == "schemas/money.avsc"
+    assert found["moved/order.avsc"]["against"] == ["main:schemas/order.avsc"]
+    assert found["moved/sub/title.json"]["against"] == ["main:schemas/sub/title.json"]
+
+
+def test_all_versions_count_of_a_file_that_came_from_another_folder(repo: Path) -> None:
+    commit(write(repo, {"schemas/order.avsc": record("Order")}))
+    (repo / "moved").mkdir()
+    (repo / "schemas/order.avsc").rename(repo / "moved/order.avsc")
+    write(repo, {"moved/order.avsc": record("Order", {"name": "id", "type": "string", "default": ""})})
+    assert statuses("moved", "--against", "main") == {"moved/order.avsc": "ok"}
+    assert statuses("moved", "--against", "main", "--all-versions") == {"moved/order.avsc": "incompatible"}
+
+
+def test_a_copy_of_a_file_that_is_still_there_is_new(repo: Path) -> None:
+    write(repo, {"copy/order.avsc": BROKEN})
+    assert statuses("copy", "--against", "main") == {"copy/order.avsc": "new"}
+
+
+def test_files_that_git_ignores_have_no_earlier_version_and_that_is_told(repo: Path) -> None:
+    write(repo, {".gitignore": "build\n", "schemas/build/made.avsc": ORDER, "schemas/fresh.avsc": record("Fresh")})
+    files = {item["path"]: item for item in run_json("check", "schemas", "--against", "main")["files"]}
+    assert [item["kind"] for item in files["schemas/build/made.avsc"]["findings"]] == ["IGNORED_BY_GIT"]
+    assert files["schemas/fresh.avsc"]["findings"] == []
+    assert run("check", "schemas", "--against", "main").exit_code == 0
+    alone = run("check", "schemas/build", "--against", "main")
+    assert (alone.exit_code, "no revision has an earlier version" in " ".join(alone.stdout.split())) == (2, True)
+
+
+def test_files_of_a_submodule_are_not_taken_for_new(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    inner = repository(tmp_path_factory.mktemp("inner"), {"x.avsc": ORDER})
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "schemas/sub")
+    commit(repo)
+    write(repo, {"schemas/sub/x.avsc": BROKEN})
+    result = run("check", "schemas", "--against", "main")
+    assert (result.exit_code, "submodule" in result.stdout) == (2, True)
+    assert statuses("schemas/sub", "--against", "main") == {"schemas/sub/x.avsc": "incompatible"}
+
+
+def test_a_folder_that_can_not_be_listed_is_an_error(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo / "schemas/sub").mkdir()
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("sub"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    result = run("check", "schemas", "--against", "main")
+    assert (result.exit_code, "schemas/sub can't be listed: Permission denied" in result.output) == (2, True)
+
+
+def test_a_subject_that_is_called_otherwise_in_the_registry_is_told(repo: Path) -> None:
+    url = "mock://test_command_other_subject"
+    with SchemaRegistryClient({"url": url}) as client:
+        for subject in ("Order-value", "order_key", "other-value"):
+            client.register_schema(subject, Schema('"string"'))
+        files = {item["path"]: item for item in run_json("check", "schemas", "--registry", url)["files"]}
+        assert {item["status"] for item in files.values()} == {"new"}
+        assert files["schemas/money.avsc"]["findings"] == []
+        (note,) = files["schemas/order.avsc"]["findings"]
+        assert (note["kind"], note["severity"]) == ("OTHER_SUBJECT", "note")
+        assert "no subject order, so nothing was compared; it has Order-value, order_key" in note["message"]
+        client.register_schema("order", Schema(json.dumps(ORDER)))
+        assert statuses("schemas/order.avsc", "--registry", url) == {"schemas/order.avsc": "ok"}

@@ -31,7 +31,7 @@ def test_an_unparseable_file_is_status_2(folder: Path) -> None:
     assert run("lint", "s", "--disable", "nope").exit_code == 2
     (folder / "empty").mkdir()
     result = run("lint", "empty")
-    assert (result.exit_code, "no schema files" in result.stderr) == (2, True)
+    assert (result.exit_code, "no schema files" in result.stdout) == (2, True)
 
 
 def test_the_configuration_switches_rules(folder: Path) -> None:

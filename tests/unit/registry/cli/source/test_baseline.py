@@ -7,8 +7,9 @@ import pytest
 
 from registry.cli.findings import Unusable
 from registry.cli.shell.settings import Settings
-from registry.cli.source.baseline import GitBaseline, TreeBaseline
+from registry.cli.source.baseline import TreeBaseline
 from registry.cli.source.git import Repository
+from registry.cli.source.git_baseline import GitBaseline, Place
 from registry.cli.source.inputs import type_by
 from registry.errors import InvalidSchemaError
 from tests.unit.registry.cli.helpers import collection, commit, record, repository, write
@@ -23,7 +24,8 @@ def folders(tmp_path: Path, old: Mapping[str, object], new: Mapping[str, object]
 
 
 def in_git(folder: Path, revision: str = "main", inside: str = "") -> GitBaseline:
-    return GitBaseline(collection(folder / inside), Repository(folder), revision, inside, (), type_by(Settings()))
+    place = Place(inside, (), (), type_by(Settings()))
+    return GitBaseline(collection(folder / inside), Repository(folder), revision, place)
 
 
 def labels(baseline: TreeBaseline, path: str, transitive: bool = False) -> list[str]:

@@ -44,6 +44,9 @@ class Registry:
     def get_latest_version(self, subject_name: str) -> RegisteredSchema:
         return self.get_version(subject_name, max(self._of(subject_name)))
 
+    def get_subjects(self) -> list[str]:
+        return list(self.subjects)
+
     def get_config(self, subject_name: str | None = None) -> ServerConfig:
         self.config_calls += 1
         if self.error is not None:
