@@ -29,6 +29,7 @@ FORMATS: Final = {
     "time-local": (Expected.LOCAL_TIME, pa.time64("us")),
     "uuid": (Expected.UUID, pa.string()),
 }
+NEW_DRAFTS: Final = re.compile("2019-09|2020-12")
 DECIMAL: Final = re.compile(r"decimal\((\d{1,2}), (\d{1,2})\)")
 
 
@@ -76,7 +77,7 @@ def parts_of(schema: JsonSchema, columns: Sequence[str] | None = None) -> Part:
         SerializationError: it is no schema of objects with properties, a reference leads nowhere, or a column is not
             in it.
     """
-    root = _Types().of(schema.document, resolver_of(schema), ())
+    root = _Types(_heeds_siblings(schema.document)).of(schema.document, resolver_of(schema), ())
     if root.expected is not Expected.OBJECT:
         raise SerializationError("columns need a schema of objects with properties")
     return root if columns is None else _narrowed(root, [path.split(".") for path in columns], columns)
@@ -110,9 +111,21 @@ def _around(expected: Expected, kind: pa.DataType) -> pa.DataType:
     return pa.list_(kind) if expected is Expected.ARRAY else pa.map_(pa.string(), kind)
 
 
+def _heeds_siblings(document: Any) -> bool:
+    """Whether what stands beside a `$ref` counts: since draft 2019-09; draft 7 is meant where none is named."""
+    return isinstance(document, dict) and bool(NEW_DRAFTS.search(str(document.get("$schema"))))
+
+
 class _Types:
-    def __init__(self) -> None:
+    """Finds the columns of schemas.
+
+    Args:
+        siblings: whether what stands beside a `$ref` counts.
+    """
+
+    def __init__(self, siblings: bool) -> None:
         self._left = MAX_PARTS
+        self._siblings = siblings
 
     def of(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part:
         """What a schema's values are; JSON text where that is more than one thing, or holds itself."""
@@ -123,8 +136,10 @@ class _Types:
             return ANY
         inside = (*inside, id(schema))
         if isinstance(schema.get("$ref"), str):
+            beside = {key: part for key, part in schema.items() if key not in ("$ref", "$defs")}
             found = _resolved(schema["$ref"], resolver)
-            return self.of(found.contents, found.resolver, inside)
+            part = self.of(found.contents, found.resolver, inside)
+            return self._together([part, self.of(beside, resolver, inside)]) if self._siblings and beside else part
         kinds = _kinds(schema)
         if kinds:
             return self._typed(kinds, schema, resolver, inside)
@@ -161,7 +176,8 @@ class _Types:
     def _object(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
         named = schema.get("properties")
         if isinstance(named, dict) and named:
-            members = [(name, self.of(part, resolver, inside)) for name, part in named.items()]
+            own = [(name, self.of(part, resolver, inside)) for name, part in named.items()]
+            members = [*own, *self._of_alternatives(set(named), schema, resolver, inside)]
             return Part(Expected.OBJECT, _struct(members), tuple(members))
         more = schema.get("additionalProperties")
         if not isinstance(more, dict) or not more or "patternProperties" in schema:
@@ -169,14 +185,42 @@ class _Types:
         part = self.of(more, resolver, inside)
         return Part(Expected.MAP, pa.map_(pa.string(), part.type), (("", part),))
 
+    def _of_alternatives(
+        self, known: set[str], schema: Any, resolver: Any, inside: tuple[int, ...]
+    ) -> list[tuple[str, Part]]:
+        """The members of an object that only its alternatives name; JSON text where these differ."""
+        members: dict[str, Part] = {}
+        for branch in alternatives_of(schema) if isinstance(schema, dict) else ():
+            part = self.of(branch, resolver, inside)
+            for name, member in part.members if part.expected is Expected.OBJECT else ():
+                if name not in known:
+                    members[name] = member if members.get(name, member) == member else ANY
+        return list(members.items())
+
     def _all_of(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
         """The one alternative, or the members of all objects together."""
         own = {key: part for key, part in schema.items() if key != "allOf"}
-        parts = [self.of(one, resolver, inside) for one in schema["allOf"]]
+        parts = [self._one_of_all(one, resolver, inside) for one in schema["allOf"]]
         if _kinds(own):
             parts.insert(0, self._object(own, resolver, inside) if _kinds(own) == ["object"] else ANY)
+        return self._together(parts)
+
+    def _one_of_all(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part:
+        """A schema of several that all hold; of alternatives alone, an object with the members of all of them."""
+        part = self.of(schema, resolver, inside)
+        while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and part is ANY:
+            if id(schema) in inside or len(inside) > MAX_LEVELS:
+                return ANY
+            inside = (*inside, id(schema))
+            found = _resolved(schema["$ref"], resolver)
+            schema, resolver = found.contents, found.resolver
+        members = self._of_alternatives(set(), schema, resolver, inside) if part is ANY else []
+        return Part(Expected.OBJECT, _struct(members), tuple(members)) if members else part
+
+    def _together(self, parts: list[Part]) -> Part:
+        """What a value is that is each of several parts."""
         parts = [part for part in parts if part is not ANY]
-        if len(parts) == 1:
+        if parts and all(part == parts[0] for part in parts):
             return parts[0]
         if not parts or any(part.expected is not Expected.OBJECT for part in parts):
             return ANY
@@ -192,6 +236,15 @@ class _Types:
         if parts and all(part == parts[0] for part in parts):
             return parts[0]
         return NUMBER if parts and all(part in (INTEGER, NUMBER) for part in parts) else ANY
+
+
+def alternatives_of(schema: dict[str, Any]) -> list[Any]:
+    """The schemas of which some may hold, beside the schema they are in."""
+    lists = [schema[rule] for rule in ("oneOf", "anyOf") if isinstance(schema.get(rule), list)]
+    found = [one for branches in lists for one in branches]
+    found += [schema[rule] for rule in ("then", "else") if rule in schema]
+    depending = schema.get("dependentSchemas")
+    return found + (list(depending.values()) if isinstance(depending, dict) else [])
 
 
 def _resolved(reference: str, resolver: Any) -> Any:

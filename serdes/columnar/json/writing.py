@@ -24,7 +24,7 @@ from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.contract import EncodeResult
 from serdes.columnar.json.schema_of import json_schema_of
 from serdes.columnar.json.steps import AS_JSON, plan_of
-from serdes.columnar.json.types import Part, parts_of
+from serdes.columnar.json.types import Part, alternatives_of, parts_of
 from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.errors import SerializationError
 from serdes.formats.json.codec import JsonSchema, resolver_of
@@ -34,6 +34,8 @@ from serdes.kernels.json_frames import native_program
 DAY_SECONDS: Final = 86_400
 EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+NAMING: Final = frozenset(("properties", "allOf", "oneOf", "anyOf", "then", "else", "dependentSchemas"))
+"""Keywords that name members, or hold schemas that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,22 +198,20 @@ class _Members:
         if part is not None and part.expected is Expected.ANY and kind in TEXT:
             self.any_json = True
             return AS_JSON
-        while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+        while _is_reference(schema):
             found = resolver.lookup(schema["$ref"])
             schema, resolver = found.contents, found.resolver
         if not isinstance(schema, dict):
             schema = {}
         if pa.types.is_struct(kind):
-            named, needed = schema.get("properties", {}), schema.get("required", ())
-            fields = [kind.field(at) for at in range(kind.num_fields)]
+            named, needed = _named(schema, resolver, set()), schema.get("required", ())
             parts = dict(part.members) if part is not None and part.expected is Expected.OBJECT else {}
-            return {
-                one.name: (
-                    one.name in named and one.name not in needed and not _takes_null(named[one.name]),
-                    self._of(one.type, named.get(one.name), resolver, parts.get(one.name)),
-                )
-                for one in fields
-            }
+            made = {}
+            for one in (kind.field(at) for at in range(kind.num_fields)):
+                inner, around = named.get(one.name, (None, resolver))
+                missing = one.name in named and one.name not in needed and not _takes_null(inner)
+                made[one.name] = missing, self._of(one.type, inner, around, parts.get(one.name))
+            return made
         if pa.types.is_map(kind):
             item = part.members[0][1] if part is not None and part.expected is Expected.MAP else None
             return self._of(kind.item_type, schema.get("additionalProperties"), resolver, item)
@@ -219,6 +219,27 @@ class _Members:
             return None
         item = part.members[0][1] if part is not None and part.expected is Expected.ARRAY else None
         return self._of(kind.value_type, schema.get("items"), resolver, item)
+
+
+def _is_reference(schema: Any) -> bool:
+    """Whether a schema is what it refers to, and names no members of its own."""
+    return isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and not set(schema) & NAMING
+
+
+def _named(schema: Any, resolver: Any, seen: set[int]) -> dict[str, tuple[Any, Any]]:
+    """The members that a schema names anywhere, each with its schema and what resolves references in there."""
+    if not isinstance(schema, dict) or id(schema) in seen:
+        return {}
+    seen.add(id(schema))
+    found: dict[str, tuple[Any, Any]] = {}
+    for one in [*(schema["allOf"] if isinstance(schema.get("allOf"), list) else ()), *alternatives_of(schema)]:
+        found.update(_named(one, resolver, seen))
+    if isinstance(schema.get("$ref"), str):
+        target = resolver.lookup(schema["$ref"])
+        found.update(_named(target.contents, target.resolver, seen))
+    own = schema.get("properties")
+    found.update({name: (part, resolver) for name, part in own.items()} if isinstance(own, dict) else {})
+    return found
 
 
 def _takes_null(schema: Any) -> bool:

@@ -308,13 +308,18 @@ class _Builder:
         wanted = None if among is None else among.get(found.name)
         if is_map and wanted is not None and dotted:
             wanted = {"key": None, "value": wanted}
+        elif is_map and wanted is not None and wanted.keys() != {"key", "value"}:
+            raise SerializationError(
+                f"column {found.name!r}: a map is needed, not a struct of {', '.join(wanted) or 'nothing'}"
+            )
         message = None
         if kind is FieldType.MESSAGE and kept:
             kept = not self._cut(full_name, inside)
         if kind is FieldType.MESSAGE and kept:
             message = self.message(of_message, wanted, inside, dotted)
         elif wanted is not None and kept:
-            raise SerializationError(f"column {found.name!r} is not a message: it has no field {next(iter(wanted))!r}")
+            lacking = f"it has no field {next(iter(wanted))!r}" if wanted else "no struct can be one"
+            raise SerializationError(f"column {found.name!r} is not a message: {lacking}")
         if is_map and message is not None:
             message = Message(message.full_name, tuple(map(_in_entry, message.fields)), (), message.type)
             kept = all(field.kept for field in message.fields)

@@ -220,9 +220,7 @@ cdef int unescaped(Run* run, const uint8_t* begin, const uint8_t** data, int64_t
             if 0xDC00 <= code < 0xE000:
                 return ESCAPE
             if 0xD800 <= code < 0xDC00:
-                if end - at < 6:
-                    return ENDS
-                low = hex_four(at + 2) if at[0] == 92 and at[1] == 117 else -1
+                low = hex_four(at + 2) if end - at >= 6 and at[0] == 92 and at[1] == 117 else -1
                 if not 0xDC00 <= low < 0xE000:
                     return ESCAPE
                 at += 6

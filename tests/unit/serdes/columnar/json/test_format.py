@@ -84,6 +84,64 @@ def test_types(schema: Any, kind: pa.DataType) -> None:
     assert one(schema) == kind
 
 
+NEW = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**DEFS, "more": MORE}}
+SHAPES = {
+    "oneOf": [
+        {"properties": {"r": {"type": "number"}}, "required": ["r"]},
+        {"properties": {"w": {"type": "integer"}}, "required": ["w"]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted"),
+    [
+        ({"$ref": "#/$defs/point", **MORE}, {"x": pa.float64(), "y": pa.int64()}),
+        ({"$ref": "#/$defs/point", "description": "a place"}, {"x": pa.float64()}),
+        ({"properties": {"k": {"const": "c"}}, **SHAPES}, {"k": pa.string(), "r": pa.float64(), "w": pa.int64()}),
+        ({**MORE, "if": {}, "then": {"$ref": "#/$defs/point"}}, {"y": pa.int64(), "x": pa.float64()}),
+        ({**MORE, "dependentSchemas": {"y": {"$ref": "#/$defs/point"}}}, {"y": pa.int64(), "x": pa.float64()}),
+        ({"allOf": [{"$ref": "#/$defs/more"}, SHAPES]}, {"y": pa.int64(), "r": pa.float64(), "w": pa.int64()}),
+        ({**MORE, "anyOf": [{"properties": {"y": {"type": "number"}}}]}, {"y": pa.int64()}),
+        (
+            {**MORE, "anyOf": [{"properties": {"v": {"type": kind}}} for kind in ("string", "integer")]},
+            {"y": pa.int64(), "v": pa.string()},
+        ),
+    ],
+)  # fmt: skip
+def test_members_beside_references_and_of_alternatives_have_columns(schema: Any, wanted: dict[str, Any]) -> None:
+    columns = JsonColumns()
+    for outer in (False, True):
+        document = {**NEW, "type": "object", "properties": {"in": schema}} if outer else {**NEW, **schema}
+        kind = columns.arrow_type(columns.load(Schema(json.dumps(document), "JSON"), None), DEFAULTS)
+        kind = kind.field("in").type if outer else kind
+        assert {field.name: field.type for field in kind} == wanted
+
+
+def test_what_stands_beside_a_reference_is_nothing_up_to_draft_7() -> None:
+    assert one({"$ref": "#/$defs/point", **MORE}) == POINT
+
+
+def test_alternatives_that_hold_themselves_end() -> None:
+    document = {**NEW, "$ref": "#/$defs/a"}
+    document["$defs"] = {"a": {**MORE, "anyOf": [{"$ref": "#/$defs/a"}], "allOf": [{"$ref": "#/$defs/b"}] * 2}}
+    document["$defs"]["b"] = {"allOf": [{"$ref": "#/$defs/a"}] * 2}
+    found = decoded(json.dumps(document), b'{"y": 1}')
+    assert found.struct.to_pylist() == [{"y": 1}]
+
+
+def test_members_of_alternatives_go_there_and_back() -> None:
+    document = {**NEW, "properties": {"k": {"type": "string"}}, "required": ["k"], "allOf": [{"$ref": "#/$defs/point"}]}
+    document |= SHAPES
+    schema = Schema(json.dumps(document), "JSON")
+    payloads = [b'{"k":"c","r":1.5}', b'{"k":"s","w":2,"x":0.5}']
+    found = decoded(schema.schema_str, *payloads)
+    assert found.struct.to_pylist()[1] == {"k": "s", "r": None, "w": 2, "x": 0.5}
+    made = ColumnarEncoder(schema).encode(found.struct)
+    assert made.errors.to_pylist() == [None, None]
+    assert [json.loads(frame) for frame in made.frames.to_pylist()] == [json.loads(payload) for payload in payloads]
+
+
 @pytest.mark.parametrize(
     ("payload", "error"),
     [
@@ -104,6 +162,7 @@ def test_types(schema: Any, kind: pa.DataType) -> None:
             "at gift: the payload can't be read as JSON of its schema: a member comes twice",
         ),
         (b'{"id": "\xff"}', "a string that is not UTF-8"),
+        (b'{"id": "\\ud83d"}', "half of a surrogate pair"),
         (b'{"created_at": "yesterday"}', r"a string that is not a date and time with a zone \(RFC 3339\)"),
         (b'{"id": "x"} x', "something is left over after the document"),
         (b'{"id": "x"', "schema id 7"),
