@@ -30,6 +30,7 @@ from serdes.models.members import (
     is_typed_dict,
     members,
     name_of,
+    told_apart,
     union_parts,
     unwrapped,
 )
@@ -172,15 +173,14 @@ class _Deriving:
 
     def _union(self, parts: tuple[Any, ...], where: str) -> list[Any]:
         branches: list[Any] = []
-        forms: dict[str, Any] = {}
+        forms: dict[str, list[Any]] = {}
         for part in parts:
             branch = self.of(part, where)
             branches += branch if isinstance(branch, list) else [branch]
             for form in _forms(unwrapped(part), branch):
-                if form in forms:
-                    both = f"{_shown(forms[form])} and {_shown(part)}"
-                    raise TypeError(f"{where}: {both} can't be told apart in a union: both are {form} in Avro")
-                forms[form] = part
+                for other in forms.setdefault(form, []):
+                    _check_apart(other, part, form, where)
+                forms[form].append(part)
         return branches
 
     def _field(self, member: Member, where: str) -> dict[str, Any]:
@@ -246,6 +246,16 @@ def _forms(kind: Any, branch: Any) -> list[str]:
     if is_typed_dict(kind):
         return ["map"]  # its values are dicts, as those of maps and of other TypedDicts
     return [str(avro)] if avro in UNNAMED else []
+
+
+def _check_apart(one: Any, other: Any, form: str, where: str) -> None:
+    """Refuses two alternatives of a union that look alike, but for TypedDicts whose keys tell them apart."""
+    why = f"both are {form} in Avro"
+    if is_typed_dict(unwrapped(one)) and is_typed_dict(unwrapped(other)):
+        if told_apart(unwrapped(one), unwrapped(other)):
+            return
+        why = "neither has a required key that the other lacks, or a required Literal with other values"
+    raise TypeError(f"{where}: {_shown(one)} and {_shown(other)} can't be told apart in a union: {why}")
 
 
 def _avro_default(value: Any) -> Any:

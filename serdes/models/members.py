@@ -34,6 +34,22 @@ def is_typed_dict(kind: Any) -> bool:
     return typing.is_typeddict(kind)
 
 
+def literals_of(kind: Any) -> frozenset[Any] | None:
+    """The values of a Literal; None for other annotations."""
+    kind = unwrapped(kind)
+    return frozenset(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else None
+
+
+def told_apart(one: Any, other: Any) -> bool:
+    """Whether no dict is a value of both of two TypedDicts, judging by its keys and its literals."""
+    mine, theirs = ({member.name: member for member in members(kind) or ()} for kind in (one, other))
+    needed = [{name for name, member in known.items() if not member.optional} for known in (mine, theirs)]
+    if needed[0] - theirs.keys() or needed[1] - mine.keys():
+        return True
+    literals = [[literals_of(known[name].kind) for known in (mine, theirs)] for name in sorted(needed[0] & needed[1])]
+    return any(values is not None and others is not None and not values & others for values, others in literals)
+
+
 def _is_named_tuple(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 

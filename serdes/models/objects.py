@@ -16,7 +16,17 @@ from typing import Any, Final
 
 from serdes.errors import SerializationError
 from serdes.formats.avro.logical import Duration
-from serdes.models.members import fields_of, full_name, maker_of, members, name_of, union_parts, unwrapped
+from serdes.models.members import (
+    fields_of,
+    full_name,
+    is_typed_dict,
+    literals_of,
+    maker_of,
+    members,
+    name_of,
+    union_parts,
+    unwrapped,
+)
 
 Convert = Callable[[Any], Any]
 ARRAYS: Final = (list, tuple, set, frozenset, collections.abc.Sequence)
@@ -163,6 +173,8 @@ class _Dumping:
                 made = found(value)
                 return (name_of(type(value)), made) if plain and len(classes) > 1 else made
             fitting = [(part, one) for part, one in options if fits(part, value)]
+            if len(fitting) > 1 and plain:  # in another schema a dict could not be named after its class
+                fitting = [(part, one) for part, one in fitting if _has_literals(part, value)]
             if len(fitting) > 1:
                 names = ", ".join(full_name(part) for part, _ in fitting)
                 raise SerializationError(f"the value fits several alternatives of its annotation: {names}", path=path)
@@ -176,6 +188,21 @@ class _Dumping:
             return (name_of(part), made) if plain and part in classes and len(classes) > 1 else made
 
         return convert
+
+
+def _has_literals(kind: Any, value: Any) -> bool:
+    """Whether the keys that a TypedDict has as Literals have values of these."""
+    if not is_typed_dict(kind):
+        return True
+    wanted = {member.name: literals_of(member.kind) for member in members(kind) or ()}
+    return all(wanted[name] is None or _is_among(item, wanted[name]) for name, item in value.items())
+
+
+def _is_among(value: Any, wanted: Any) -> bool:
+    try:
+        return value in wanted
+    except TypeError:  # it has no hash
+        return False
 
 
 def _has_own_schema(kind: Any) -> bool:

@@ -5,7 +5,7 @@ import datetime
 import enum
 import json
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -116,6 +116,94 @@ def test_recursion_and_unions() -> None:
     order = Order(**{**vars(ORDER), "parent": ORDER, "payment": None})
     frame = AvroSerializer.for_type(Order, registry)(order, VALUE)
     assert AvroDeserializer.for_type(Order, registry)(frame, VALUE) == order
+
+
+class Paid(TypedDict):
+    paid: int
+    note: NotRequired[str]
+
+
+class Owed(TypedDict):
+    owed: int
+    note: NotRequired[str]
+
+
+class Round(TypedDict):
+    kind: Literal["round"]
+    size: int
+
+
+class Square(TypedDict):
+    kind: Annotated[Literal["square", "rhomb"], Doc("Of four sides.")]
+    size: int
+
+
+class Bare(TypedDict):
+    size: int
+    kind: str
+
+
+class Loose(TypedDict):
+    paid: NotRequired[int]
+    note: str
+
+
+@dataclass
+class Dicts:
+    state: Paid | Owed
+    shapes: list[Round | Square]
+    named: dict[str, Round | Square | None]
+    maybe: Paid | int | Owed | None = None
+
+
+def test_typed_dicts_of_a_union_are_told_apart() -> None:
+    registry: Any = FakeRegistry()
+    write, read = AvroSerializer(registry, model=Dicts), AvroDeserializer(registry, model=Dicts)
+    square: Square = {"kind": "rhomb", "size": 2}
+    for value in (
+        Dicts({"owed": 1}, [{"kind": "round", "size": 1}, square], {"a": None, "b": square}, {"owed": 2, "note": "x"}),
+        Dicts({"paid": 1, "note": "y"}, [], {}, 5),
+    ):
+        assert read(write(value, VALUE), VALUE) == value
+        assert read(write(vars(value), VALUE), VALUE) == value  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("state", "shape", "message"),
+    [
+        ({"paid": 1, "owed": 1}, {"kind": "round", "size": 1}, r"at Dicts\.state: a .*dict is none of .*Paid, .*Owed"),
+        ({"note": "x"}, {"kind": "round", "size": 1}, r"at Dicts\.state: a .*dict is none of"),
+        ({"paid": 1}, {"kind": "oval", "size": 1}, r"at Dicts\.shapes\[0\]: a .*dict is none of .*Round, .*Square"),
+        ({"paid": 1}, {"kind": ["round"], "size": 1}, r"at Dicts\.shapes\[0\]: a .*dict is none of"),
+    ],
+)
+def test_a_dict_that_is_none_of_a_union(state: Any, shape: Any, message: str) -> None:
+    registry: Any = FakeRegistry()
+    with pytest.raises(SerializationError, match=message):
+        AvroSerializer(registry, model=Dicts)(Dicts(state, [shape], {}), VALUE)
+
+
+def test_literals_do_not_choose_in_a_schema_that_was_given() -> None:
+    registry: Any = FakeRegistry()
+    write = AvroSerializer(registry, avro_schema(Dicts), model=Dicts)
+    assert write(Dicts({"owed": 1}, [], {}), VALUE)[5:7] == b"\x02\x02"
+    with pytest.raises(SerializationError, match="fits several alternatives of its annotation"):
+        write(Dicts({"owed": 1}, [{"kind": "round", "size": 1}], {}), VALUE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Paid | Loose, "neither has a required key that the other lacks, or a required Literal with other values"),
+        (Round | Bare, "neither has a required key"),
+        (Paid | dict[str, int], "both are map in Avro"),
+        (dict[str, int] | Paid, "both are map in Avro"),
+    ],
+)
+def test_typed_dicts_that_are_not_told_apart(kind: Any, reason: str) -> None:
+    holder = make_dataclass("Holder", [("either", kind)])
+    with pytest.raises(TypeError, match=rf"Holder\.either: .* can't be told apart in a union: {reason}"):
+        avro_schema(holder)
 
 
 def test_the_schema_of_a_class() -> None:
