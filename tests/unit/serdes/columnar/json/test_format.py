@@ -123,7 +123,7 @@ def test_what_stands_beside_a_reference_is_nothing_up_to_draft_7() -> None:
 
 
 def test_alternatives_that_hold_themselves_end() -> None:
-    document = {**NEW, "$ref": "#/$defs/a"}
+    document: dict[str, Any] = {**NEW, "$ref": "#/$defs/a"}
     document["$defs"] = {"a": {**MORE, "anyOf": [{"$ref": "#/$defs/a"}], "allOf": [{"$ref": "#/$defs/b"}] * 2}}
     document["$defs"]["b"] = {"allOf": [{"$ref": "#/$defs/a"}] * 2}
     found = decoded(json.dumps(document), b'{"y": 1}')
