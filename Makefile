@@ -11,6 +11,8 @@ PYTEST_ARGS ?=
 # The C code of the kernels has no warnings with GCC; another compiler may have other ones: make WARNINGS= kernels.
 # CFLAGS take the place of Python's own, which wheels are built with: what is tested and measured is to be the same code.
 WARNINGS ?= -Wall -Wextra -Werror
+# Empty means that bytecode is written: without it, every process compiles all it imports, and pytest rewrites all tests.
+export PYTHONDONTWRITEBYTECODE :=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 

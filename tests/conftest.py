@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -35,6 +36,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[MISSING] = {}
     if not config.option.markexpr:
         config.option.markexpr = DESELECTED
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
