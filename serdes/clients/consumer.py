@@ -44,7 +44,6 @@ V = TypeVar("V")
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
 SERIALIZERS = ("key.serializer", "value.serializer")
 DESERIALIZERS = ("key.deserializer", "value.deserializer")
-AUTO_STORE = "enable.auto.offset.store"
 log = logging.getLogger("serdes")
 
 
@@ -240,12 +239,12 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
         self._held: deque[ConsumeError] = deque()
-        self._stores = _stores_itself(rest)
         self._reader = self._deserializers.reader
         self._take_one = self._reader.take
         self._skips = self._policy.skips
         with closing_on_error(built):
-            super().__init__({**rest, AUTO_STORE: False})
+            super().__init__(rest)
+        self._stores = self._core.leave_storing()
         built.tell_cluster_of(self)
         self._store = self._core.positions.store_behind if self._stores else None
 
@@ -408,10 +407,10 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
         self._held: deque[ConsumeError] = deque()
-        self._stores = _stores_itself(rest)
         self._reader = self._deserializers.reader
         with closing_on_error(built):
-            super().__init__({**rest, AUTO_STORE: False})
+            super().__init__(rest)
+        self._stores = self._core.leave_storing()
         self._store = self._core.positions.store_behind
 
     async def poll(self, timeout: float | None = None) -> TypedMessage[K, V] | None:  # type: ignore[override]
@@ -515,9 +514,3 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
                 await self._letters.close()
         finally:
             await self._built.aclose()
-
-
-def _stores_itself(conf: Mapping[str, object]) -> bool:
-    """Whether offsets are to be stored when messages are handed out."""
-    value = conf.get(AUTO_STORE, True)
-    return value if isinstance(value, bool) else str(value).lower() not in ("false", "0")

@@ -212,6 +212,15 @@ class ConsumerCore:
         self._commits.add(task)
         task.add_done_callback(self._commits.discard)
 
+    def leave_storing(self) -> bool:
+        """From now on the caller stores the offsets of what it hands out; says whether they are to be stored by itself.
+
+        For a consumer that must look at records before they count as handed out. To be called before the first poll.
+        """
+        wanted = self.queue.auto_store
+        self.queue.auto_store = self.positions.auto_store = False
+        return wanted
+
     def subscription(self) -> list[str]:
         """The topics and patterns of the subscription. Any thread."""
         subscription = self._topics.subscription

@@ -36,6 +36,7 @@ class Positions:
         auto_store: offsets are stored by taking records, not by `store_offsets`.
 
     Attributes:
+        auto_store: as given; may be changed before anything is taken.
         store_behind: stores the offset behind a record for the next commit; False if its partition is not assigned.
             Any thread.
     """
@@ -58,7 +59,7 @@ class Positions:
         self._inbox = inbox
         self._fetch_again = fetch_again
         self._read_committed = read_committed
-        self._auto_store = auto_store
+        self.auto_store = auto_store
         self._found: asyncio.Future[None] | None = None
         fetch_again.watch(self.look_again)
 
@@ -144,7 +145,7 @@ class Positions:
         """
         if message is None and partitions is None:
             raise ValueError("expected either message or offsets")
-        if self._auto_store:
+        if self.auto_store:
             raise ConfigError(
                 "StoreOffsets failed: Local: Invalid argument or configuration: enable.auto.offset.store must be set "
                 "to False when using this API"

@@ -53,6 +53,9 @@ class FetchQueue:
             others when `given` is called.
         event: makes the message for a batch whose records can't be walked, though its checksum is right; without it
             the error is raised.
+
+    Attributes:
+        auto_store: as given; may be changed before anything is taken.
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class FetchQueue:
         self._lock = lock
         self._wake = wake
         self._room = room
-        self._auto_store = auto_store
+        self.auto_store = auto_store
         self._event = event
         self._ring: deque[PartitionState] = deque()
         self._turn = 0
@@ -179,7 +182,7 @@ class FetchQueue:
             if not 0 <= offset < state.position:
                 return  # something else has moved the partition meanwhile, a seek for example
             self.go_back(state, offset)
-            if (self._auto_store or unstore) and state.stored > offset:
+            if (self.auto_store or unstore) and state.stored > offset:
                 state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def pause(self, state: PartitionState) -> None:
@@ -242,7 +245,7 @@ class FetchQueue:
                         if message is not None:
                             position = state.position = cursor.position
                             state.consumed = True
-                            if self._auto_store:
+                            if self.auto_store:
                                 state.stored, state.stored_epoch = position, epoch
                             self._turn += 1
                             if self._turn >= QUANTUM:
@@ -374,7 +377,7 @@ class FetchQueue:
         """A taker was interrupted (Ctrl-C, a signal handler that raises) in the middle: its partition begins again."""
         with self._lock:
             self.go_back(state, offset)
-            if self._auto_store and state.stored > offset:
+            if self.auto_store and state.stored > offset:
                 state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def _spoil(self, state: PartitionState, cursor: Cursor, epoch: int, error: KafkaException) -> None:
@@ -406,7 +409,7 @@ class FetchQueue:
 
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
         state.position = position
-        if not self._auto_store:
+        if not self.auto_store:
             return
         if self._draining or state in self._not_given:
             self._not_given[state] = position, epoch

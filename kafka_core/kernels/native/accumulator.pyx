@@ -32,6 +32,7 @@ from kafka_core.kernels.native.wire cimport (
 import zlib
 
 from collections.abc import Mapping
+from operator import index
 
 from kafka_core.errors import KafkaError, KafkaException, StateError
 
@@ -57,6 +58,16 @@ cdef extern from "Python.h":
     object PyMethod_New(object function, object receiver)
 
 ks_crc_init()
+
+
+cdef inline int64_t whole(object number) except? -1:
+    """A whole number; of a float, which C would cut off, a TypeError."""
+    return number if type(number) is int else index(number)
+
+
+cdef inline int whole_int(object number) except? -1:
+    """`whole`, of 32 bits."""
+    return number if type(number) is int else index(number)
 
 cdef int HEADER_BYTES = 61
 cdef int RECORD_SPARE = 41         # attributes and the varints of length, time, offset, key, value, headers at their longest
@@ -509,8 +520,8 @@ cdef class Accumulator:
 
     # ---- the caller's thread
 
-    def produce(self, topic not None, value=None, key=None, int partition=-1, callback=None, on_delivery=None,
-                int64_t timestamp=0, headers=None):
+    def produce(self, topic not None, value=None, key=None, partition=-1, callback=None, on_delivery=None,
+                timestamp=0, headers=None):
         """Append a record to its partition's open batch. O(size); does no I/O and waits for nothing.
 
         Args:
@@ -526,6 +537,8 @@ cdef class Accumulator:
             StateError: the producer is closed, or the process was forked.
             KafkaException: MSG_SIZE_TOO_LARGE, _UNKNOWN_PARTITION.
         """
+        cdef int place = whole_int(partition)
+        cdef int64_t time_ms = whole(timestamp)
         if callback is None:
             callback = on_delivery
         elif on_delivery is not None and on_delivery is not callback:
@@ -534,14 +547,14 @@ cdef class Accumulator:
             raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
         if type(topic) is not str:
             topic = exact_text(topic)
-        if partition < -1:
+        if place < -1:
             raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
-        if timestamp < -1:
+        if time_ms < -1:
             raise ValueError(f"timestamp must not be negative, got {timestamp}")
-        self.add(topic, flat(value, "value"), flat(key, "key"), partition, callback, timestamp,
+        self.add(topic, flat(value, "value"), flat(key, "key"), place, callback, time_ms,
                  b"" if headers is None else pack_headers(headers))
 
-    def produce_batch(self, topic not None, messages not None, int partition=-1, callback=None, on_delivery=None):
+    def produce_batch(self, topic not None, messages not None, partition=-1, callback=None, on_delivery=None):
         """`produce` for a list of dicts (value, key, headers, timestamp, partition, callback); returns how many went in.
 
         A dict that can't be queued gets its KafkaError as `_error`; the others go on.
@@ -582,7 +595,7 @@ cdef class Accumulator:
                 item["_error"] = KafkaError(KafkaError._INVALID_ARG, str(error))
         return accepted
 
-    def produce_columns(self, topic not None, columns not None, Py_ssize_t start, Py_ssize_t stop, int partition=-1,
+    def produce_columns(self, topic not None, columns not None, Py_ssize_t start, Py_ssize_t stop, partition=-1,
                         callback=None):
         """`produce` for rows of Arrow columns, in order, up to the first one that can't be queued.
 
@@ -606,17 +619,18 @@ cdef class Accumulator:
         """
         cdef Rows rows
         cdef Py_ssize_t at
+        cdef int place = whole_int(partition)
         if callback is not None and not callable(callback):
             raise TypeError(f"on_delivery must be callable, not {type(callback).__name__}")
         topic = exact_text(topic)
-        if partition < -1:
+        if place < -1:
             raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
         rows = Rows(columns)
         if not 0 <= start <= stop <= rows.rows:
             raise ValueError(f"rows {start} to {stop} are not among the {rows.rows} rows")
         for at in range(start, stop):
             try:
-                self.add_row(topic, rows, at, partition, callback)
+                self.add_row(topic, rows, at, place, callback)
             except (BufferError, KafkaException, ValueError):
                 if at == start:
                     raise

@@ -7,6 +7,7 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
+import numpy
 import pytest
 
 from kafka_core.errors import KafkaError, KafkaException, StateError
@@ -90,6 +91,28 @@ def test_what_may_not(kernels: ModuleType, options: dict[str, Any], kind: type[E
         memory.produce(**{"topic": "t", **options})
     assert memory.queued_records == 0
     assert take_all(memory) == []
+
+
+@pytest.mark.parametrize("argument", ["partition", "timestamp"])
+@pytest.mark.parametrize("number", [0.0, 1.5, 1e12, "0", None])
+def test_numbers_that_are_not_whole_are_no_partition_and_no_time(
+    kernels: ModuleType, argument: str, number: Any
+) -> None:
+    memory = known(kernels)
+    with pytest.raises(TypeError):
+        memory.produce("t", b"x", **{argument: number})
+    with pytest.raises(TypeError):
+        memory.produce_columns("t", None, 0, 0, number)
+    item = {"value": b"x", argument: number or 0.5}
+    assert (memory.produce_batch("t", [item]), item["_error"].name()) == (0, "_INVALID_ARG")
+    assert memory.queued_records == 0
+
+
+def test_numbers_of_other_types_that_are_whole_are_taken(kernels: ModuleType) -> None:
+    memory = known(kernels, 2)
+    memory.produce("t", b"x", partition=numpy.int32(1), timestamp=numpy.int64(7))
+    (batch,) = take_all(memory)
+    assert (batch.partition, batch.max_timestamp_ms) == (1, 7)
 
 
 def test_timestamps(kernels: ModuleType) -> None:

@@ -10,7 +10,13 @@ from kafka_core.errors import ConfigError, ConsumeError, KafkaError, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
-from serdes import DeserializingConsumer, SerializationError, SerializingProducer, StringDeserializer
+from serdes import (
+    AIODeserializingConsumer,
+    DeserializingConsumer,
+    SerializationError,
+    SerializingProducer,
+    StringDeserializer,
+)
 from serdes.errors import ValueDeserializationError
 
 CONF = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
@@ -63,11 +69,20 @@ def test_poll_stores_what_it_hands_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert consumer.poll(0) is None
 
 
-@pytest.mark.parametrize("off", [False, "false", "False"])
+@pytest.mark.parametrize("off", [False, "false", "False", "f", " F ", "0", 0])
 def test_poll_stores_nothing_if_it_must_not(monkeypatch: pytest.MonkeyPatch, off: object) -> None:
     with Scripted([message(4)], monkeypatch, **{"enable.auto.offset.store": off}) as consumer:
         assert consumer.poll(0) is not None
         assert consumer.stored == []
+
+
+def test_whether_offsets_are_stored_is_read_as_the_consumer_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted([message(4)], monkeypatch, **{"default.topic.config": {"enable.auto.offset.store": "f"}}) as consumer:
+        assert consumer.poll(0) is not None
+        assert consumer.stored == []
+    for kind in (DeserializingConsumer, AIODeserializingConsumer):
+        with pytest.raises(ConfigError, match=r"enable\.auto\.offset\.store must be true or false"):
+            kind({**CONF, "enable.auto.offset.store": "fasle"})
 
 
 def test_consume_stores_the_last_message_of_each_partition(monkeypatch: pytest.MonkeyPatch) -> None:
