@@ -111,6 +111,14 @@ class Dek:
         """The key itself, if it is known."""
         return None if self.key_material is None else base64.b64decode(self.key_material)
 
+    def get_encrypted_key_material_bytes(self) -> bytes | None:
+        """`encrypted_key`, as confluent_kafka has it."""
+        return self.encrypted_key
+
+    def get_key_material_bytes(self) -> bytes | None:
+        """`key`, as confluent_kafka has it."""
+        return self.key
+
     def with_key(self, key: bytes) -> Dek:
         """The same with the key."""
         return replace(self, key_material=base64.b64encode(key).decode())

@@ -19,6 +19,7 @@ from serdes.engine.deserializer import DeserializerEngine
 from serdes.engine.plan import as_schema
 from serdes.engine.serializer import SerializerEngine
 from serdes.formats.protobuf.format import ProtobufFormat
+from serdes.frames.varint_streams import encode_varints, write_varint
 from serdes.options import ANY_TYPE, PROTOBUF_READ, PROTOBUF_WRITE, ReadOptions, WriteOptions
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ class ProtobufSerializer(BlockingSerializer):
         SerializationError: the schema is not valid.
     """
 
+    _write_varint = staticmethod(write_varint)
+    _encode_varints = staticmethod(encode_varints)
+
     def __init__(
         self,
         msg_type: type[Message] | str | Schema | RegisteredSchema | None,
@@ -97,6 +101,9 @@ class ProtobufSerializer(BlockingSerializer):
 
 class AsyncProtobufSerializer(AsyncSerializer):
     """Messages → framed Protobuf, for tasks of one event loop; see `ProtobufSerializer`."""
+
+    _write_varint = staticmethod(write_varint)
+    _encode_varints = staticmethod(encode_varints)
 
     def __init__(
         self,

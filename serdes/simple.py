@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import uuid
+from collections.abc import Callable
 from struct import Struct, error
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
@@ -41,7 +42,19 @@ def _fail(reason: str, ctx: SerializationContext | None, cause: Exception | None
     raise (made if ctx is None else made.located(ctx.topic, str(ctx.field))) from cause
 
 
-class StringSerializer:
+class OwnsNothing:
+    """What serializers of the registry also do: nothing, where there is nothing to close and no subject."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Does nothing."""
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Does nothing."""
+
+
+class StringSerializer(OwnsNothing):
     """str → bytes.
 
     Args:
@@ -52,7 +65,8 @@ class StringSerializer:
     """
 
     def __init__(self, codec: str = "utf_8") -> None:
-        self.codec = codecs.lookup(codec).name
+        codecs.lookup(codec)
+        self.codec = codec
 
     def __call__(self, obj: str | None, ctx: SerializationContext | None = None) -> bytes | None:
         """Encodes one string.
@@ -70,7 +84,7 @@ class StringSerializer:
             _fail(f"the string can't be encoded as {self.codec}", ctx, cause)
 
 
-class StringDeserializer:
+class StringDeserializer(OwnsNothing):
     """bytes → str.
 
     Args:
@@ -81,7 +95,8 @@ class StringDeserializer:
     """
 
     def __init__(self, codec: str = "utf_8") -> None:
-        self.codec = codecs.lookup(codec).name
+        codecs.lookup(codec)
+        self.codec = codec
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> str | None:
         """Decodes one string.
@@ -97,7 +112,7 @@ class StringDeserializer:
             _fail(f"{len(value)} bytes that are not {self.codec} text", ctx, cause)
 
 
-class BytesSerializer:
+class BytesSerializer(OwnsNothing):
     """bytes → the same bytes."""
 
     def __call__(self, obj: bytes | None, ctx: SerializationContext | None = None) -> bytes | None:
@@ -114,7 +129,7 @@ class BytesSerializer:
         _fail(f"bytes are needed, not {type(given).__name__}", ctx)
 
 
-class BytesDeserializer:
+class BytesDeserializer(OwnsNothing):
     """bytes → the same bytes."""
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> bytes | None:
@@ -122,7 +137,7 @@ class BytesDeserializer:
         return value
 
 
-class NullSerializer:
+class NullSerializer(OwnsNothing):
     """None → null; anything else is an error."""
 
     def __call__(self, obj: None, ctx: SerializationContext | None = None) -> None:
@@ -136,7 +151,7 @@ class NullSerializer:
             _fail(f"None is needed, not {type(found).__name__}", ctx)
 
 
-class NullDeserializer:
+class NullDeserializer(OwnsNothing):
     """null → None; anything else is an error."""
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> None:
@@ -149,7 +164,7 @@ class NullDeserializer:
             _fail(f"null is needed, not {len(value)} bytes", ctx)
 
 
-class _IntSerializer:
+class _IntSerializer(OwnsNothing):
     FORM: ClassVar[Struct]
 
     def __call__(self, obj: int | None, ctx: SerializationContext | None = None) -> bytes | None:
@@ -166,7 +181,7 @@ class _IntSerializer:
             _fail(f"an int of {self.FORM.size * 8} bits is needed: {cause}", ctx, cause)
 
 
-class _IntDeserializer:
+class _IntDeserializer(OwnsNothing):
     FORM: ClassVar[Struct]
     NAME: ClassVar[str]
 
@@ -184,7 +199,7 @@ class _IntDeserializer:
         return number
 
 
-class _FloatSerializer:
+class _FloatSerializer(OwnsNothing):
     FORM: ClassVar[Struct]
 
     def __call__(self, obj: float | None, ctx: SerializationContext | None = None) -> bytes | None:
@@ -201,7 +216,7 @@ class _FloatSerializer:
             _fail(f"a float of {self.FORM.size * 8} bits is needed: {cause}", ctx, cause)
 
 
-class _FloatDeserializer:
+class _FloatDeserializer(OwnsNothing):
     FORM: ClassVar[Struct]
     NAME: ClassVar[str]
 
@@ -279,7 +294,7 @@ class DoubleDeserializer(_FloatDeserializer):
     FORM, NAME = DoubleSerializer.FORM, "a double"
 
 
-class UUIDSerializer:
+class UUIDSerializer(OwnsNothing):
     """UUID → its text of 36 characters."""
 
     def __call__(self, obj: uuid.UUID | None, ctx: SerializationContext | None = None) -> bytes | None:
@@ -295,7 +310,7 @@ class UUIDSerializer:
         return str(obj).encode()
 
 
-class UUIDDeserializer:
+class UUIDDeserializer(OwnsNothing):
     """The text of a UUID → UUID."""
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> uuid.UUID | None:

@@ -44,18 +44,26 @@ class Dialect:
         return fullname.removeprefix(self.root).removeprefix(".")
 
 
+def _names(module: ModuleType) -> list[str]:
+    """What is public in a module of ours."""
+    return list(getattr(module, "__all__", ())) or [
+        name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__
+    ]
+
+
 class Alias(ModuleType):
     """A module of another client: every name is looked up in the modules that stand behind it, at its first use."""
 
     def __init__(self, name: str, dialect: Dialect) -> None:
         super().__init__(name, f"{name} on kserdes.")
         self.__dict__["__dialect__"] = dialect
+        self.__dict__["__patched__"] = {}
 
     def __getattr__(self, name: str) -> Any:
         dialect: Dialect = self.__dict__["__dialect__"]
         homes = dialect.homes[dialect.inside(self.__name__)]
         if name == "__all__":
-            return sorted({each for home in homes for each in importlib.import_module(home).__all__})
+            return sorted({each for home in homes for each in _names(importlib.import_module(home))})
         if name == "__version__":
             return importlib.import_module("kafka_core.version").VERSION
         if not name.startswith("__"):
@@ -66,9 +74,29 @@ class Alias(ModuleType):
             for home, known in [renamed[name]] if name in renamed else [(home, name) for home in homes]:
                 value = getattr(importlib.import_module(home), known, self)
                 if value is not self:
-                    setattr(self, name, value)
+                    self.__dict__[name] = value
                     return value
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} in kserdes")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Tests replace names of modules (`mock.patch`): the module behind this one sees it, too."""
+        if not isinstance(value, Alias):  # importing a module below this one sets it here
+            home = next((home for home in self._loaded_homes() if name in vars(home)), None)
+            if home is not None and not name.startswith("__"):
+                self.__dict__["__patched__"].setdefault(name, (home, vars(home)[name]))
+                setattr(home, name, value)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        patched = self.__dict__["__patched__"].pop(name, None)
+        if patched is not None:
+            setattr(patched[0], name, patched[1])
+        super().__delattr__(name)
+
+    def _loaded_homes(self) -> list[ModuleType]:
+        dialect: Dialect = self.__dict__["__dialect__"]
+        homes = dialect.homes[dialect.inside(self.__name__)]
+        return [sys.modules[home] for home in homes if home in sys.modules]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.__all__})

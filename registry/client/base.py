@@ -5,19 +5,26 @@ Must not know how requests are sent. Both shells build on it.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC
 from collections.abc import Mapping
 from typing import Any
 
 from registry.client.cache import Listener, SchemaCaches
+from registry.client.config import ClientConfig
+from registry.client.rest import AsyncRestView, RestView
 
 
 class ClientBase(ABC):
     """A client without its operations and its connections; the shell sets what is declared here."""
 
+    _config: ClientConfig
     _conf: dict[str, object]
     _urls: tuple[str, ...]
     _caches: SchemaCaches
+    _tls: Any
+    _http: Any
+    _drive: Any
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._urls)})"
@@ -26,6 +33,12 @@ class ClientBase(ABC):
         raise TypeError(
             "a registry client holds connections and secrets and is not pickled: make one where it is needed"
         )
+
+    @property
+    def _rest_client(self) -> RestView:
+        """Settings and plain calls by confluent_kafka's names (`registry.client.rest`)."""
+        view = AsyncRestView if inspect.iscoroutinefunction(self._drive) else RestView
+        return view(self._config, self._conf, self._tls, lambda: self._http, self._drive)
 
     def config(self) -> dict[str, object]:
         """The configuration the client was made with (a copy; it may hold secrets)."""

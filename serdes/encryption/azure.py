@@ -124,7 +124,7 @@ class AzureKmsDriver:
         """
         key_id = key_url[len(PREFIX) :]
         key = KeyId.parse(key_id)
-        credential = _credential(conf)
+        signed_in = credential(conf)
         crypto = needed("azure.keyvault.keys.crypto", "azure", RuleError).CryptographyClient
         save = str(conf.get(VERSION_SAVE, False)).lower() == "true"
         if key.version is None and not save:
@@ -134,8 +134,8 @@ class AzureKmsDriver:
                 key_id,
                 VERSION_SAVE,
             )
-        newest = (lambda: _newest_version(key, credential)) if save else None
-        return AzureKmsClient(key_id, lambda url: crypto(url, credential), newest, credential.close)
+        newest = (lambda: newest_version(key, signed_in)) if save else None
+        return AzureKmsClient(key_id, lambda url: crypto(url, signed_in), newest, signed_in.close)
 
     @classmethod
     def register(cls) -> None:
@@ -143,13 +143,19 @@ class AzureKmsDriver:
         register_kms_driver(cls())
 
 
-def _credential(conf: Mapping[str, Any]) -> Any:
+def credential(conf: Mapping[str, Any]) -> Any:
+    """Who asks: a client with its secret, or what Azure's library finds."""
     identity = needed("azure.identity", "azure", RuleError)
     parts = [conf.get(name) for name in ("tenant.id", "client.id", "client.secret")]
     return identity.ClientSecretCredential(*parts) if all(parts) else identity.DefaultAzureCredential()
 
 
-def _newest_version(key: KeyId, credential: Any) -> str:
+def newest_version(key: KeyId, credential: Any) -> str:
+    """Asks Key Vault for the newest version of a key.
+
+    Raises:
+        RuleError: it does not say.
+    """
     keys = needed("azure.keyvault.keys", "azure", RuleError)
     core = needed("azure.core.exceptions", "azure", RuleError)
     try:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
 from serdes.frames.framing import PREFIX_BYTES, frame_prefix, pack_indexes, prefix_size, schema_id_of, unpack_indexes
+from serdes.frames.varint_streams import VarintStreams
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-class SchemaId:
+class SchemaId(VarintStreams):
     """What names a schema in a record.
 
     Attributes:

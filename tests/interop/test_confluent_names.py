@@ -60,6 +60,7 @@ def names(module: ModuleType) -> list[str]:
         name
         for name, value in vars(module).items()
         if name[0] != "_"
+        and name != "TYPE_CHECKING"
         and not inspect.ismodule(value)
         and (getattr(value, "__module__", None) or module.__name__).startswith(own)
         and type(value).__module__ not in ("typing", "__future__", "logging")

@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
-from registry import RuleMode, Schema
+from registry import RegisteredSchema, RuleMode, Schema
 from serdes import compat
-from serdes.compat import AsyncMockSchemaRegistryClient, MockDekRegistryClient, MockSchemaRegistryClient
+from serdes.avro import AvroSerializer
+from serdes.compat import AsyncMockSchemaRegistryClient, MockDekRegistryClient, MockSchemaRegistryClient, keys
+from serdes.compat.rest import RestClient, SchemaCache
+from serdes.compat.serialization import Deserializer, Serializer
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor, register_kms_driver, reset_kms_drivers
 from serdes.encryption.executor import Clock
 from serdes.encryption.keys import KeyRing
 from serdes.rules import RuleError, RuleRegistry
+from serdes.simple import StringDeserializer, StringSerializer
 
 
 @pytest.mark.parametrize(
@@ -147,3 +151,63 @@ def test_clients_of_drivers_may_be_tinks() -> None:
             assert (service.encrypt(b"a"), service.decrypt(b"a!")) == (b"a!", b"a")
     finally:
         reset_kms_drivers()
+
+
+def test_the_cache_of_schemas_forgets_versions_and_subjects() -> None:
+    cache, schema, other = SchemaCache(), Schema('"string"'), Schema('"int"')
+    cache.set_schema("s", 1, "g1", schema)
+    registered = RegisteredSchema(subject="s", version=2, schema_id=2, schema=other, guid="g2")
+    cache.set_registered_schema(other, registered)
+    assert cache.get_schema_by_id("s", 1) == ("g1", schema)
+    assert cache.get_schema_by_guid("g2") == other
+    assert cache.get_id_by_schema("s", other) == 2
+    assert cache.get_registered_by_subject_schema("s", other) == registered
+    assert cache.get_registered_by_subject_id("s", 2) == cache.get_registered_by_subject_version("s", 2) == registered
+    cache.remove_by_subject_version("s", 2)
+    assert cache.get_registered_by_subject_id("s", 2) is None
+    assert cache.get_schema_by_id("s", 2) is None
+    assert cache.get_schema_by_id("s", 1) == ("g1", schema)
+    cache.remove_by_subject("s")
+    assert cache.get_id_by_schema("s", schema) is None
+    assert cache.get_schema_by_guid("g1") == schema
+    cache.clear()
+    assert cache.get_schema_by_guid("g1") is None
+
+
+def test_plain_clients_are_made_of_a_configuration() -> None:
+    assert RestClient({"url": "mock://"}).get("subjects") == []
+    with pytest.raises(ValueError, match="Invalid url"):
+        RestClient({"url": "ftp://a"})
+
+
+def test_serializers_are_instances_of_the_bases() -> None:
+    class Own(Serializer):
+        def __call__(self, obj: Any, ctx: Any = None) -> bytes:
+            return b"own"
+
+    own = Own()
+    own.close()
+    own.set_cluster_id_resolver(lambda: "id")
+    assert isinstance(own, Serializer)
+    assert not isinstance(StringSerializer(), Own)
+    assert isinstance(StringSerializer(), Serializer)
+    assert not isinstance(StringSerializer(), Deserializer)
+    assert isinstance(StringDeserializer(), Deserializer)
+    assert not isinstance(StringDeserializer(), Serializer)
+    assert issubclass(AvroSerializer, Serializer)
+    assert not issubclass(AvroSerializer, Deserializer)
+    with pytest.raises(NotImplementedError):
+        Serializer()(b"")
+
+
+def test_keys_of_key_vault_with_and_without_a_version() -> None:
+    url = "https://v.vault.azure.net/keys/k"
+    assert keys.is_versionless(url)
+    assert not keys.is_versionless(f"{url}/1")
+    assert keys.with_version(f"{url}/1", "2") == f"{url}/2" == keys.get_versioned_key_id({}, f"{url}/2")
+    assert keys.KekId("k", False) == keys.KekId("k", False, None)
+
+
+def test_primitive_schemas_are_put_into_objects() -> None:
+    assert compat.schema_loads(' "string" ').schema_str == '{"type":"string"}'
+    assert compat.schema_loads("[]").schema_str == "[]"

@@ -59,7 +59,7 @@ def test_none_stays_none(function: Any) -> None:
     [
         (StringSerializer(), 5, "a str is needed, not int"),
         (StringSerializer("ascii"), "é", "can't be encoded as ascii"),
-        (StringDeserializer(), b"\xff", "1 bytes that are not utf-8 text"),
+        (StringDeserializer(), b"\xff", "1 bytes that are not utf_8 text"),
         (IntegerSerializer(), 2**31, "32 bits"),
         (IntegerSerializer(), "1", "32 bits"),
         (IntegerDeserializer(), b"123", "4 bytes, not 3"),

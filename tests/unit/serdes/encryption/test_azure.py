@@ -99,13 +99,13 @@ def test_the_official_client_is_used_and_a_missing_version_is_warned_of(
     assert made[0][0] == KEY
     assert type(made[0][1]).__name__ == "ClientSecretCredential"
     assert "has no version" in caplog.text
-    monkeypatch.setattr(azure, "_newest_version", lambda key, credential: V2)
+    monkeypatch.setattr(azure, "newest_version", lambda key, credential: V2)
     saving = AzureKmsDriver().new_kms_client({**conf, azure.VERSION_SAVE: "true"}, f"azure-kms://{KEY}")
     assert saving.encrypt(b"x") == f"azure:v1:{V2}:".encode() + b"c"
     assert made[-1][0] == f"{KEY}/{V2}"
 
 
-def test_the_newest_version_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thenewest_version_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     from azure.keyvault.keys import KeyClient
 
     class Found:
@@ -117,14 +117,14 @@ def test_the_newest_version_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> Non
         def get_token(self, *scopes: str, **_: Any) -> Any:
             raise AssertionError
 
-    assert azure._newest_version(KeyId.parse(KEY), Credential()) == V2
+    assert azure.newest_version(KeyId.parse(KEY), Credential()) == V2
     Found.id = KEY
     with pytest.raises(RuleError, match="has no version"):
-        azure._newest_version(KeyId.parse(KEY), Credential())
+        azure.newest_version(KeyId.parse(KEY), Credential())
 
     def missing(self: Any, name: str) -> Any:
         raise ResourceNotFoundError("no such key")
 
     monkeypatch.setattr(KeyClient, "get_key", missing)
     with pytest.raises(RuleError, match=r"can't be looked up: .*no such key"):
-        azure._newest_version(KeyId.parse(KEY), Credential())
+        azure.newest_version(KeyId.parse(KEY), Credential())

@@ -7,21 +7,32 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, RuleMode, Schema, SchemaRegistryClient
+from registry.client.bearer import full_jitter, normalize_identity_pool
 from registry.dek import DekRegistryClient
 from registry.errors import RETRIABLE_STATUSES
 from serdes.encryption.kms import kms_driver as get_kms_driver
 from serdes.frames.framing import MAGIC as MAGIC_BYTE
+from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 from serdes.rules.engine import Phase as RulePhase
 from serdes.rules.model import RuleBase
-from serdes.subject import ANY_CLUSTER, FALLBACK_TYPE, KAFKA_CLUSTER_ID
+from serdes.subject import (
+    ANY_CLUSTER,
+    FALLBACK_TYPE,
+    KAFKA_CLUSTER_ID,
+    SubjectNameStrategyType,
+    record_subject_name_strategy,
+    topic_record_subject_name_strategy,
+    topic_subject_name_strategy,
+)
 
 __all__ = [
     "AVRO_TYPE",
+    "DEFAULT_CACHE_CAPACITY",
     "ENCRYPT_ALTERNATE_KMS_KEY_IDS",
     "ENCRYPT_DEK_ALGORITHM",
     "ENCRYPT_DEK_EXPIRY_DAYS",
@@ -35,6 +46,7 @@ __all__ = [
     "MILLIS_IN_DAY",
     "NAMESPACE_WILDCARD",
     "PROTOBUF_TYPE",
+    "STRATEGY_TYPE_MAP",
     "AsyncMockSchemaRegistryClient",
     "Migration",
     "MockDekRegistryClient",
@@ -42,6 +54,7 @@ __all__ = [
     "ParsedSchemaCache",
     "RuleBase",
     "RulePhase",
+    "full_jitter",
     "get_kms_driver",
     "is_retriable",
     "is_success",
@@ -50,6 +63,21 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+STRATEGY_TYPE_MAP: Final = {
+    SubjectNameStrategyType.TOPIC: topic_subject_name_strategy,
+    SubjectNameStrategyType.RECORD: record_subject_name_strategy,
+    SubjectNameStrategyType.TOPIC_RECORD: topic_record_subject_name_strategy,
+}
+DEFAULT_CACHE_CAPACITY: Final = 1000
+"""How many subjects an AssociatedNameStrategy remembers by default."""
+
+# What frames begin with, and the headers that name schemas.
+_MAGIC_BYTE: Final = MAGIC_BYTE
+_MAGIC_BYTE_V0: Final = MAGIC_BYTE
+_MAGIC_BYTE_V1: Final = 1
+_KEY_SCHEMA_ID: Final = KEY_HEADER
+_VALUE_SCHEMA_ID: Final = VALUE_HEADER
 
 # Parameters of encryption rules.
 ENCRYPT_KEK_NAME: Final = "encrypt.kek.name"
@@ -82,19 +110,10 @@ def wildcard_match(text: str, matcher: str) -> bool:
     return re.fullmatch("".join(pattern), text, re.DOTALL) is not None
 
 
-def normalize_identity_pool(identity_pool_raw: str | Sequence[str] | None) -> str | None:
-    """Identity pools as the header has them: with commas between them; None for none.
-
-    Raises:
-        TypeError: neither a text nor a list of texts.
-    """
-    if identity_pool_raw is None or isinstance(identity_pool_raw, str):
-        return identity_pool_raw
-    if not isinstance(identity_pool_raw, list):
-        raise TypeError(f"identity pool id must be a str or list, not {type(identity_pool_raw)}")
-    if not all(isinstance(item, str) for item in identity_pool_raw):
-        raise TypeError("All items in identity pool list must be strings")
-    return ",".join(identity_pool_raw)
+def schema_loads(schema_str: str) -> Schema:
+    """An Avro schema of its text; the bare name of a primitive type is put into an object."""
+    text = schema_str.strip()
+    return Schema(text if text[0] in "{[" else f'{{"type":{text}}}', schema_type=AVRO_TYPE)
 
 
 def is_success(status_code: int) -> bool:

@@ -1,0 +1,78 @@
+"""Texts of `key=value` fields as librdkafka splits them, by the names of confluent_kafka's private module.
+
+Knows no property. Source: librdkafka's CONFIGURATION.md and observed answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["parse_key_values", "split"]
+
+SPACE: Final = " \t\n\v\f\r"
+"""What C's `isspace` takes for blank; a no-break space is not."""
+ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}
+
+
+def _characters(raw: str) -> Iterator[tuple[str, bool]]:
+    """Characters, and whether a backslash stood before them; one at the very end is dropped."""
+    characters = iter(raw)
+    for character in characters:
+        if character != "\\":
+            yield character, False
+            continue
+        escaped = next(characters, None)
+        if escaped is not None:
+            yield ESCAPES.get(escaped, escaped), True
+
+
+def split(raw: str, sep: str, skip_empty: bool) -> list[str]:
+    r"""Fields between separators.
+
+    A backslash takes the next character as it is, but `\t`, `\n`, `\r` and `\0` for what they mean. Blanks before a
+    field count only if escaped, blanks behind it never.
+
+    Args:
+        raw: the text.
+        sep: the separator; of a longer text the first character.
+        skip_empty: leaves empty fields out.
+
+    Raises:
+        TypeError: `raw` is None.
+    """
+    if raw is None:
+        raise TypeError("raw must not be None")
+    separator = sep[:1]
+    fields: list[list[str]] = [[]]
+    for character, escaped in _characters(raw):
+        if not escaped and not fields[-1] and character in SPACE:
+            continue
+        if not escaped and character == separator:
+            fields.append([])
+        else:
+            fields[-1].append(character)
+    texts = ["".join(field).rstrip(SPACE) for field in fields]
+    return [text for text in texts if text or not skip_empty]
+
+
+def parse_key_values(raw: str, sep: str, context_label: str | None = None) -> list[tuple[str, str]]:
+    """Fields as (key, value), cut at their first `=`; empty ones are left out.
+
+    Args:
+        raw: the text.
+        sep: what stands between fields.
+        context_label: what errors say the text is.
+
+    Raises:
+        TypeError: `raw` is None.
+        ValueError: a field has no `=`, or no key before it.
+    """
+    pairs = []
+    for field in split(raw, sep, skip_empty=True):
+        key, equals, value = field.partition("=")
+        if not equals or not key:
+            where = f" in {context_label}" if context_label else ""
+            raise ValueError(f"Malformed entry '{field}'{where} (expected key=value).")
+        pairs.append((key, value))
+    return pairs
