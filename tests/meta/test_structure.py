@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -54,6 +55,22 @@ def sources(*roots: str) -> list[Path]:
     return found
 
 
+@functools.cache
+def text_of(path: Path) -> str:
+    return path.read_text()
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """A module's tree, for all tests together: parsing and walking it is what they cost."""
+    return ast.parse(text_of(path))
+
+
+@functools.cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(path)))
+
+
 def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -62,16 +79,16 @@ def test_every_module_opens_with_a_docstring() -> None:
     silent = [
         relative(path)
         for path in sources(*PACKAGES, "pyspark_kserdes", "tools", "benchmarks")
-        if path.read_text().strip() and ast.get_docstring(ast.parse(path.read_text())) is None
+        if text_of(path).strip() and ast.get_docstring(tree_of(path)) is None
     ]
     assert silent == []
 
 
 def test_no_module_is_too_long() -> None:
     long = {
-        relative(path): len(path.read_text().splitlines())
+        relative(path): len(text_of(path).splitlines())
         for path in sources(*PACKAGES, "tools")
-        if not relative(path).startswith(GENERATED) and len(path.read_text().splitlines()) > 900
+        if not relative(path).startswith(GENERATED) and len(text_of(path).splitlines()) > 900
     }
     assert long == {}, "over 900 lines: look for the second idea in it"
 
@@ -86,14 +103,13 @@ def test_modules_list_their_names_only_where_others_cannot_see_them() -> None:
         dialect = module.startswith(("kafka_core.compat.", "serdes.compat"))
         if path.name == "__init__.py" or module in reference or dialect or "kernels" in module:
             continue
-        tree = ast.parse(path.read_text())
         passed_on = {
             (alias.asname or alias.name).partition(".")[0]
-            for node in ast.walk(tree)
+            for node in nodes_of(path)
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         }
-        for node in tree.body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]:
                 names = {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)}
                 if not names & passed_on:
@@ -105,10 +121,9 @@ def test_logic_takes_time_and_chance_from_outside() -> None:
     called = [
         f"{relative(path)}:{node.lineno} {ast.unparse(node.func)}"
         for path in sources(*PURE)
-        for node in ast.walk(ast.parse(path.read_text()))
         if relative(path) not in IMPURE_ALLOWED
-        and isinstance(node, ast.Call)
-        and ast.unparse(node.func) in IMPURE_CALLS
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in IMPURE_CALLS
     ]
     assert called == []
 
@@ -118,11 +133,10 @@ def test_no_module_uses_private_names_of_another() -> None:
     allowed = FOREIGN_PRIVATE_ALLOWED | {name for name in vars(ErrorCodes) if name.isupper()}
     found = []
     for path in sources(*PACKAGES):
-        tree = ast.parse(path.read_text())
-        own = set(_bound_names(tree))
+        own = set(_bound_names(nodes_of(path)))
         found += [
             f"{relative(path)}:{node.lineno} {ast.unparse(node)}"
-            for node in ast.walk(tree)
+            for node in nodes_of(path)
             if isinstance(node, ast.Attribute)
             and node.attr.startswith("_")
             and not node.attr.endswith("__")
@@ -132,7 +146,7 @@ def test_no_module_uses_private_names_of_another() -> None:
         ]
         found += [
             f"{relative(path)}:{node.lineno} from {node.module} import {alias.name}"
-            for node in ast.walk(tree)
+            for node in nodes_of(path)
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES
             for alias in node.names
             if alias.name.startswith("_") and not alias.name.endswith("__")
@@ -140,9 +154,9 @@ def test_no_module_uses_private_names_of_another() -> None:
     assert found == []
 
 
-def _bound_names(tree: ast.AST) -> Iterator[str]:
+def _bound_names(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     """What a module defines or sets anywhere, as a name or as an attribute of its own objects."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -162,10 +176,10 @@ RAISED_AS_THERE = ("serdes/compat/serialization.py", "NotImplementedError")
 def test_no_swallowed_exceptions_and_no_leftovers() -> None:
     found = []
     for path in sources(*PACKAGES, "pyspark_kserdes", "tools", "benchmarks"):
-        text = path.read_text()
+        text = text_of(path)
         found += [
             f"{relative(path)}:{node.lineno} except with nothing but pass"
-            for node in ast.walk(ast.parse(text))
+            for node in nodes_of(path)
             if isinstance(node, ast.ExceptHandler) and all(isinstance(item, ast.Pass) for item in node.body)
         ]
         found += [

@@ -1,4 +1,4 @@
-"""The catalogue: sixty defects over all packages, each with the tests that must notice it.
+"""The catalogue: seventy-five defects over all packages, each with the tests that must notice it.
 
 Must not know how they are put in (run.py). A row is an exact piece of a file that stands there once, and what it
 becomes: who changes such a line changes its row.
@@ -458,5 +458,110 @@ MUTATIONS: Final = (
         "        if name in REFUSED:",
         "        if False:",
         ("tests/unit/pipeline/test_options.py",),
+    ),
+    Mutation(
+        "a share session's epoch begins again at 0, which opens another one",
+        "kafka_core/engine/sharing/session.py",
+        "self._epoch = 1 if self._epoch >= MAX_EPOCH",
+        "self._epoch = 0 if self._epoch >= MAX_EPOCH",
+        ("tests/unit/kafka_core/engine/sharing/test_session.py",),
+    ),
+    Mutation(
+        "a share session is not told what it need not fetch any more",
+        "kafka_core/engine/sharing/session.py",
+        "_forgotten(self._told - self._asked)",
+        "_forgotten(self._asked - self._told)",
+        ("tests/unit/kafka_core/engine/sharing/test_session.py",),
+    ),
+    Mutation(
+        "an answer settles a record that was acquired again elsewhere",
+        "kafka_core/engine/sharing/holdings.py",
+        "if held is None or held.stage is not Stage.SENT or held.origin != sent.origin:",
+        "if held is None or held.stage is not Stage.SENT:",
+        ("tests/unit/kafka_core/engine/sharing/test_holdings.py",),
+    ),
+    Mutation(
+        "a lock that was not renewed counts as renewed",
+        "kafka_core/engine/sharing/holdings.py",
+        "if kind == AcknowledgeType.RENEW and error is None:",
+        "if kind == AcknowledgeType.RENEW:",
+        ("tests/unit/kafka_core/engine/sharing/test_holdings.py",),
+    ),
+    Mutation(
+        "a transaction is committed though its offsets may be missing",
+        "kafka_core/engine/producing/transactions.py",
+        "        if self.offsets_open:\n",
+        "        if self.offsets_open and self._failed:\n",
+        ("tests/unit/kafka_core/engine/producing/test_transactions.py",),
+    ),
+    Mutation(
+        "records go out before their partition is part of the transaction",
+        "kafka_core/engine/producing/transactions.py",
+        "if self.protocol >= SECOND_PROTOCOL or key in self._members:",
+        "if self.protocol >= 1 or key in self._members:",
+        ("tests/unit/kafka_core/engine/producing/test_transactions.py",),
+    ),
+    Mutation(
+        "a fenced producer only has to abort",
+        "kafka_core/engine/producing/transactions.py",
+        "    _E.PRODUCER_FENCED: Verdict.FENCED,",
+        "    _E.PRODUCER_FENCED: Verdict.ABORT,",
+        ("tests/unit/kafka_core/engine/producing/test_transactions.py",),
+    ),
+    Mutation(
+        "metrics of a push without an answer are lost",
+        "kafka_core/engine/telemetry/reporter.py",
+        "self._settle(arrived=False)",
+        "self._settle(arrived=True)",
+        ("tests/unit/kafka_core/engine/telemetry",),
+    ),
+    Mutation(
+        "a compression that the broker refused is used again",
+        "kafka_core/engine/telemetry/reporter.py",
+        "self._refused.add(self._codec())",
+        "self._refused.discard(self._codec())",
+        ("tests/unit/kafka_core/engine/telemetry",),
+    ),
+    Mutation(
+        "the time spent in polls counts again in every push",
+        "kafka_core/engine/telemetry/meters.py",
+        "taken.waited_s += waited_s - self._waited_before_s",
+        "taken.waited_s += waited_s",
+        ("tests/unit/kafka_core/engine/telemetry",),
+    ),
+    Mutation(
+        "a dialect's number above a property's range goes through as it is",
+        "kafka_core/compat/arguments.py",
+        "return int(min(max(value, low), high))",
+        "return int(max(value, low))",
+        ("tests/unit/kafka_core/compat/test_arguments.py",),
+    ),
+    Mutation(
+        "aiokafka's records all have the producer's time",
+        "kafka_core/compat/aiokafka/values.py",
+        "record.timestamp_type = 1 if kind == 2 else 0",
+        "record.timestamp_type = 0",
+        ("tests/unit/kafka_core/compat/test_aiokafka.py",),
+    ),
+    Mutation(
+        "kafka-python's sticky partitioner goes to another partition after any batch",
+        "kafka_core/compat/kafka/partitioner.py",
+        "if self._sticky.get(topic) != prev_partition or not every:",
+        "if not every:",
+        ("tests/unit/kafka_core/compat/test_kafka.py",),
+    ),
+    Mutation(
+        "the simulator takes a record of an idempotent producer that is there twice",
+        "tests/simulation/checkers/produced.py",
+        "if count > 1 and producer_of(value) in idempotent:",
+        "if count > 2 and producer_of(value) in idempotent:",
+        ("tests/simulation/test_checkers.py",),
+    ),
+    Mutation(
+        "the simulator lets two members of a share group have a record",
+        "tests/simulation/checkers/shares.py",
+        "elif record.holder is not None:",
+        "elif record.holder == who:",
+        ("tests/simulation/test_checkers.py",),
     ),
 )

@@ -177,10 +177,10 @@ def _many(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _workers(count: int) -> Iterator[Any]:
     """A map over worker processes, results as they come."""
+    gc.freeze()  # each run ends with a collection, which need not look at what is imported
     if count <= 1:
         yield map
         return
-    gc.freeze()
     with multiprocessing.get_context("fork").Pool(count, initializer=gc.freeze) as pool:
         yield lambda work, tickets: pool.imap_unordered(work, tickets, chunksize=4)
 

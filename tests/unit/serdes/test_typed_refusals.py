@@ -294,7 +294,7 @@ class Rows(TypedDict):
         (list[int] | list[str], "both are array"),
         (list[int] | set[int], "both are array"),
         (dict[str, int] | Rows, "both are map"),
-        (Rows | Keys, "both are map"),
+        (Rows | Keys, "can.t be told apart in a union"),
         (int | datetime.datetime, "both are long"),
         (Literal["a"] | str, "both are string"),
         (Literal[1, 2], "has no Avro type"),

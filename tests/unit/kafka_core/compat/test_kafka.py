@@ -42,7 +42,7 @@ from kafka_core.compat.kafka.errors import (
     SaslAuthenticationFailedError,
 )
 from kafka_core.compat.kafka.oauth import AbstractTokenProvider, token_callback
-from kafka_core.compat.kafka.partitioner import ClusterMetadata, Partitioner
+from kafka_core.compat.kafka.partitioner import ClusterMetadata, Partitioner, StickyPartitioner
 from kafka_core.config import Role, parse
 from tests.patience import PROCESS_S, judged_by
 
@@ -407,6 +407,28 @@ def test_a_partitioner_is_shown_the_cluster(servers: str, topic: str) -> None:
     nothing = ClusterMetadata()
     assert (nothing.brokers(), nothing.topics(), nothing.partitions_for_topic(topic)) == ([], set(), None)
     assert (nothing.controller, nothing.partitions_for_broker(1), nothing.broker_metadata(1)) == (None, None, None)
+
+
+def test_records_without_a_key_stay_until_their_own_batch_is_full() -> None:
+    class Cluster:
+        def topics(self) -> set[str]:
+            return {"t"}
+
+        def partitions_for_topic(self, _: str) -> set[int]:
+            return set(range(100))
+
+        available_partitions_for_topic = partitions_for_topic
+
+    cluster, sticky = Cluster(), StickyPartitioner()
+
+    def chosen() -> int:
+        return sticky.partition("t", None, None, b"v", b"v", cluster)
+
+    first = chosen()
+    sticky.on_new_batch("t", cluster, prev_partition=(first + 1) % 100)
+    assert chosen() == first
+    sticky.on_new_batch("t", cluster, prev_partition=first)
+    assert chosen() != first
 
 
 def test_old_modules_are_there() -> None:

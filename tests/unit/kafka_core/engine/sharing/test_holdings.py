@@ -84,6 +84,19 @@ def test_a_record_that_comes_again_is_a_new_one_and_the_old_answer_does_not_touc
     assert holdings.take() == [Acknowledged(LATER, {1: ACCEPT})]
 
 
+def test_an_old_answer_does_not_settle_a_record_that_was_sent_elsewhere_meanwhile() -> None:
+    holdings = holding(1)
+    holdings.acknowledge_all()
+    (before,) = holdings.take()
+    holdings.delivered(LATER, [1])
+    holdings.acknowledge_all()
+    (sent,) = holdings.take()
+    holdings.settled(before, LOST)
+    assert len(holdings) == 1
+    holdings.settled(sent, None)
+    assert len(holdings) == 0
+
+
 def test_a_word_about_an_older_delivery_is_not_sent_for_the_newer_one() -> None:
     holdings = holding(1)
     holdings.acknowledge("t", 0, 1, ACCEPT)
