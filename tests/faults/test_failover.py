@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from kafka_core import Consumer, KafkaError, Message, Producer, TopicPartition
 from kafka_core.admin import AdminClient, NewTopic
 from tests.contract.clusters import wait_for, wait_until_led
-from tools.real_kafka import RealKafka
+from tests.patience import PROCESS_S
+from tools.real_kafka import DEFAULT_VERSION, RealKafka, java, shared_classes
 
 pytestmark = pytest.mark.broker
 
@@ -57,6 +60,15 @@ def read_all(servers: str, count: int) -> list[Message]:
             found += messages
     assert len(found) == sum(ends)
     return found
+
+
+def test_brokers_take_their_classes_from_an_archive(kafka_jars: Path, tmp_path: Path) -> None:
+    """Where they do not, nothing fails: the thirty starts in these tests only cost half a minute more."""
+    told = tmp_path / "classes.txt"
+    options = [*shared_classes(DEFAULT_VERSION, kafka_jars), f"-Xlog:class+load:file={told}"]
+    command = [java(), *options, "-cp", f"{kafka_jars}/*", "kafka.tools.StorageTool", "--help"]
+    subprocess.run(command, capture_output=True, timeout=PROCESS_S, check=False)
+    assert told.read_text().count("shared objects file (top)") > 500
 
 
 def test_the_leader_is_killed_during_a_produce(cluster: RealKafka) -> None:
