@@ -41,6 +41,7 @@ class ShareConsumerCalls:
 
     _core: ShareCore
     _closed: bool
+    _why_closed = CLOSED
     _explicit: bool
     _holdings: Holdings
     _seen: Delivery | None
@@ -92,7 +93,7 @@ class ShareConsumerCalls:
         self._inside["depth"] = depth + 1
         try:
             if self._closed and not closes:
-                raise IllegalStateException(CLOSED)
+                raise IllegalStateException(self._why_closed)
             yield
         finally:
             self._inside["depth"] = depth

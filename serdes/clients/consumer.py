@@ -451,7 +451,9 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
             try:
                 message = await self.poll(-1)
             except StateError:
-                return
+                if self._closed and not self._forked:
+                    return
+                raise  # what a callback raised, say: an end would look like a close
             if message is not None:
                 yield message
 

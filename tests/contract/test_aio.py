@@ -213,6 +213,27 @@ def test_poll_consume_iteration_and_columns_hand_out_each_record_once(cluster: C
     run(work)
 
 
+def test_iteration_ends_with_the_consumer_and_not_with_an_error_of_the_same_kind(cluster: Cluster) -> None:
+    topic = cluster.topic()
+    fill(cluster, topic, numbers(1))
+
+    def fails(reader: AIOConsumer, partitions: list[TopicPartition]) -> None:
+        raise StateError("something of the application is closed")
+
+    async def work() -> None:
+        async with consumer(cluster) as reader:
+            await reader.subscribe([topic], on_assign=fails)
+            with pytest.raises(StateError, match="of the application"):
+                async for _ in reader:
+                    pass
+        async with consumer(cluster) as reader:
+            await reader.assign([whole(topic)])
+            async for _ in reader:
+                await reader.close()
+
+    run(work)
+
+
 def test_a_cancelled_poll_takes_nothing_away(cluster: Cluster) -> None:
     topic = cluster.topic()
 

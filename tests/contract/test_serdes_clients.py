@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.errors import ConsumeError, KafkaError
+from kafka_core.errors import ConsumeError, KafkaError, StateError
 from kafka_core.model import TopicPartition
 from kafka_core.sync.producer import Producer
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
@@ -346,6 +346,22 @@ def test_asyncio_consumer(world: World) -> None:
                 async for message in consumer:
                     assert (message.key(), message.value()) == ("k3", {"id": "3", "n": 3})
                     break
+
+    asyncio.run(asyncio.wait_for(scene(), 120))
+
+
+def test_iteration_does_not_end_with_an_error_of_the_application(world: World) -> None:
+    world.typed(0)
+
+    def fails(consumer: Any, partitions: list[TopicPartition]) -> None:
+        raise StateError("something of the application is closed")
+
+    async def scene() -> None:
+        async with AIODeserializingConsumer[Any, Any](world.consumer_conf("ends")) as consumer:
+            await consumer.subscribe([world.topic], on_assign=fails)
+            with pytest.raises(StateError, match="of the application"):
+                async for _ in consumer:
+                    pass
 
     asyncio.run(asyncio.wait_for(scene(), 120))
 

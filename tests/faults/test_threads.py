@@ -172,6 +172,111 @@ print("parent went on")
     assert (status, parent) == ("0", "parent went on")
 
 
+ON_A_LOOP = {
+    "producer": (
+        "AIOProducer({**conf, 'linger.ms': 100})",
+        ["await (await client.produce('aio', b'x'))", "await client.flush(1)"],
+    ),
+    "producer with records": (
+        "AIOProducer({**conf, 'linger.ms': 100})",
+        ["await client.produce('aio', b'x')", "await client.flush(60)"],
+    ),
+    "consumer": (
+        "AIOConsumer({**conf, 'group.id': 'aio-fork', 'auto.offset.reset': 'earliest'})",
+        [
+            "await client.subscribe([topic]), await client.poll(60)",
+            "await client.consume(1, 60)",
+            "[await anext(aiter(client))]",
+            "await client.commit(asynchronous=False)",
+        ],
+    ),
+    "share consumer": (
+        "AIOShareConsumer({**conf, 'group.id': 'aio-share'})",
+        ["await client.subscribe([topic]), await client.poll(0.5)", "await client.poll(0.1)"],
+    ),
+    "admin": ("AIOAdminClient(conf)", ["await client.list_topics()"]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ON_A_LOOP))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_client_on_a_loop_says_that_it_was_forked_and_leaves_the_parents_connections_alone(
+    cluster: EmbeddedCluster, name: str
+) -> None:
+    make, uses = ON_A_LOOP[name]
+    begin = uses[0]
+    tries = "".join(
+        f"""
+        try:
+            print("went through:", await asyncio.wait_for(use{number}(), 20), flush=True)
+        except StateError as error:
+            print("child:", error, flush=True)"""
+        for number in range(len(uses))
+    )
+    calls = "".join(
+        f"""
+    async def use{number}():
+        return {use}"""
+        for number, use in enumerate(uses)
+    )
+    code = f"""
+import asyncio, logging, warnings
+from kafka_core.admin import AIOAdminClient
+from kafka_core.aio import AIOConsumer, AIOProducer, AIOShareConsumer
+warnings.simplefilter("ignore", DeprecationWarning)
+logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
+conf = {{"bootstrap.servers": servers}}
+writer = producer(); [writer.produce(topic, b"x") for _ in range(9)]; writer.flush(); writer.close()
+
+async def parent():
+    client, unused = {make}, {make}
+    {calls}
+    {begin}
+
+    async def child():
+        {tries}
+        await asyncio.wait_for(client.close(), 20)
+
+    pid = os.fork()
+    if pid == 0:
+        asyncio.run(child())
+        asyncio.run(unused.close())
+        os._exit(0)
+    _, status = await asyncio.to_thread(os.waitpid, pid, 0)
+    print(status)
+    {begin}
+    await client.close()
+    await unused.close()
+    print("parent went on", flush=True)
+
+asyncio.run(parent())
+"""
+    lines = run(code, cluster.bootstrap_servers).splitlines()
+    assert [line for line in lines[: len(uses)] if not line.startswith("child:") or "forked" not in line] == []
+    assert lines[len(uses) :] == ["0", "parent went on"]
+
+
+def test_a_client_on_a_loop_that_was_not_used_before_the_fork_works_in_the_child(cluster: EmbeddedCluster) -> None:
+    code = """
+import asyncio, warnings
+from kafka_core.aio import AIOConsumer, AIOProducer
+warnings.simplefilter("ignore", DeprecationWarning)
+conf = {"bootstrap.servers": servers}
+writer, reader = AIOProducer(conf), AIOConsumer({**conf, "group.id": "unused"})
+async def child():
+    await (await writer.produce("unused", b"from the child"))
+    await reader.assign([TopicPartition("unused", 0, 0)])
+    print((await reader.poll(60)).value(), flush=True)
+    await writer.close(), await reader.close()
+pid = os.fork()
+if pid == 0:
+    asyncio.run(child())
+    os._exit(0)
+print(os.waitpid(pid, 0)[1])
+"""
+    assert run(code, cluster.bootstrap_servers) == "b'from the child'\n0\n"
+
+
 def test_a_client_made_after_the_fork_works(cluster: EmbeddedCluster) -> None:
     code = """
         import warnings

@@ -25,6 +25,7 @@ from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.tokens import first_token
 from kafka_core.aio.tasks.background import background
 from kafka_core.aio.tasks.closing import Closing
+from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.metadata import (
@@ -127,8 +128,9 @@ class ClusterClient:
         self._keeper = MetadataKeeper(state, refresher, clock, self._request_timeout_s)
         self._task: asyncio.Task[None] | None = None
         self._first: asyncio.Task[None] | None = None
-        self._closed = False
+        self._closed = self._forked = False
         self._closing = Closing()
+        share_no_fork(self)
 
     @property
     def metadata(self) -> ClusterView:
@@ -176,9 +178,18 @@ class ClusterClient:
         return None if self._task is None else self._task.get_loop()
 
     async def close(self, timeout_s: float = 5.0) -> None:
-        """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice."""
-        self._closed = self._failures.muted = True
-        await self._closing.run(partial(self._close, timeout_s))
+        """Close all connections; whatever is in flight fails. Takes at most `timeout_s`; may be called twice.
+
+        In a forked child it does nothing: the connections are the parent's.
+        """
+        if not self._forked:
+            self._closed = self._failures.muted = True
+            await self._closing.run(partial(self._close, timeout_s))
+
+    def _after_fork(self) -> None:
+        """In a forked child: see `kafka_core.aio.tasks.forks`."""
+        if self._task is not None:
+            self._closed = self._forked = self._failures.muted = True
 
     async def _close(self, timeout_s: float) -> None:
         for task in (self._task, self._first):
@@ -429,7 +440,7 @@ class ClusterClient:
     def _check(self) -> None:
         """Before every call: refuse a closed client, begin the background work of a new one."""
         if self._closed:
-            raise StateError("the client is closed")
+            raise StateError(FORKED if self._forked else "the client is closed")
         if self._task is None:
             self._task = background(self._keep(), "kafka-core-keeper")
 

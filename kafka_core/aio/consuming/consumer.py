@@ -18,6 +18,7 @@ from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Rebalance
 from kafka_core.aio.tasks.closing import Closing
 from kafka_core.aio.tasks.dropped import Leash
+from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.groups.states import Event
@@ -51,7 +52,7 @@ class AIOConsumer(AIOConsumerCalls):
         del max_workers, executor
         self._signal = asyncio.Event()
         self._woken = False
-        self._closed = False
+        self._closed = self._forked = False
         self._closing = Closing()
         self._yielded_s = 0.0
         config, self._own_callbacks = weakly(parse(consumer_conf, Role.CONSUMER), awaits=True)
@@ -64,6 +65,7 @@ class AIOConsumer(AIOConsumerCalls):
         )
         self._queue = self._core.queue
         self._leash = Leash(self, core.client.loop, lambda: _end(core))
+        share_no_fork(self)
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         """Messages until the consumer is closed."""
@@ -71,7 +73,9 @@ class AIOConsumer(AIOConsumerCalls):
             try:
                 message = await self.poll(-1)
             except StateError:
-                return
+                if self._closed and not self._forked:
+                    return
+                raise  # what a callback raised, say: an end would look like a close
             if message is not None:
                 yield message
 
@@ -133,7 +137,12 @@ class AIOConsumer(AIOConsumerCalls):
 
     def _check(self, what: str = CONSUMER_CLOSED) -> None:
         if self._closed:
-            raise StateError(what)
+            raise StateError(FORKED if self._forked else what)
+
+    def _after_fork(self) -> None:
+        """In a forked child: see `kafka_core.aio.tasks.forks`. Records that wait here are the parent's."""
+        if self._core.client.loop() is not None and not self._closed:
+            self._closed = self._forked = True
 
     async def _sleep(self, seconds: float | None) -> None:
         polls = self._core.polls

@@ -20,6 +20,7 @@ from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.aio.producing.record_columns import ColumnFeed
 from kafka_core.aio.producing.transaction_calls import AIOTransactionCalls
 from kafka_core.aio.tasks.dropped import Leash, LoopOf
+from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.config import Config, Role, parse
@@ -235,10 +236,11 @@ class AIOProducer(AIOTransactionCalls):
         self._on_delivery = deliveries.on_delivery
         self._close_limit_s = limit_s = close_limit_s(config)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._closed = False
+        self._closed = self._forked = False
         loop_of = self._core.client.loop if client is None else _no_loop  # whoever gave the client ends it
         self._leash = Leash(self, loop_of, lambda: deliveries.end(limit_s))
         self._lost = weakref.finalize(self, _tell_lost_if_ended, self._accumulator, loop_of, os.getpid())
+        share_no_fork(self)
 
     # ---- records in
 
@@ -412,7 +414,7 @@ class AIOProducer(AIOTransactionCalls):
         Returns:
             How many records are left.
         """
-        if not self._accumulator.queued_records:
+        if not self._accumulator.queued_records and not self._forked:
             return 0
         await self._start()
         return await self._deliveries.flush(timeout)
@@ -493,9 +495,9 @@ class AIOProducer(AIOTransactionCalls):
         Args:
             timeout: Seconds for the flush; None waits until every record has its verdict (at most message.timeout.ms).
 
-        Callbacks that are coroutine functions get up to 5 s more to end.
+        Callbacks that are coroutine functions get up to 5 s more to end. In a forked child it does nothing.
         """
-        if self._closed:
+        if self._closed or self._forked:
             return
         self._closed = True
         self._accumulator.closed_reason = PRODUCER_CLOSED
@@ -519,7 +521,15 @@ class AIOProducer(AIOTransactionCalls):
     ) -> None:
         await self.close()
 
+    def _after_fork(self) -> None:
+        """In a forked child: see `kafka_core.aio.tasks.forks`. Records that wait here are the parent's."""
+        if self._loop is not None and not self._closed:
+            self._forked = True
+            self._accumulator.closed_reason = FORKED
+
     async def _start(self) -> asyncio.AbstractEventLoop:
+        if self._forked:
+            raise StateError(FORKED)
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = self._deliveries.loop = loop

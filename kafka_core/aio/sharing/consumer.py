@@ -16,6 +16,7 @@ from kafka_core.aio.sharing.core import ShareCore
 from kafka_core.aio.sharing.share_calls import AIOShareConsumerCalls
 from kafka_core.aio.tasks.closing import Closing
 from kafka_core.aio.tasks.dropped import Leash
+from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.sharing.holdings import Holdings
@@ -48,6 +49,7 @@ class AIOShareConsumer(AIOShareConsumerCalls):
         self._closing = Closing()
         self._core = core = ShareCore(config)
         self._leash = Leash(self, core.client.loop, lambda: core.close(()))
+        share_no_fork(self)
 
     async def close(self) -> None:
         """Sends what was acknowledged, has the brokers release everything else, leaves the group.
@@ -60,6 +62,11 @@ class AIOShareConsumer(AIOShareConsumerCalls):
             with self._alone(closes=True):
                 pass  # refused here, not in the one run of the closing
             await self._closing.run(self._end)
+
+    def _after_fork(self) -> None:
+        """In a forked child: see `kafka_core.aio.tasks.forks`. What was given out here is the parent's."""
+        if self._core.client.loop() is not None and not self._closed:
+            self._closed, self._why_closed = True, FORKED
 
     def _ended(self) -> None:
         self._leash.closed()

@@ -40,6 +40,7 @@ class AIOShareConsumerCalls:
 
     _core: ShareCore
     _closed: bool
+    _why_closed = CLOSED
     _explicit: bool
     _holdings: Holdings
     _seen: Delivery | None
@@ -91,7 +92,7 @@ class AIOShareConsumerCalls:
         self._inside["depth"] = depth + 1
         try:
             if self._closed and not closes:
-                raise IllegalStateException(CLOSED)
+                raise IllegalStateException(self._why_closed)
             yield
         finally:
             self._inside["depth"] = depth

@@ -103,7 +103,7 @@ def test_numbers_that_are_not_whole_are_no_partition_and_no_time(
         memory.produce("t", b"x", **{argument: number})
     with pytest.raises(TypeError):
         memory.produce_columns("t", None, 0, 0, number)
-    item = {"value": b"x", argument: number or 0.5}
+    item: dict[str, Any] = {"value": b"x", argument: number or 0.5}
     assert (memory.produce_batch("t", [item]), item["_error"].name()) == (0, "_INVALID_ARG")
     assert memory.queued_records == 0
 
