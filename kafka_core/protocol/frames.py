@@ -23,12 +23,33 @@ ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
 USUAL_FORMS: dict[tuple[type[ApiMessage], int], Callable[[memoryview, int], Any]] = {}
 """Class and version of a response → what reads a body in its usual form, given the frame and the body's position, and
-gives None for any other form (`usual_answers`)."""
+gives None for any other form (`usual_answers`). The versions are flexible ones."""
 
 _SIZE = struct.Struct(">i")
 _REQUEST_HEAD = struct.Struct(">ihhi")
 """Size, API key, version and correlation id: what every request begins with, in all header versions."""
 _KEY_AND_VERSION = struct.Struct(">hh")
+
+
+class EncodedRequest(ApiRequest[ResponseT]):
+    """A request whose body its maker has encoded, in a flexible version: for one that is sent again and again.
+
+    A subclass names API_KEY and RESPONSE of the request that it stands for.
+
+    Args:
+        body: Buffers to send one after the other.
+    """
+
+    __slots__ = ("body",)
+
+    def __init__(self, *body: Buffer) -> None:
+        self.body = body
+
+    def frame(self, version: int, correlation_id: int, client_id: str | None) -> list[Buffer]:
+        """As `encode_request`."""
+        rest = _after_correlation_id(2, client_id)
+        size = _REQUEST_HEAD.size - _SIZE.size + len(rest) + sum(map(len, self.body))
+        return [_REQUEST_HEAD.pack(size, self.API_KEY, version, correlation_id) + rest, *self.body]
 
 
 def encode_request(message: ApiMessage, version: int, correlation_id: int, client_id: str | None) -> list[Buffer]:
@@ -40,6 +61,8 @@ def encode_request(message: ApiMessage, version: int, correlation_id: int, clien
     Raises:
         ProtocolError, UnsupportedVersionError: as `encode`.
     """
+    if isinstance(message, EncodedRequest):
+        return message.frame(version, correlation_id, client_id)
     header_version = request_header_version(type(message), version)
     try:
         first = bytearray(_REQUEST_HEAD.pack(0, message.API_KEY, version, correlation_id))
@@ -123,12 +146,16 @@ def decode_response(request: type[ApiRequest[ResponseT]], version: int, frame: B
     """
     response: type[ResponseT] = request.RESPONSE  # type: ignore[assignment]  # the generated pair matches
     view = memoryview(frame)
+    plain = len(view) > _SIZE.size and not view[_SIZE.size]  # a header without tagged fields, if the version has such
+    usual_form = USUAL_FORMS.get((response, version))
+    if usual_form is not None and plain:
+        message: ResponseT | None = usual_form(view, _SIZE.size + 1)
+        if message is not None:
+            return _SIZE.unpack_from(view)[0], message
     header_version = response_header_version(response, version)
-    if header_version and len(view) > _SIZE.size and not view[_SIZE.size]:  # the usual one: without tagged fields
+    if header_version and plain:
         correlation_id: int = _SIZE.unpack_from(view)[0]
-        usual_form = USUAL_FORMS.get((response, version))
-        message: ResponseT | None = None if usual_form is None else usual_form(view, _SIZE.size + 1)
-        return correlation_id, message or _body(response, version, view, _SIZE.size + 1)
+        return correlation_id, _body(response, version, view, _SIZE.size + 1)
     header, position = decode_from(ResponseHeader, header_version, view, 0)
     return header.correlation_id, _body(response, version, view, position)
 

@@ -83,7 +83,7 @@ class _QuietLoop(asyncio.SelectorEventLoop):
 class _Core:
     """What the thread itself may hold on to: everything but the `LoopThread`, so that dropping that one stops it."""
 
-    __slots__ = ("__weakref__", "loop", "pid", "stopping", "thread")
+    __slots__ = ("__weakref__", "ident", "loop", "pid", "stopping", "thread")
 
     def __init__(self, name: str) -> None:
         self.pid = os.getpid()
@@ -95,6 +95,7 @@ class _Core:
         except RuntimeError as error:  # out of threads; or, from Python 3.12 on, the interpreter is ending
             self.loop.close()
             raise StateError(f"{name}: the client's thread can't be started: {error}") from error
+        self.ident = self.thread.ident
 
     def _main(self) -> None:
         # The kernel may hand a process-wide signal to any thread that does not block it. If this one took Ctrl-C, the
@@ -202,7 +203,12 @@ class LoopThread:
 
     def on_loop_thread(self) -> bool:
         """Whether the caller runs on this loop's thread."""
-        return self._core is not None and threading.current_thread() is self._core.thread
+        return self._core is not None and threading.get_ident() == self._core.ident
+
+    def can_wait(self) -> bool:
+        """Whether this thread may wait for the loop: it is not the loop's, nor inside `oauth_cb` (`check_can_wait`)."""
+        core = self._core
+        return core is None or (threading.get_ident() != core.ident and loop_without_token() is not core.loop)
 
     def check_can_wait(self) -> None:
         """Refuse to wait inside `oauth_cb` for what the client can do only with the token from there.

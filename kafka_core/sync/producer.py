@@ -524,6 +524,8 @@ class Producer(TransactionCalls):
 
     def _may_wait(self) -> None:
         """Refuse to wait for itself: on the loop's thread (hooks, log handlers) and in `oauth_cb` without a token."""
+        if self._thread.can_wait():
+            return
         self._thread.check_can_wait()
         if self._thread.on_loop_thread():
             raise StateError(

@@ -89,7 +89,8 @@ class ReportQueue:
         self._default = default
         self._only_errors = only_errors
         self._items: deque[_Reports | _Call] = deque()
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()  # taken as such: a condition's own `with` is Python code
+        self._changed = threading.Condition(self._lock)
         self._serving = _Serving()
         self._early: set[_Reports] = set()
         self._told = 0  # records that have their verdict and are not settled
@@ -101,12 +102,13 @@ class ReportQueue:
     def put_verdicts(self, verdicts: Sequence[Settled]) -> None:
         """Batches are settled: their reports wait here; without anybody to report to they are done with at once."""
         for verdict in verdicts:
+            batch = verdict.batch
             if self._wanted(verdict):
-                with self._changed:
-                    self._told += verdict.batch.count
+                with self._lock:
+                    self._told += batch.count
                     self._items.append(_Reports(verdict))
             else:
-                self._account.settle(verdict.batch.count, verdict.batch.size_bytes)
+                self._account.settle(batch.count, batch.size_bytes)
                 _log_loss(verdict)
         self.wake()
 
@@ -118,7 +120,7 @@ class ReportQueue:
     def wake(self) -> None:
         """Let all who wait look again: called after what they wait for has changed."""
         if self._waiting:
-            with self._changed:
+            with self._lock:
                 self._changed.notify_all()
 
     def end(self) -> None:
@@ -251,7 +253,7 @@ class ReportQueue:
         size_bytes = batch.size_bytes * (batch.count - left) // batch.count - item.settled_bytes
         item.settled += records
         item.settled_bytes += size_bytes
-        with self._changed:
+        with self._lock:
             self._told -= records
             self._account.settle(records, size_bytes)
             if self._waiting:
@@ -262,10 +264,10 @@ class ReportQueue:
 
         Ctrl-C interrupts it.
         """
-        with self._changed:
+        with self._lock:
             self._waiting += 1
             try:
-                while (self.too_deep or not self._items) and not until():
+                while (not self._items or self.too_deep) and not until():
                     left_s = None if deadline_s is None else deadline_s - time.monotonic()
                     if left_s is not None and left_s <= 0:
                         return False

@@ -6,7 +6,6 @@ signal handler that calls `set` at that moment waits for its own thread for ever
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from typing import Final
 
@@ -26,8 +25,10 @@ class Wakeup:
 
     def set(self) -> None:
         """Wakes who waits, or the next who will. Never blocks."""
-        with contextlib.suppress(RuntimeError):  # it was set already
+        try:
             self._lock.release()
+        except RuntimeError:  # it was set already
+            return
 
     def clear(self) -> None:
         """Forgets what was set. Never blocks."""

@@ -11,7 +11,16 @@ from typing import Any, Final, Generic, TypeVar
 
 from kafka_core.errors import ProtocolError, StateError
 from kafka_core.limits import MAX_THROTTLE_S
-from kafka_core.protocol import ApiKey, ApiMessage, ApiRequest, Buffer, api_name, decode_response, encode_request
+from kafka_core.protocol import (
+    REQUESTS,
+    ApiKey,
+    ApiMessage,
+    ApiRequest,
+    Buffer,
+    api_name,
+    decode_response,
+    encode_request,
+)
 
 TokenT = TypeVar("TokenT")
 
@@ -64,7 +73,7 @@ class InFlight(Generic[TokenT]):
     @property
     def name(self) -> str:
         """`Metadata`: the API's name as hooks and metrics have it."""
-        return self.request_type.__name__.removesuffix("Request")
+        return REQUESTS[self.request_type.API_KEY].__name__.removesuffix("Request")
 
     @property
     def api(self) -> str:
@@ -92,10 +101,9 @@ def expects_response(request: ApiMessage) -> bool:
 
 
 def _answer_version(request: InFlight[Any], frame: bytearray) -> int:
-    """The version a response is written in: the request's, but a broker that does not know the version of an
-    ApiVersions request says so (error 35) in version 0 (KIP-511)."""
-    refused = request.request_type.API_KEY == ApiKey.API_VERSIONS and frame[4:6] == b"\x00\x23"
-    return 0 if refused else request.version
+    """The version a response to an ApiVersions request is written in: the request's, but a broker that does not know
+    it says so (error 35) in version 0 (KIP-511)."""
+    return 0 if frame[4:6] == b"\x00\x23" else request.version
 
 
 class ConnectionState(Generic[TokenT]):
@@ -175,13 +183,16 @@ class ConnectionState(Generic[TokenT]):
         request = self._in_flight[0]
         if len(frame) < 4:
             raise ProtocolError(f"{request.api}: a response of {len(frame)} bytes is too short for its header")
+        version = request.version
+        if request.request_type.API_KEY == ApiKey.API_VERSIONS:
+            version = _answer_version(request, frame)
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
         if correlation_id != request.correlation_id:
             raise ProtocolError(
                 f"{request.api}: the response has correlation id {correlation_id}, but the oldest request has "
                 f"{request.correlation_id}; answers on this connection cannot be trusted any more"
             )
-        _, message = decode_response(request.request_type, _answer_version(request, frame), frame)
+        _, message = decode_response(request.request_type, version, frame)
         self._in_flight.popleft()
         throttle_s: float = getattr(message, "throttle_time_ms", 0) / 1000
         if throttle_s > 0:

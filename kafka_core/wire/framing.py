@@ -63,7 +63,7 @@ class FrameReader:
         self._size = 0  # of that frame as announced
         self.received_bytes = 0
 
-    def get_buffer(self) -> memoryview:
+    def get_buffer(self, sizehint: int = -1) -> memoryview:
         """The free space to receive into; never empty. Valid until the next `buffer_updated`."""
         if self._frame is not None:
             return memoryview(self._frame)[self._frame_filled :]
@@ -91,6 +91,12 @@ class FrameReader:
         self._filled += size_bytes
         if first_read and self._filled >= _SIZE_BYTES:
             self._refuse_strangers()
+        if self._filled >= _SIZE_BYTES:
+            size: int = _SIZE.unpack_from(self._head)[0]
+            if self._filled == size + _SIZE_BYTES:  # one answer, whole: the rule
+                self._check_size(size, 0)
+                self._filled = 0
+                return [self._head[_SIZE_BYTES : size + _SIZE_BYTES]]
         return self._cut()
 
     @property

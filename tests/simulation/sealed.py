@@ -21,6 +21,7 @@ from unittest import mock
 import kafka_core.aio.net.connection
 import kafka_core.aio.producing.core
 import kafka_core.aio.tasks.race
+from kafka_core.clock import SystemClock
 from kafka_core.kernels import Accumulator
 from tests.simulation.loop import OWNER, START_S, Sealed, VirtualLoop
 
@@ -77,6 +78,7 @@ def sealed(loop: VirtualLoop, seed: int, open_transport: Callable[..., Any]) -> 
     accumulator = functools.partial(_accumulator, clocks)
     replaced: list[tuple[object, str, object]] = [
         (time, "monotonic", clocks.monotonic),
+        (SystemClock, "monotonic", clocks.monotonic),
         (time, "perf_counter", clocks.monotonic),
         (time, "time", clocks.wall),
         (time, "time_ns", clocks.wall_ns),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kafka_core.aio.net.transport import TransportSettings
+from kafka_core.clock import SystemClock
 from kafka_core.errors import NetworkError
 from tests.simulation import world as world_of_simulation
 from tests.simulation.judge import judge
@@ -174,7 +175,7 @@ def test_the_world_outside_is_out_of_reach(reach: Any) -> None:
 def test_clocks_and_chance_are_the_simulations_and_come_back() -> None:
     async def looks() -> list[float]:
         await asyncio.sleep(10.0)
-        return [time.monotonic(), time.time(), random.SystemRandom().random()]
+        return [time.monotonic(), SystemClock().monotonic(), time.time(), random.SystemRandom().random()]
 
     real = time.monotonic
     results = []
@@ -183,7 +184,9 @@ def test_clocks_and_chance_are_the_simulations_and_come_back() -> None:
         with sealed(loop, 7, lambda: None):
             results.append(finished(looks(), loop=loop))
     assert results[0] == results[1]
+    assert results[0][0] == results[0][1]
     assert time.monotonic is real
+    assert SystemClock().monotonic is real
 
 
 # ---- network

@@ -122,6 +122,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._state: ConnectionState[Answer] = ConnectionState(settings.client_id, settings.max_throttle_s)
         self._reader = FrameReader(settings.max_frame_bytes)
+        self.get_buffer = self._reader.get_buffer  # type: ignore[method-assign]
         self._target: OpenTransport | None = None
         self._resume: asyncio.Future[None] | None = None
         self._held: list[_Held] = []
@@ -167,6 +168,14 @@ class BrokerConnection(asyncio.BufferedProtocol):
     def writable(self) -> bool:
         """False while the socket takes no more (back-pressure) or the broker asked for silence (KIP-219)."""
         return self._resume is None and self._state.throttled_until_s <= self._clock.monotonic()
+
+    @property
+    def free(self) -> bool:
+        """Whether a request may be written at once: `usable`, `writable`, and no re-authentication is under way."""
+        if self._error is not None or self._retiring or self._resume is not None:
+            return False
+        state = self._state
+        return state.phase is ConnectionPhase.READY and state.throttled_until_s <= self._clock.monotonic()
 
     @property
     def silent_s(self) -> float:
@@ -392,7 +401,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         write_buffers(self._target, buffers)
         self.last_used_s = now_s
         if expects_response(request):
-            self._arm_timer(now_s + timeout_s)
+            if self._timer is None or self._timer_at_s > now_s + timeout_s:
+                self._arm_timer(now_s + timeout_s)
         else:
             answer.set_result(request.RESPONSE())
             name = type(request).__name__.removesuffix("Request")
@@ -403,7 +413,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._answered = self._answered or self._state.phase is ConnectionPhase.READY
         if not request.token.done():
             request.token.set_result(reply.message)
-        self._report(request, reply.size_bytes + 4, now_s, None)
+        if self._hooks.wants("on_request_done"):
+            self._report(request, reply.size_bytes + 4, now_s, None)
         if reply.throttle_s > 0:
             self._hooks.on_throttle(self.node_id, request.name, reply.throttle_s)
 
@@ -424,8 +435,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
             transport.abort()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """asyncio asks where the next bytes go."""
-        return self._reader.get_buffer()
+        """asyncio asks where the next bytes go; a connection asks its reader without a call between."""
+        return self._reader.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
         """asyncio has put bytes there."""

@@ -315,6 +315,8 @@ class ProducerCore:
         for topic in self.accumulator.new_topics():
             self._watch.look_up(topic)
         batches = self._take_ready(force=self._flushes > 0 or self._sends_all())
+        if len(batches) == 1 and self._send_alone(batches[0]):
+            return
         if batches:
             self.batcher.add(self._with_partition(batches))
             if self.batcher.ids.error is not None:
@@ -322,13 +324,27 @@ class ProducerCore:
             self._mind_leaderless()
         self._send_all()
 
+    def _send_alone(self, batch: Any) -> bool:
+        """The short way of the only batch there is: at once, if nothing stands before it and its connection is free."""
+        now_s = self._clock.monotonic()
+        lane = self.batcher.at_rest(batch, now_s)
+        if lane is None or lane.partition >= self._topics.get(lane.topic, _INT32_MAX):
+            return False
+        connection = self._connections.get(lane.leader)  # type: ignore[arg-type]  # one at rest has a leader
+        if connection is None or not connection.free:
+            return False
+        self._send(connection, self.batcher.take_alone(lane, batch, now_s))
+        self._arm_timer()
+        return True
+
     def _sends_all(self) -> bool:
         """Whether a commit waits for the records."""
         return self.batcher.transactions is not None and self.batcher.transactions.sends_all
 
     def _with_partition(self, batches: list[Any]) -> list[Any]:
         """Those whose partition exists; records that named another one before the topic was known fail here."""
-        lost = [batch for batch in batches if batch.partition >= self._topics.get(batch.topic, _INT32_MAX)]
+        topics = self._topics
+        lost = [batch for batch in batches if batch.partition >= topics.get(batch.topic, _INT32_MAX)]
         for batch in lost:
             text = f"{batch.topic} has {self._topics[batch.topic]} partitions, there is no number {batch.partition}"
             self._react(Reaction(settled=[Settled(batch, KafkaError(KafkaError._UNKNOWN_PARTITION, text))]))
@@ -487,31 +503,39 @@ class ProducerCore:
         self, shipment: Shipment, sent_at_s: float, response: ProduceResponse | None, error: KafkaException | None
     ) -> None:
         now_s = self._clock.monotonic()
-        counted = self.counters.broker(shipment.node_id)
+        node_id = shipment.node_id
         if response is None:
-            counted.request_errors += 1
             reaction = self.batcher.failed(shipment, error or NetworkError("no answer"), now_s)
+            self.counters.broker(node_id).request_errors += 1
+            self._react(reaction)
         else:
-            counted.answered(now_s - sent_at_s)
             reaction = self.batcher.answered(shipment, response, now_s)
-            self._tell_hooks(shipment, reaction)
-            if self._meters.active:
-                self._meters.record(PRODUCE_THROTTLE, response.throttle_time_ms)
-            if response.throttle_time_ms > 0:
-                self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
-        self._react(reaction)
-        self._send_to(shipment.node_id)
+            self._react(reaction)  # who waits for the record wakes up meanwhile
+            self._note_answer(shipment, response, reaction, now_s - sent_at_s)
         if self._transactor is not None:
+            self._send_to(node_id)
             self._transactor.landed()
+        elif self._held or self.batcher.has_queued(node_id):
+            self._send_to(node_id)
         self._arm_timer()
+
+    def _note_answer(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction, took_s: float) -> None:
+        """For statistics, hooks, telemetry and throttle_cb."""
+        self.counters.broker(shipment.node_id).answered(took_s)
+        if self._hooks.wants("on_batch_sent"):
+            self._tell_hooks(shipment, reaction)
+        if self._meters.active:
+            self._meters.record(PRODUCE_THROTTLE, response.throttle_time_ms)
+        if response.throttle_time_ms > 0:
+            self._throttled(shipment.node_id, response.throttle_time_ms / 1000)
 
     # ---- verdicts
 
     def _react(self, reaction: Reaction) -> None:
         if reaction.settled:
-            self._count(reaction.settled)
-            transaction_failed = self._note_failures(reaction.settled)
+            transaction_failed = self._transactor is not None and self._note_failures(reaction.settled)
             self._listener.on_settled(reaction.settled)
+            self._count(reaction.settled)
             if transaction_failed:
                 self.give_up_waiting()
         if self._closed:
@@ -542,8 +566,6 @@ class ProducerCore:
                 counted.errors += batch.count
 
     def _tell_hooks(self, shipment: Shipment, reaction: Reaction) -> None:
-        if not self._hooks.wants("on_batch_sent"):
-            return
         delivered = {id(verdict.batch) for verdict in reaction.settled if verdict.error is None}
         for lane, delivery in shipment.items:
             batch = delivery.batch

@@ -14,5 +14,4 @@ def limit_s(timeout: float | None) -> float | None:
 
 def deadline_after(timeout: float | None) -> float | None:
     """When the time is over, in monotonic seconds; None: never."""
-    limit = limit_s(timeout)
-    return None if limit is None else time.monotonic() + limit
+    return None if timeout is None or timeout < 0 else time.monotonic() + timeout

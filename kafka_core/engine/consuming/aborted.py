@@ -6,7 +6,7 @@ Spec: KIP-98 (transactions); the broker names every aborted transaction that ove
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 ABORT_MARKER: Final = 0
@@ -28,8 +28,9 @@ class AbortedFilter:
 
     __slots__ = ("_aborting", "_coming")
 
-    def __init__(self, aborted: Iterable[Aborted]) -> None:
-        self._coming = sorted(((item.first_offset, item.producer_id) for item in aborted), reverse=True)
+    def __init__(self, aborted: Sequence[Aborted]) -> None:
+        self._coming = [(item.first_offset, item.producer_id) for item in aborted] if aborted else []
+        self._coming.sort(reverse=True)
         self._aborting: set[int] = set()
 
     def keeps(self, batch: Any) -> bool:

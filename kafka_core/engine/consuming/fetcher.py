@@ -538,7 +538,8 @@ class Fetcher:
             header = batch.header
             end_offset = max(end_offset, batch.end_offset)
             epoch = header.partition_leader_epoch
-            if (aborted is None or aborted.keeps(batch)) and not batch.is_control:
+            # A filter keeps no control batch.
+            if not batch.is_control if aborted is None else aborted.keeps(batch):
                 cursors.append((batch.cursor, epoch))
                 records += header.count
                 size_bytes += batch.memory_bytes

@@ -6,7 +6,7 @@ Spec: DESIGN §3; KIP-98/360 (idempotence), KIP-91 (delivery time-out), KIP-951 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
@@ -65,8 +65,7 @@ class Shipment:
     """Whether nothing was in flight to that broker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """The verdict on a batch.
 
     Attributes:
@@ -139,7 +138,8 @@ class Batcher:
 
     def leaderless_topics(self) -> set[str]:
         """Topics with queued batches for partitions whose leader is not known: metadata must be asked for."""
-        return {lane.topic for lane in self._queued.get(None, ())}
+        lanes = self._queued.get(None)
+        return {lane.topic for lane in lanes} if lanes else set()
 
     def requests_in_flight(self, node_id: int) -> int:
         """Shipments taken for a broker and not reported back."""
@@ -159,6 +159,8 @@ class Batcher:
 
     def waiting(self) -> set[tuple[str, int]]:
         """Partitions with queued batches. After everything was sent that may be, they can't send at the moment."""
+        if not any(self._queued.values()):
+            return set()
         return {(lane.topic, lane.partition) for lanes in self._queued.values() for lane in lanes if lane.queue}
 
     def is_waiting(self, key: tuple[str, int]) -> bool:
@@ -167,8 +169,9 @@ class Batcher:
 
     def needs_identity(self) -> bool:
         """Whether batches wait for a producer id that nobody has asked for yet."""
-        asks = self.rules.idempotent and not self.ids.transactional
-        return asks and self.ids.phase is IdentityPhase.MISSING and any(self._queued.values())
+        if self.ids.phase is not IdentityPhase.MISSING or self.ids.transactional:
+            return False
+        return self.rules.idempotent and any(self._queued.values())
 
     # ---- batches in, requests out
 
@@ -181,6 +184,28 @@ class Batcher:
             lane.queue.append(Delivery(batch, (self._order,), deadline_s))
             self._expire_at_s = min(self._expire_at_s, deadline_s)
             self._queued.setdefault(lane.leader, {})[lane] = None
+
+    def at_rest(self, batch: SealedBatch, now_s: float) -> Lane | None:
+        """The batch's lane, if `take_alone` may be called: nothing is queued, and nothing in flight to its broker."""
+        lane = self._lanes.get((batch.topic, batch.partition))
+        if lane is None or lane.leader is None or self.transactions is not None or self.ids.error is not None:
+            return None
+        if self._requests.get(lane.leader) or any(self._queued.values()):
+            return None
+        return lane if lane.at_rest(now_s, self.ids) else None
+
+    def take_alone(self, lane: Lane, batch: SealedBatch, now_s: float) -> Shipment:
+        """`add` and `take` in one step, for the only batch there is (decision 0101)."""
+        node_id = lane.leader
+        assert node_id is not None
+        deadline_s = batch.opened_at_s + self.rules.message_timeout_s
+        if deadline_s < self._expire_at_s:
+            self._expire_at_s = deadline_s
+        self._order += 1
+        delivery = Delivery(batch, (self._order,), deadline_s)
+        lane.send_alone(delivery, node_id)
+        self._requests[node_id] = 1
+        return Shipment(node_id, [(lane, delivery)], {}, now_s, True)
 
     def take(self, node_id: int, now_s: float) -> Shipment | None:
         """The next request for a broker, None when there is nothing that may be sent to it now.
@@ -258,12 +283,14 @@ class Batcher:
     def answered(self, shipment: Shipment, response: ProduceResponse, now_s: float) -> Reaction:
         """The broker's answer; with acks=0 an empty one: sent is as good as it gets."""
         reaction = Reaction()
+        self._requests[shipment.node_id] -= 1
+        self._window(shipment.node_id).answered(now_s - shipment.taken_at_s, alone=shipment.alone)
+        if len(shipment.items) == 1 and self._all_is_written(shipment, response, reaction):
+            return reaction
         answers = self._answers(shipment, response)
         for endpoint in response.node_endpoints:
             address = BrokerAddress(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack)
             reaction.endpoints.append(address)
-        self._landed(shipment)
-        self._window(shipment.node_id).answered(now_s - shipment.taken_at_s, alone=shipment.alone)
         for lane, delivery in shipment.items:
             answer = answers.get((lane.topic, lane.partition))
             lane.landed(delivery)
@@ -272,14 +299,31 @@ class Batcher:
             elif answer is None:
                 text = f"the broker's answer lacks {lane.topic}[{lane.partition}]"
                 self._unsure(lane, delivery, KafkaError(KafkaError._BAD_MSG, text, retriable=True), now_s, reaction)
+            elif answer.error_code == KafkaError.NO_ERROR:
+                self._delivered(lane, delivery, answer, reaction)
             else:
                 self._judge(lane, delivery, answer, shipment.node_id, now_s, reaction)
         return reaction
 
+    def _all_is_written(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction) -> bool:
+        """The short way of an answer that only says that the only batch is written; False for any other."""
+        if len(response.responses) != 1 or response.node_endpoints or not self.rules.acks:
+            return False
+        topic, (lane, delivery) = response.responses[0], shipment.items[0]
+        if len(topic.partition_responses) != 1:
+            return False
+        answer = topic.partition_responses[0]
+        name = topic.name or shipment.topic_ids.get(topic.topic_id)
+        if answer.error_code or answer.index != lane.partition or name != lane.topic:
+            return False
+        lane.landed(delivery)
+        self._delivered(lane, delivery, answer, reaction)
+        return True
+
     def failed(self, shipment: Shipment, error: KafkaException, now_s: float) -> Reaction:
         """There is no answer: the connection broke, or the request could not be sent. Its batches are sent again."""
         reaction = Reaction()
-        self._landed(shipment)
+        self._requests[shipment.node_id] -= 1
         for lane, delivery in shipment.items:
             lane.landed(delivery)
             if classify(error).tries_again:
@@ -298,9 +342,6 @@ class Batcher:
             for answer in topic.partition_responses
         }
 
-    def _landed(self, shipment: Shipment) -> None:
-        self._requests[shipment.node_id] -= 1
-
     def _judge(
         self,
         lane: Lane,
@@ -311,7 +352,7 @@ class Batcher:
         reaction: Reaction,
     ) -> None:
         code = answer.error_code
-        if code in (KafkaError.NO_ERROR, KafkaError.DUPLICATE_SEQUENCE_NUMBER):
+        if code == KafkaError.DUPLICATE_SEQUENCE_NUMBER:
             self._delivered(lane, delivery, answer, reaction)
             return
         error = KafkaError.from_code(code, answer.error_message)

@@ -117,7 +117,7 @@ class Delivery:
 
     def number(self, identity: ProducerIdentity, sequence: int) -> None:
         """Give it (new) numbers; bytes made with other ones are dropped."""
-        if (identity, sequence) != (self.identity, self.sequence):
+        if (sequence, identity) != (self.sequence, self.identity):
             self.identity, self.sequence, self.encoded = identity, sequence, None
 
 
@@ -200,6 +200,17 @@ class Lane:
             return False
         return self.sequence is None or self._align(self.sequence, ids)
 
+    def at_rest(self, now_s: float, ids: ProducerIds) -> bool:
+        """Whether nothing is on its way and nothing stands before a new batch: `may_send`, in the case that is the rule
+        when records are sent one at a time."""
+        if self.in_flight or self.queue or now_s < self.retry_at_s:
+            return False
+        sequence = self.sequence
+        if sequence is None:
+            return True
+        current = ids.identity
+        return current is not None and sequence.identity is current and not self.broken and not sequence.gap
+
     def _same_place(self) -> bool:
         """Whether what is in flight went where the next batch would go."""
         return self.flight_node == self.leader and self.flight_topic_id == self.topic_id
@@ -241,6 +252,16 @@ class Lane:
         self.flight_node, self.flight_topic_id = node_id, self.topic_id
         return delivery
 
+    def send_alone(self, delivery: Delivery, node_id: int) -> None:
+        """Number a batch that was never queued; it is in flight from now on. Only if the lane is `at_rest`."""
+        sequence = self.sequence
+        if sequence is not None:
+            assert sequence.identity is not None
+            delivery.number(sequence.identity, sequence.take(delivery.batch.count))
+        delivery.attempts = 1
+        self.in_flight.append(delivery)
+        self.flight_node, self.flight_topic_id = node_id, self.topic_id
+
     def change_topic(self, topic_id: UUID) -> None:
         """The topic of that name is another one now (deleted and created again): its log knows no sequences of ours."""
         self.made_anew = self.made_anew or self.topic_id != ZERO_UUID
@@ -267,8 +288,9 @@ class Lane:
         """The batch is in the log."""
         self.failures = 0
         self.last_error = None
-        if self.sequence is not None:
-            self.sequence.acknowledged(delivery.sequence, delivery.batch.count)
+        sequence = self.sequence
+        if sequence is not None:
+            sequence.acknowledged(delivery.sequence, delivery.batch.count)
 
     def refused(self, delivery: Delivery, *, epoch_is_old: bool = False) -> None:
         """The broker refused the batch for good.

@@ -36,6 +36,11 @@ class FakeConnection:
         self.send = send
         self.usable = self.writable = True
 
+    @property
+    def free(self) -> bool:
+        """As a connection that is never re-authenticated."""
+        return self.usable and self.writable
+
     def ask(self, request: Any, on_answer: Callable[[Any, Any], object], **options: Any) -> None:
         """As a connection's `ask`; `send` must give a future."""
 

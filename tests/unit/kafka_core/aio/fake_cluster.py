@@ -11,7 +11,8 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView
 from kafka_core.engine.telemetry.meters import Meters
 from kafka_core.errors import KafkaError, KafkaException, NetworkError
 from kafka_core.kernels import scan_batches
-from kafka_core.protocol import ZERO_UUID
+from kafka_core.protocol import ZERO_UUID, ApiRequest, decode
+from kafka_core.protocol.frames import EncodedRequest
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_core.protocol.messages.produce import (
     PartitionProduceResponse,
@@ -24,6 +25,14 @@ from tests.unit.kafka_core.fake_connection import FakeConnection
 UNKNOWN = KafkaError.UNKNOWN_TOPIC_OR_PART
 Answer = int | Exception
 """An error code for every partition of a request (0: append), or what the request fails with."""
+
+
+def as_message(request: ApiRequest[ProduceResponse], version: int) -> ProduceRequest:
+    """What a broker makes of a request, if its body was encoded before."""
+    if isinstance(request, ProduceRequest):
+        return request
+    assert isinstance(request, EncodedRequest)
+    return decode(ProduceRequest, version, b"".join(request.body))
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,8 @@ class FakeCluster:
         return self.metadata
 
     def connected(self, node_id: int) -> FakeConnection:
-        def send(request: ProduceRequest, *, version: int) -> "asyncio.Future[ProduceResponse]":
+        def send(sent: ApiRequest[ProduceResponse], *, version: int) -> "asyncio.Future[ProduceResponse]":
+            request = as_message(sent, version)
             future: asyncio.Future[ProduceResponse] = asyncio.get_running_loop().create_future()
             self.requests.append((node_id, request, version))
             self.held.append((node_id, request, future))

@@ -11,6 +11,14 @@ from hypothesis import strategies as st
 
 from kafka_core.protocol import ZERO_UUID, decode, encode_bytes
 from kafka_core.protocol.frames import USUAL_FORMS, decode_response, encode_response
+from kafka_core.protocol.messages.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from kafka_core.protocol.messages.fetch import LeaderIdAndEpoch as FetchLeader
 from kafka_core.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -20,7 +28,7 @@ from kafka_core.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_core.protocol.usual_answers import one_written, use
+from kafka_core.protocol.usual_answers import one_fetched, one_written, use_for_reading, use_for_writing
 
 VERSION = 13
 INT32, INT64 = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)
@@ -60,7 +68,7 @@ def test_the_usual_form_is_read_as_the_decoder_reads_it(
     ],
 )
 def test_any_other_form_is_left_to_the_decoder(other: ProduceResponse) -> None:
-    use()
+    use_for_writing()
     assert one_written(body(other), 5) is None
     frame = b"".join(map(bytes, encode_response(other, VERSION, 4)))[4:]
     assert decode_response(ProduceRequest, VERSION, frame) == (4, other)
@@ -75,8 +83,77 @@ def test_a_byte_that_is_another_is_read_as_the_decoder_reads_it_or_left_to_it(at
         assert found is None or found == decode(ProduceResponse, VERSION, memoryview(data)[5:])
 
 
-def test_a_producer_has_them_used() -> None:
-    use()
-    assert {(ProduceResponse, VERSION): one_written} == USUAL_FORMS
+def fetched(message: FetchResponse, version: int = 18) -> memoryview:
+    return memoryview(b"head." + encode_bytes(message, version))
+
+
+@given(
+    st.uuids() | st.just(ZERO_UUID),
+    INT32,
+    st.lists(INT64, min_size=3, max_size=3),
+    st.none() | st.just([]),
+    st.none() | st.integers(0, 300) | st.sampled_from([126, 127, 128, 16_383, 16_384, 3_000_000]),
+    INT32,
+    st.integers(13, 18),
+)
+def test_what_one_partition_holds_is_read_as_the_decoder_reads_it(
+    topic_id: UUID,
+    number: int,
+    offsets: list[int],
+    aborted: list[AbortedTransaction] | None,
+    size_bytes: int | None,
+    throttle_ms: int,
+    version: int,
+) -> None:
+    row = PartitionData(number, 0, *offsets)
+    row.aborted_transactions, row.preferred_read_replica = aborted, number
+    row.records = None if size_bytes is None else bytes(size_bytes)
+    view = fetched(FetchResponse(throttle_ms, 0, number, [FetchableTopicResponse("", topic_id, [row])]), version)
+    found = one_fetched(view, 5)
+    assert found is not None
+    assert found == decode(FetchResponse, version, view[5:])
+    assert isinstance(found.responses[0].partitions[0].records, memoryview) == (size_bytes is not None)
+
+
+FETCHED = PartitionData(3, 0, 9, 9, 1, aborted_transactions=None, records=b"records")
+OF_TOPIC = FetchableTopicResponse("", UUID(int=9), [FETCHED])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        FetchResponse(0, 0, 7, []),
+        FetchResponse(0, 70, 0, [OF_TOPIC]),
+        FetchResponse(0, 0, 7, [OF_TOPIC, OF_TOPIC]),
+        FetchResponse(0, 0, 7, [replace(OF_TOPIC, partitions=[FETCHED, FETCHED])]),
+        FetchResponse(0, 0, 7, [replace(OF_TOPIC, partitions=[replace(FETCHED, error_code=6)])]),
+        FetchResponse(0, 0, 7, [replace(OF_TOPIC, partitions=[replace(FETCHED, current_leader=FetchLeader(1, 2))])]),
+        FetchResponse(
+            0, 0, 7, [replace(OF_TOPIC, partitions=[replace(FETCHED, aborted_transactions=[AbortedTransaction(1, 2)])])]
+        ),
+        FetchResponse(0, 0, 7, [OF_TOPIC], unknown_tagged=[(7, b"x")]),
+    ],
+)
+def test_any_other_answer_to_a_fetch_is_left_to_the_decoder(other: FetchResponse) -> None:
+    use_for_reading()
+    assert one_fetched(fetched(other), 5) is None
+    frame = b"".join(map(bytes, encode_response(other, 18, 4)))[4:]
+    assert decode_response(FetchRequest, 18, frame) == (4, other)
+
+
+@pytest.mark.parametrize("at", range(len(encode_bytes(FetchResponse(0, 0, 7, [OF_TOPIC]), 18))))
+def test_a_byte_of_a_fetch_that_is_another_is_read_as_the_decoder_reads_it_or_left_to_it(at: int) -> None:
+    for value in (0, 1, 2, 3, 7, 8, 9, 128, 135, 136, 255):
+        data = bytearray(fetched(FetchResponse(0, 0, 7, [OF_TOPIC])))
+        data[5 + at] = value
+        found = one_fetched(memoryview(data), 5)
+        assert found is None or found == decode(FetchResponse, 18, memoryview(data)[5:])
+
+
+def test_clients_have_them_used() -> None:
+    use_for_writing()
+    use_for_reading()
+    assert {(ProduceResponse, VERSION): one_written}.items() <= USUAL_FORMS.items()
+    assert {(FetchResponse, version): one_fetched for version in range(13, 19)}.items() <= USUAL_FORMS.items()
     frame = b"".join(map(bytes, encode_response(USUAL, VERSION, 4)))[4:]
     assert decode_response(ProduceRequest, VERSION, frame) == (4, USUAL)
