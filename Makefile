@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark41 test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark40 test-spark41 test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -64,20 +64,28 @@ log=$$(mktemp); status=0; $(1) >$$log 2>&1 || status=$$?; echo; echo "== $(2)"; 
 endef
 
 # An environment of its own with another Spark above the main one. Connectors of the same line: tools/spark_jars.py.
+SPARK40 := 4.0.5
 SPARK41 := 4.1.4
-.venv-spark41/.installed: $(VENV)/.installed
-	@test -x .venv-spark41/bin/python || $(abspath $(BIN))/python -m venv .venv-spark41
-	@$(BIN)/uv pip install -q --python .venv-spark41/bin/python pyspark==$(SPARK41)
-	@.venv-spark41/bin/python -c "import pathlib, sys, sysconfig; \
+.venv-spark%/.installed: $(VENV)/.installed
+	@test -x .venv-spark$*/bin/python || $(abspath $(BIN))/python -m venv .venv-spark$*
+	@$(BIN)/uv pip install -q --python .venv-spark$*/bin/python pyspark==$(SPARK$*)
+	@.venv-spark$*/bin/python -c "import pathlib, sys, sysconfig; \
 		pathlib.Path(sysconfig.get_path('purelib'), 'zz-main.pth').write_text( \
 		'import site; site.addsitedir(%r)\n' % sys.argv[1])" \
 		$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
+define ON_ANOTHER_SPARK
+KAFKA_CORE_KERNELS=native PYTHONPATH=$(CURDIR) PYSPARK_PYTHON=$(CURDIR)/.venv-spark$(1)/bin/python \
+	PYSPARK_DRIVER_PYTHON=$(CURDIR)/.venv-spark$(1)/bin/python .venv-spark$(1)/bin/python -m pytest -q \
+	-m "spark and not slow" $(if $(PYTEST_ARGS),$(PYTEST_ARGS),tests/spark)
+endef
+
+test-spark40: kernels .venv-spark40/.installed ## the fast tests with Spark on Spark 4.0
+	@$(call ON_ANOTHER_SPARK,40)
+
 test-spark41: kernels .venv-spark41/.installed ## the fast tests with Spark on Spark 4.1
-	@KAFKA_CORE_KERNELS=native PYTHONPATH=$(CURDIR) PYSPARK_PYTHON=$(CURDIR)/.venv-spark41/bin/python \
-		PYSPARK_DRIVER_PYTHON=$(CURDIR)/.venv-spark41/bin/python .venv-spark41/bin/python -m pytest -q \
-		-m "spark and not slow" $(if $(PYTEST_ARGS),$(PYTEST_ARGS),tests/spark)
+	@$(call ON_ANOTHER_SPARK,41)
 
 .PHONY: test-native-brokers test-native-spark test-native-peers test-pure-set test-native-unit test-native-rest
 test-native-brokers:

@@ -10,46 +10,12 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from benchmarks import avro_objects, columns, columns_encode, columns_protobuf, peers, serdes
+from benchmarks.goals import Row, heading
 
 NOISE = 0.95
 """What is to be as fast as another may be this much slower in one run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One goal.
-
-    Attributes:
-        path: what is measured.
-        found, wanted: rate, ratio, or what it costs, with what there has to be.
-        unit: behind both numbers.
-        least: whether `wanted` is the least; else it is the most.
-        beside: other figures of the same run, which are no goals.
-    """
-
-    path: str
-    found: float
-    wanted: float
-    unit: str
-    least: bool = True
-    beside: str = ""
-
-    def __str__(self) -> str:
-        met = self.found >= self.wanted if self.least else self.found <= self.wanted
-        sign = "≥" if self.least else "≤"
-        return (
-            f"{'yes' if met else 'NO':4}{self.path:54}{shown(self.found, self.unit):>16}"
-            f"   {sign} {shown(self.wanted, self.unit):16}{self.beside}"
-        )
-
-
-def shown(number: float, unit: str) -> str:
-    if unit == "/s":
-        return f"{number / 1e6:.2f} M/s"
-    return f"{number:.2f}{unit}" if number < 10 else f"{number:.1f}{unit}"
 
 
 def avro_columns(seconds: float) -> Iterator[Row]:
@@ -134,7 +100,7 @@ def calls(seconds: float) -> Iterator[Row]:
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.2
     peers.add_peers()
-    print(f"{'met':4}{'one core':54}{'found':>16}     {'wanted':16}beside")
+    print(heading("one core"))
     for rows in (
         avro_columns(seconds),
         other_columns(columns_encode.ROUNDS),

@@ -1,9 +1,10 @@
-"""Spark functions against the JVM's own: `from_registry`, `decode_frame`, `to_registry` beside from_avro and from_json.
+"""Spark functions against the JVM's own: `from_registry`, `decode_frame`, `to_registry` beside from_avro, from_json.
 
-`python -m benchmarks.spark [rows]` prints, for each path, rows per second of wall time and of CPU time (driver, JVM and
-Python workers together), medians of interleaved rounds, as ratios to the JVM's function in the same run. local[2], the
-order record of 12 fields from parquet to the sink `noop`. spark-avro's jar comes by tools/spark_jars; a spark-protobuf
-that fits this Spark is not on Maven Central, so Protobuf has no peer here.
+`python -m benchmarks.spark [rows [rounds]]` prints, for each path, rows per second of wall time and of CPU time
+(driver, JVM and Python workers together), medians of interleaved rounds, as ratios to the JVM's function in the same
+run; at the end a row for each goal, which is one of wall time. local[2], the order record of 12 fields from parquet
+to the sink `noop`. spark-avro's jar comes by tools/spark_jars; a spark-protobuf that fits this Spark is not on Maven
+Central, so Protobuf has no peer here.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.goals import Row, heading
 from benchmarks.serdes import JSON_ORDER, ORDER, text_of
 from pipeline import decode_frame, encode_frame, from_registry, infer_schema, to_registry, tune
 from registry import SchemaRegistryClient
@@ -98,7 +101,33 @@ def write_frames(folder: Path, frames: list[bytes], rows: int) -> None:
         pq.write_table(table, folder / f"{number}.parquet", use_dictionary=False)
 
 
-def measure(spark: Any, contestants: dict[str, tuple[bool, Job]], rows: int, peer: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one comparison found.
+
+    Attributes:
+        walls: name → median seconds of wall time.
+        cpus: name → median seconds of CPU time.
+    """
+
+    walls: dict[str, float]
+    cpus: dict[str, float]
+
+    def goal(self, path: str, name: str, peer: str, wanted: float) -> Row:
+        """That `name` is so many times as fast as `peer`."""
+        return Row(path, self.walls[peer] / self.walls[name], wanted, "×", beside=self._by_cpu(name, peer))
+
+    def limit(self, path: str, name: str, peer: str, wanted: float) -> Row:
+        """That `name` takes so many times the time of `peer` at the most."""
+        return Row(path, self.walls[name] / self.walls[peer], wanted, "×", False, self._by_cpu(peer, name))
+
+    def _by_cpu(self, name: str, peer: str) -> str:
+        return f"CPU {self.cpus[peer] / self.cpus[name]:.2f}×"
+
+
+def measure(
+    spark: Any, contestants: dict[str, tuple[bool, Job]], rows: int, peer: str, rounds: int = ROUNDS
+) -> Measured:
     """Runs all in turn and prints rates, and ratios to the peer.
 
     Args:
@@ -106,10 +135,11 @@ def measure(spark: Any, contestants: dict[str, tuple[bool, Job]], rows: int, pee
         contestants: name → whether the session is tuned, and what is run.
         rows: of each run.
         peer: the name to compare with.
+        rounds: that are counted; one more warms up.
     """
     walls: dict[str, list[float]] = {name: [] for name in contestants}
     cpus: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(ROUNDS + 1):
+    for number in range(rounds + 1):
         for name, (tuned, job) in contestants.items():
             for option in TUNED:
                 spark.conf.unset(option)
@@ -117,21 +147,22 @@ def measure(spark: Any, contestants: dict[str, tuple[bool, Job]], rows: int, pee
                 tune(spark)
             wall, cpu = time.perf_counter(), cpu_s()
             run(job())
-            if number:  # the first round warms up
+            if number:
                 walls[name].append(time.perf_counter() - wall)
                 cpus[name].append(cpu_s() - cpu)
-    best_wall = statistics.median(walls[peer])
-    best_cpu = statistics.median(cpus[peer])
+    found = Measured(*({name: statistics.median(them) for name, them in all_of.items()} for all_of in (walls, cpus)))
     for name in contestants:
-        wall, cpu = statistics.median(walls[name]), statistics.median(cpus[name])
+        wall, cpu = found.walls[name], found.cpus[name]
         print(
-            f"  {name:<44} {rows / wall / 1e6:6.2f} M rows/s {best_wall / wall:6.2f}x"
-            f"   {cpu * 1e6 / rows:6.2f} us CPU {best_cpu / cpu:6.2f}x"
+            f"  {name:<44} {rows / wall / 1e6:6.2f} M rows/s {found.walls[peer] / wall:6.2f}x"
+            f"   {cpu * 1e6 / rows:6.2f} us CPU {found.cpus[peer] / cpu:6.2f}x",
+            flush=True,
         )
+    return found
 
 
-def main(rows: int) -> None:
-    """Prints the table."""
+def main(rows: int, rounds: int) -> None:
+    """Prints the tables, and the one of goals."""
     from pyspark.sql import functions
     from pyspark.sql.avro.functions import from_avro, to_avro
 
@@ -162,13 +193,22 @@ def main(rows: int) -> None:
             "from_registry, tuned, 2 of 12 columns": (True, lambda: raw.select(ours(columns=["id", "total"]))),
             "decode_frame, tuned, 2 of 12 columns": (True, lambda: framed(columns=["id", "total"])),
         }
-        measure(spark, decoding, rows, "from_avro (JVM)")
+        found = measure(spark, decoding, rows, jvm_reads := "from_avro (JVM)", rounds)
+        goals = [
+            found.goal(f"{path}, to from_avro", path, jvm_reads, wanted)
+            for path, wanted in (
+                ("from_registry, tuned", 0.65),
+                ("from_registry, default", 0.4),
+                ("decode_frame, tuned", 0.75),
+            )
+        ]
         print("A filter on a decoded field; peer: the same without it")
         filtering: dict[str, tuple[bool, Job]] = {
             "without": (True, lambda: raw.select(ours()).select("v.*")),
             "where v.quantity >= 0": (True, lambda: raw.select(ours()).where("v.quantity >= 0").select("v.*")),
         }
-        measure(spark, filtering, rows, "without")
+        found = measure(spark, filtering, rows, "without", rounds)
+        goals.append(found.limit("a filter on a decoded field, to none", "where v.quantity >= 0", "without", 1.15))
         raw.limit(rows).select(jvm).write.parquet(str(folder / "values"))
         values = spark.read.parquet(str(folder / "values"))
         print("Encoding; peer: to_avro")
@@ -178,11 +218,22 @@ def main(rows: int) -> None:
             "to_registry, tuned": (True, lambda: values.select(to_registry("v", conf, topic="out", schema=order))),
             "encode_frame, tuned": (True, lambda: encode_frame(values, "v", conf, topic="out", schema=order)),
         }
-        measure(spark, encoding, rows, "to_avro (JVM)")
-        json_rows(spark, client, conf, folder, rows // 2)
+        found = measure(spark, encoding, rows, jvm_writes := "to_avro (JVM)", rounds)
+        goals.append(found.goal("to_registry, tuned, to to_avro", "to_registry, tuned", jvm_writes, 0.6))
+        json_rows(spark, client, conf, folder, rows // 2, rounds)
+    print_goals(goals)
 
 
-def json_rows(spark: Any, client: SchemaRegistryClient, conf: dict[str, str], folder: Path, rows: int) -> None:
+def print_goals(goals: Sequence[Row]) -> None:
+    """The table of goals."""
+    print(heading("wall time, in one run"))
+    for row in goals:
+        print(row)
+
+
+def json_rows(
+    spark: Any, client: SchemaRegistryClient, conf: dict[str, str], folder: Path, rows: int, rounds: int
+) -> None:
     """JSON against from_json."""
     from pyspark.sql import functions
 
@@ -202,8 +253,9 @@ def json_rows(spark: Any, client: SchemaRegistryClient, conf: dict[str, str], fo
         "from_registry, tuned": (True, lambda: raw.select(ours)),
         "decode_frame, tuned": (True, lambda: decode_frame(raw, "value", conf, topic="json")),
     }
-    measure(spark, contestants, rows, "from_json (JVM)")
+    measure(spark, contestants, rows, "from_json (JVM)", rounds)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
+    given = [int(argument) for argument in sys.argv[1:]]
+    main(*given, *(ROWS, ROUNDS)[len(given) :])

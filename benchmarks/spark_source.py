@@ -1,9 +1,10 @@
 """The data source `kserdes` against Spark's own Kafka source and sink: reading, decoding inside, writing, streams.
 
 `python -m benchmarks.spark_source [rows [parts]]` prints rates as `benchmarks.spark` does: medians of interleaved
-rounds, as ratios to Spark's own in the same run. One real broker on the same machine, topics of four partitions,
-local[2]. The parts: raw, large, avro, json, sink, stream, junk; all without a choice. Protobuf has no peer here (see
-`benchmarks.spark`) and stands beside Spark's Avro of the same record.
+rounds, as ratios to Spark's own in the same run; a row for each goal, which is one of wall time, is at the end. One
+real broker on the same machine, topics of four partitions, local[2]. The parts: raw, large, avro, json, sink, stream,
+junk; all without a choice. Protobuf has no peer here (see `benchmarks.spark`) and stands beside Spark's Avro of the
+same record.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks.goals import Row
 from benchmarks.serdes import JSON_ORDER, ORDER, proto_order, text_of
-from benchmarks.spark import ROUNDS, Job, measure, run, session
+from benchmarks.spark import ROUNDS, Job, Measured, cpu_s, measure, print_goals, run, session
 from kafka_core import Producer
 from kafka_core.admin import AdminClient, NewTopic
 from pipeline import infer_schema
@@ -38,7 +40,8 @@ PARTITIONS = 4
 LARGE_BYTES = 5 * 2**20
 LARGE_ROWS = 60
 JUNK_IDS = 10_000
-TRIGGERS = (20_000, 100_000)
+TRIGGERS = {20_000: 1.5, 100_000: 1.0}
+"""Rows of a batch → the most that it may take, to Spark's own time."""
 BATCHES = 6
 
 
@@ -100,21 +103,23 @@ def repeated(value: bytes | None, rows: int) -> pa.Array:
     return pa.array([value] * rows, pa.binary())
 
 
-def raw(bench: Bench, rows: int) -> None:
+def raw(bench: Bench, rows: int) -> list[Row]:
     """Records as they are."""
     values = orders(bench, rows)
     print(f"{rows} records of {len(values[0].as_py())} bytes")
-    measure(bench.spark, beside(bench, "orders"), rows, "kafka")
+    found = measure(bench.spark, beside(bench, "orders"), rows, "kafka")
+    return [found.goal("raw records, to Spark's source", "kserdes", "kafka", 2)]
 
 
-def large(bench: Bench, rows: int) -> None:
+def large(bench: Bench, rows: int) -> list[Row]:
     """Records of 5 MB."""
     bench.make("large", repeated(b"x" * LARGE_BYTES, LARGE_ROWS))
     print(f"{LARGE_ROWS} records of 5 MB")
-    measure(bench.spark, beside(bench, "large"), LARGE_ROWS, "kafka")
+    found = measure(bench.spark, beside(bench, "large"), LARGE_ROWS, "kafka")
+    return [found.goal("records of 5 MB, to Spark's source", "kserdes", "kafka", 1)]
 
 
-def avro(bench: Bench, rows: int) -> None:
+def avro(bench: Bench, rows: int) -> list[Row]:
     """Avro and Protobuf decoded inside the source."""
     from pyspark.sql import functions
     from pyspark.sql.avro.functions import from_avro
@@ -124,16 +129,23 @@ def avro(bench: Bench, rows: int) -> None:
     bench.make("messages", repeated(message, rows))
     jvm = from_avro(functions.expr("substring(value, 6)"), text_of("order.avsc")).alias("v")
     print(f"Avro, order of 12 fields, {rows} rows")
+    peer, inside, two = "kafka + from_avro", "kserdes, decoded inside", "kserdes, 2 of 12 columns"
+    protobuf = "kserdes, Protobuf decoded inside"
     contestants: dict[str, tuple[bool, Job]] = {
-        "kafka + from_avro": (False, lambda: bench.read("kafka", "orders").select(jvm)),
-        "kserdes, decoded inside": (False, lambda: bench.decoded("orders")),
-        "kserdes, 2 of 12 columns": (False, lambda: bench.decoded("orders", value__columns="id,total")),
-        "kserdes, Protobuf decoded inside": (False, lambda: bench.decoded("messages")),
+        peer: (False, lambda: bench.read("kafka", "orders").select(jvm)),
+        inside: (False, lambda: bench.decoded("orders")),
+        two: (False, lambda: bench.decoded("orders", value__columns="id,total")),
+        protobuf: (False, lambda: bench.decoded("messages")),
     }
-    measure(bench.spark, contestants, rows, "kafka + from_avro")
+    found = measure(bench.spark, contestants, rows, peer)
+    return [
+        found.goal("Avro decoded inside, to kafka + from_avro", inside, peer, 1.8),
+        found.goal("2 of 12 columns inside, to all of them", two, inside, 1.5),
+        found.goal("Protobuf decoded inside, to kafka + from_avro", protobuf, peer, 1),
+    ]
 
 
-def json_texts(bench: Bench, rows: int) -> None:
+def json_texts(bench: Bench, rows: int) -> list[Row]:
     """JSON decoded inside the source."""
     from pyspark.sql import functions
 
@@ -143,11 +155,13 @@ def json_texts(bench: Bench, rows: int) -> None:
     told = infer_schema({"url": bench.registry_url}, topic="texts")
     jvm = functions.from_json(functions.expr("cast(substring(value, 6) as string)"), told).alias("v")
     print(f"JSON, order of 12 fields, {rows // 2} rows")
+    peer, inside = "kafka + from_json", "kserdes, decoded inside"
     contestants: dict[str, tuple[bool, Job]] = {
-        "kafka + from_json": (False, lambda: bench.read("kafka", "texts").select(jvm)),
-        "kserdes, decoded inside": (False, lambda: bench.decoded("texts")),
+        peer: (False, lambda: bench.read("kafka", "texts").select(jvm)),
+        inside: (False, lambda: bench.decoded("texts")),
     }
-    measure(bench.spark, contestants, rows // 2, "kafka + from_json")
+    found = measure(bench.spark, contestants, rows // 2, peer)
+    return [found.goal("JSON decoded inside, to kafka + from_json", inside, peer, 1)]
 
 
 def orders(bench: Bench, rows: int) -> pa.Array:
@@ -160,7 +174,7 @@ def beside(bench: Bench, topic: str) -> dict[str, tuple[bool, Job]]:
     return {kind: (False, partial(bench.read, kind, topic)) for kind in ("kafka", "kserdes")}
 
 
-def writing(bench: Bench, rows: int) -> None:
+def writing(bench: Bench, rows: int) -> list[Row]:
     """The sinks, fed from parquet."""
     orders(bench, rows)
     path = str(bench.folder / "values")
@@ -173,43 +187,55 @@ def writing(bench: Bench, rows: int) -> None:
         "kserdes": (False, lambda: bench.write("kserdes", values, "copies")),
         "kserdes, exactly once": (False, lambda: bench.write("kserdes", values, "copies", delivery="exactly-once")),
     }
-    measure(bench.spark, sinks, rows, "kafka")
+    found = measure(bench.spark, sinks, rows, "kafka")
+    return [found.goal("the sink, to Spark's", "kserdes", "kafka", 1.2)]
 
 
-def streams(bench: Bench, rows: int) -> None:
+def streams(bench: Bench, rows: int) -> list[Row]:
     """The time of a batch of a stream to the sink `noop`."""
-    for size in TRIGGERS:
+    goals = []
+    for size, wanted in TRIGGERS.items():
         topic = f"stream-{size}"
-        bench.make(topic, repeated(b"x" * 100, min(rows, size * BATCHES)))
-        spent: dict[str, list[float]] = {"kafka": [], "kserdes": []}
+        bench.make(topic, repeated(b"x" * 100, size * BATCHES))
+        spent: dict[str, list[tuple[float, float]]] = {"kafka": [], "kserdes": []}
         for number in range(ROUNDS + 1):
             for kind, them in spent.items():
+                begun_s = cpu_s()
                 took = bench.batch_ms(kind, topic, size)
                 if number:
-                    them.append(took)
-        ours, theirs = statistics.median(spent["kserdes"]), statistics.median(spent["kafka"])
-        print(f"A batch of {size} rows of a stream: kafka {theirs:.0f} ms, kserdes {ours:.0f} ms, {ours / theirs:.2f}x")
+                    them.append((took, cpu_s() - begun_s))
+        walls, cpus = (
+            {kind: statistics.median(one[at] for one in them) for kind, them in spent.items()} for at in (0, 1)
+        )
+        shown = ", ".join(f"{kind} {walls[kind]:.0f} ms" for kind in spent)
+        print(f"A batch of {size} rows of a stream: {shown}", flush=True)
+        path = f"a batch of {size} rows of a stream, to Spark's"
+        goals.append(Measured(walls, cpus).limit(path, "kserdes", "kafka", wanted))
+    return goals
 
 
-def junk(bench: Bench, rows: int) -> None:
+def junk(bench: Bench, rows: int) -> list[Row]:
     """Records that each name another schema, and none is there; ids that were asked for once are known, so new ones."""
     orders(bench, rows)
-    spent = []
+    walls, cpus = [], []
     for number in range(ROUNDS):
         ids = range((number + 1) * 1_000_000, (number + 1) * 1_000_000 + JUNK_IDS)
         bench.make(f"junk-{number}", pa.array([b"\0" + one.to_bytes(4, "big") + b"x" for one in ids], pa.binary()))
         more = {"value__format": "auto", "value__subject": "orders-value", "mode": "PERMISSIVE"}
-        begun_s = time.perf_counter()
+        begun_s, begun_cpu_s = time.perf_counter(), cpu_s()
         run(bench.read("kserdes", f"junk-{number}", **more))
-        spent.append(time.perf_counter() - begun_s)
-    print(f"{JUNK_IDS} records with as many ids that no schema has, PERMISSIVE: {statistics.median(spent):.1f} s")
+        walls.append(time.perf_counter() - begun_s)
+        cpus.append(cpu_s() - begun_cpu_s)
+    cpu = f"CPU {statistics.median(cpus):.1f} s"
+    path = f"{JUNK_IDS:,} ids that no schema has, PERMISSIVE"
+    return [Row(path, statistics.median(walls), 10, " s", least=False, beside=cpu)]
 
 
 def context(topic: str) -> SerializationContext:
     return SerializationContext(topic, MessageField.VALUE)
 
 
-PARTS: dict[str, Callable[[Bench, int], None]] = {
+PARTS: dict[str, Callable[[Bench, int], list[Row]]] = {
     "raw": raw,
     "large": large,
     "avro": avro,
@@ -221,7 +247,7 @@ PARTS: dict[str, Callable[[Bench, int], None]] = {
 
 
 def main(rows: int, parts: Sequence[str]) -> None:
-    """Prints the table."""
+    """Prints the tables, and the one of goals."""
     with (
         tempfile.TemporaryDirectory() as name,
         RealKafka(extra={"message.max.bytes": str(2 * LARGE_BYTES)}) as kafka,
@@ -230,8 +256,8 @@ def main(rows: int, parts: Sequence[str]) -> None:
         session() as spark,
     ):
         bench = Bench(spark, kafka.bootstrap_servers, client, server.url, Path(name))
-        for part in parts:
-            PARTS[part](bench, rows)
+        goals = [row for part in parts for row in PARTS[part](bench, rows)]
+    print_goals(goals)
 
 
 if __name__ == "__main__":

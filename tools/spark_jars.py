@@ -11,7 +11,10 @@ from typing import Final
 
 from tools.maven import JarsUnavailableError, jars
 
-VERSIONS: Final = {"4.1": "4.1.1"}
+VERSIONS: Final = {
+    "4.0": {"avro_version": "4.0.1", "kafka_version": "4.0.1", "token_version": "4.0.0"},
+    "4.1": {"avro_version": "4.1.1", "kafka_version": "4.1.1", "token_version": "4.1.1"},
+}
 """Spark → its connectors, where the ones that the pom.xml names are too new."""
 
 
@@ -26,12 +29,11 @@ def spark_jars() -> list[Path]:
         SparkJarsUnavailableError: Maven is missing or fails; its last words are in the text.
     """
     try:
-        version = VERSIONS.get(importlib.metadata.version("pyspark").rpartition(".")[0])
-        if version is None:
+        wanted = VERSIONS.get(importlib.metadata.version("pyspark").rpartition(".")[0])
+        if wanted is None:
             folder = jars("spark-connectors", "spark_jars")
         else:
-            wanted = dict.fromkeys(("avro_version", "kafka_version", "token_version"), version)
-            folder = jars(f"spark-connectors-{version}", "spark_jars", **wanted)
+            folder = jars(f"spark-connectors-{wanted['kafka_version']}", "spark_jars", **wanted)
     except JarsUnavailableError as error:
         raise SparkJarsUnavailableError(str(error)) from error
     return sorted(folder.glob("*.jar"))
