@@ -138,7 +138,7 @@ CLIENT = (
         "Spark: source, batch and stream",
         "yes",
         "all options of Spark's own Kafka source, compared with it option by option; decodes inside; a topic"
-        " made anew is told from the old one by its id, but over a restart of a query only by its offsets",
+        " made anew is told from the old one by its id, over a restart of a query too (decision 0099)",
     ),
     (
         "Spark: sink, batch and stream",
@@ -155,8 +155,9 @@ CLIENT = (
     (
         "Spark 4.0 and 4.1, Connect, clusters",
         "partial",
-        "the tests run on Spark 4.3, on 4.1 with `make test-spark41`, over Connect and on a cluster with"
-        " tests/spark/everything.py; not on 4.0; streams have no admission control before 4.2, and 4.0 writes none",
+        "the tests run on Spark 4.3, on 4.1 and 4.0 with `make test-spark41` and `make test-spark40`, over Connect and"
+        " on a cluster with tests/spark/everything.py; streams have no admission control before 4.2; 4.0 has no functions"
+        " of columns and writes no streams, which is said",
     ),
     (
         "Unchanged confluent_kafka programs (`kafka_core.compat.confluent`)",

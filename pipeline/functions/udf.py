@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pipeline.columns.decoding import shared_decoder, spark_type_of
 from pipeline.columns.plan import DecodeArguments, DecodePlan, plan_for
-from pipeline.errors import OptionError
+from pipeline.errors import OptionError, PlanError
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 from serdes.subject import SubjectNameStrategy
 
@@ -133,7 +133,7 @@ def decoding(plan: DecodePlan, headed: bool = False) -> Any:
     Raises:
         PlanError, OptionError: see `spark_type_of`.
     """
-    from pyspark.sql.pandas.functions import arrow_udf
+    make = arrow_function()
 
     def decode(frames: pa.Array) -> pa.Array:
         return shared_decoder(plan).decode(frames)
@@ -145,8 +145,23 @@ def decoding(plan: DecodePlan, headed: bool = False) -> Any:
     arguments = ("frames", "ids") if headed else ("frames",)
     # Spark reads the types, not their names
     function.__annotations__ = {**dict.fromkeys(arguments, pa.Array), "return": pa.Array}
-    make: Any = arrow_udf  # its annotations know no struct as a return type
     return make(function, spark_type_of(plan)).asNondeterministic()
+
+
+def arrow_function() -> Any:
+    """Spark's `arrow_udf`, without its annotations, which know no struct as a return type.
+
+    Raises:
+        PlanError: this Spark has none.
+    """
+    try:
+        from pyspark.sql.pandas.functions import arrow_udf
+    except ImportError as error:
+        raise PlanError(
+            "functions of columns need Spark 4.1 or later: use decode_frame and encode_frame, or let the source decode"
+            " and the sink encode (value.format)"
+        ) from error
+    return arrow_udf
 
 
 def column_of(column: Any) -> Any:

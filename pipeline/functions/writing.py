@@ -13,7 +13,7 @@ import pyarrow as pa
 from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.encoding import EncodeArguments
 from pipeline.errors import OptionError
-from pipeline.functions.udf import column_of
+from pipeline.functions.udf import arrow_function, column_of
 from serdes.subject import SubjectNameStrategy
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def to_registry(
         OptionError: arguments that are wrong or don't fit together.
         PlanError: the registry can't be reached or refuses, or the schema can't be written from columns.
     """
-    from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import BinaryType
 
+    make = arrow_function()  # nothing is registered where nothing could be written
     named, names = names_of(topic, subject)
     given = EncodeArguments(
         strategy=strategy,
@@ -108,7 +108,6 @@ def to_registry(
     function: Any = encode if names is None else encode_named
     arguments = ("values",) if names is None else ("values", "names")
     function.__annotations__ = {**dict.fromkeys(arguments, pa.Array), "return": pa.Array}
-    make: Any = arrow_udf
     encoded: Column = make(function, BinaryType())(column_of(column), *(() if names is None else (names,)))
     return encoded
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.source.cluster import Place
+from pipeline.source.splits import Place
 
 
 @dataclass(frozen=True, slots=True)

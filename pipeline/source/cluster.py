@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 
 from kafka_core import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition, Uuid
 from kafka_core.admin import AdminClient, OffsetSpec
@@ -16,10 +16,8 @@ from kafka_core.errors import ConfigError, KafkaError
 from kafka_core.model import TopicMetadata
 from pipeline.errors import OptionError, PlanError
 from pipeline.source.options import Assigned, Pattern, ReadOptions
-from pipeline.source.splits import EARLIEST, LATEST
+from pipeline.source.splits import EARLIEST, LATEST, Place
 
-Place: TypeAlias = tuple[str, int]
-"""Topic and partition."""
 INTERNAL: Final = "__"
 """Topics that begin so are the brokers' own: a pattern does not mean them."""
 

@@ -177,6 +177,14 @@ STREAM: Final = (
         loose=True,
     ),
     Property(
+        "checkTopicIds",
+        Kind.BOOL,
+        True,
+        "Whether a stream's checkpoint keeps the ids of topics, so that a topic that was deleted and created again is"
+        " known after a restart, too. If not, its offsets are Spark's own JSON, and hold for any topic of the name.",
+        loose=True,
+    ),
+    Property(
         "commitProgressToGroup",
         Kind.STR,
         None,
@@ -316,6 +324,7 @@ class ReadOptions:
     max_records_per_partition: int | None = None
     include_headers: bool = False
     fail_on_data_loss: bool = True
+    check_topic_ids: bool = True
     push_filters: bool = False
     group_id_prefix: str = "kserdes-source"
     timeout_s: float = 60.0
@@ -361,6 +370,7 @@ class ReadOptions:
             max_records_per_partition=own["maxRecordsPerPartition"],
             include_headers=own["includeHeaders"],
             fail_on_data_loss=own["failOnDataLoss"],
+            check_topic_ids=own["checkTopicIds"],
             push_filters=own["pushFilters"],
             group_id_prefix=own["groupIdPrefix"],
             timeout_s=timeout_s,

@@ -13,10 +13,10 @@ from typing import Final
 
 from kafka_core.admin import OffsetSpec
 from pipeline.errors import PlanError
-from pipeline.source.cluster import Cluster, Place, at_time
+from pipeline.source.cluster import Cluster, at_time
 from pipeline.source.filters import Narrowing
 from pipeline.source.options import Bound, ReadOptions
-from pipeline.source.splits import EARLIEST, LATEST, Offsets, Split, plan_split
+from pipeline.source.splits import EARLIEST, LATEST, Place, Split, plan_split
 
 logger: Final = logging.getLogger("pipeline")
 EVERYTHING: Final = Narrowing()
@@ -194,11 +194,3 @@ def _parts(split: Split, count: int) -> list[Split]:
     count = min(count, size)
     borders = [split.start + size * at // count for at in range(count + 1)]
     return [replace(split, start=start, end=end) for start, end in itertools.pairwise(borders)]
-
-
-def nested(offsets: Mapping[Place, int]) -> Offsets:
-    """Offsets as Spark's JSON has them."""
-    found: Offsets = {}
-    for (topic, partition), offset in sorted(offsets.items()):
-        found.setdefault(topic, {})[partition] = offset
-    return found

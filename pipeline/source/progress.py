@@ -1,21 +1,22 @@
 """The progress of one streaming query, on the driver: next offsets, lost records, new partitions.
 
-Must not know of Spark: offsets come and go as its JSON has them. Admission is in `admission`.
+Must not know of Spark: points come and go as its JSON has them (`points`). Admission is in `admission`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from kafka_core import Consumer, KafkaException, TopicPartition, Uuid
 from pipeline.errors import PlanError
 from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
-from pipeline.source.cluster import Cluster, Place
+from pipeline.source.cluster import Cluster
 from pipeline.source.formats import ReadPlan, newer_version
-from pipeline.source.planning import divided, lost, nested, resolve_bound
-from pipeline.source.splits import LATEST, Split
+from pipeline.source.planning import divided, lost, resolve_bound
+from pipeline.source.points import Point, PointText
+from pipeline.source.splits import LATEST, Place, Split
 
 SAMPLE_ROWS: Final = 64
 SAMPLE_S: Final = 2.0
@@ -28,6 +29,8 @@ class Progress:
     Args:
         plan: of the read.
         now_s: monotonic seconds; the first batch is waited for from here on.
+        told_starts: whether `next_end` is told where its batch begins. If not, as before Spark 4.2, what is lost
+            between the two points of a batch is found by `splits`.
 
     Attributes:
         limits: what bounds a batch.
@@ -36,7 +39,7 @@ class Progress:
         OptionError: options that are for batch reads.
     """
 
-    def __init__(self, plan: ReadPlan, now_s: float) -> None:
+    def __init__(self, plan: ReadPlan, now_s: float, *, told_starts: bool = True) -> None:
         options = plan.options
         options.check_stream()
         self._plan = plan
@@ -53,8 +56,9 @@ class Progress:
         self._seen: dict[Place, int] = {}
         self._topic_ids: dict[str, Uuid] = {}
         self._of_former: dict[Place, int] = {}  # next offsets that belong to topics which are deleted
+        self._told_starts = told_starts
 
-    def initial(self) -> dict[str, dict[str, int]]:
+    def initial(self) -> PointText:
         """Where a query without a checkpoint begins.
 
         Raises:
@@ -62,17 +66,15 @@ class Progress:
         """
         cluster = self._cluster
         places = cluster.partitions()
-        self._note_new_topics({})
+        self._note_new_topics(Point({}))
         late = LATEST if self._options.latest_if_too_young else None
         low, high = cluster.earliest(places), cluster.latest(places)
         start = resolve_bound(cluster, places, self._options.starting, LATEST, late=late, low=low, high=high)
         if self._target is not None:  # what came since then is for the next run
             start = {place: min(start[place], end) for place, end in self._target.items() if place in start}
-        return _text_of(start)
+        return self._named(start).text()
 
-    def next_end(
-        self, start: Mapping[str, Mapping[str, int]] | None, *, bounded: bool, now_s: float
-    ) -> dict[str, dict[str, int]]:
+    def next_end(self, start: Mapping[str, Mapping[str, Any]] | None, *, bounded: bool, now_s: float) -> PointText:
         """Where the next batch ends.
 
         Args:
@@ -85,55 +87,65 @@ class Progress:
                 `evolution` is `restart`.
         """
         self._stop_if_newer()
-        given = _places_of(start or {})
+        given = self._point(start)
         end = self._there(given)
-        begun = self._with_new(given, end)
+        begun = self._with_new(given.offsets, end)
         if bounded:
             if self._target is None and not self._waiting.is_due(begun, end, now_s):
-                return _text_of(given)
+                return given.text()
             if self.limits.most is not None:
                 end = shared_out(begun, end, self.limits.most)
             if self.limits.most_bytes is not None:
                 end = shared_out(begun, end, self.limits.most_bytes, self._bytes_of_one(begun, end))
-        return _text_of(end)
+        made = self._named(end)
+        if end == given.offsets and not any(made.is_of_another(topic, given) for topic, _ in end):
+            return given.text()  # nothing came: ids that the checkpoint does not have yet are no reason for a batch
+        return made.text()
 
     def stop_at_what_is_there(self) -> None:
         """Ends the query at the offsets of now, without partitions that are added later."""
         self._target = self._seen = self._cluster.latest(self._partitions())
 
-    def reported(self) -> dict[str, dict[str, int]] | None:
-        """What was there when the last batch was planned; None before the first."""
-        return _text_of(self._seen) if self._seen else None
+    def reported(self) -> PointText | None:
+        """What was there when the last batch was planned, offsets alone; None before the first."""
+        return Point(self._seen).text() if self._seen else None
 
-    def splits(self, start: Mapping[str, Mapping[str, int]], end: Mapping[str, Mapping[str, int]]) -> list[Split]:
-        """The splits between two offsets of this query.
+    def splits(self, start: Mapping[str, Mapping[str, Any]], end: Mapping[str, Mapping[str, Any]]) -> list[Split]:
+        """The splits between two points of this query.
 
         Raises:
             PlanError: records or partitions are gone, and `failOnDataLoss` is on.
         """
-        begun, ends = _places_of(start), _places_of(end)
-        moved = {place: offset for place, offset in ends.items() if begun.get(place) != offset}
+        begun, ends = self._point(start), self._point(end)
+        moved = {
+            place: offset
+            for place, offset in ends.offsets.items()
+            if begun.offsets.get(place) != offset or begun.is_of_another(place[0], ends)
+        }
         low = self._cluster.earliest(moved)
+        if not self._told_starts:
+            self._check_between(begun, ends, low)
         found: list[Split] = []
         for place, offset in sorted(moved.items()):
             if place not in low:
                 self._lost(f"{_name(place)} is gone")
                 continue
-            first = begun.get(place, low[place])
-            if first > offset or self._of_former.get(place) == first:
-                first = low[place]  # a new topic of the old name: next_end has said so
+            first = begun.offsets.get(place, low[place])
+            if first > offset or self._is_former(place, begun, ends):
+                first = low[place]  # a new topic of the old name: that was said before
             if first < low[place]:
                 self._lost(f"{_name(place)}: the offsets {first} to {low[place]} were deleted before they were read")
             first = max(first, low[place])
             if first < offset:
-                found.append(Split(*place, first, offset, self._topic_ids.get(place[0])))
+                topic_id = ends.topic_ids.get(place[0], self._topic_ids.get(place[0]))
+                found.append(Split(*place, first, offset, topic_id))
         return divided(found, self._options.min_partitions, self._options.max_records_per_partition)
 
-    def done(self, end: Mapping[str, Mapping[str, int]]) -> None:
+    def done(self, end: Mapping[str, Mapping[str, Any]]) -> None:
         """A batch is done: tells the group, if one is named."""
         group = self._options.commit_progress_to_group
         if group is not None:
-            self._cluster.commit(group, _places_of(end))
+            self._cluster.commit(group, Point.of(end).offsets)
 
     def close(self) -> None:
         """Closes the connection."""
@@ -142,33 +154,60 @@ class Progress:
     def _partitions(self) -> list[Place]:
         return self._cluster.partitions(missing_fail=self._options.fail_on_data_loss)
 
-    def _note_new_topics(self, begun: Mapping[Place, int]) -> None:
+    def _point(self, given: Mapping[str, Mapping[str, Any]] | None) -> Point:
+        """A point of Spark's; without ids if they are not to be looked at."""
+        found = Point.of(given)
+        return found if self._options.check_topic_ids else Point(found.offsets)
+
+    def _named(self, offsets: Mapping[Place, int]) -> Point:
+        """A point of these offsets, with the ids of the topics that are there now."""
+        return Point(offsets, self._topic_ids if self._options.check_topic_ids else {})
+
+    def _note_new_topics(self, begun: Point) -> None:
         """Finds topics that were deleted and created again, for offsets alone don't show it once the new one is longer.
 
-        Ids are compared with those of the same run of the query: offsets in a checkpoint have none.
+        Ids are compared with those of the point; where it has none, with those that this run of the query has seen.
         """
-        self._of_former = {place: offset for place, offset in self._of_former.items() if begun.get(place) == offset}
-        known, self._topic_ids = self._topic_ids, {**self._topic_ids, **self._cluster.topic_ids}
-        for topic in sorted({topic for topic, _ in begun}):
+        offsets = begun.offsets
+        self._of_former = {place: offset for place, offset in self._of_former.items() if offsets.get(place) == offset}
+        known = {**self._topic_ids, **begun.topic_ids}
+        self._topic_ids = {**known, **self._cluster.topic_ids}
+        for topic in sorted({topic for topic, _ in offsets}):
             if topic in known and known[topic] != self._topic_ids[topic]:
-                self._of_former.update({place: offset for place, offset in begun.items() if place[0] == topic})
-                self._lost(
-                    f"{topic} was deleted and created again (its id was {known[topic]} and is"
-                    f" {self._topic_ids[topic]}): the offsets of the checkpoint are not its own, so start the query"
-                    " with a new checkpoint"
-                )
+                self._of_former.update({place: offset for place, offset in offsets.items() if place[0] == topic})
+                self._lost_topic(topic, known[topic], self._topic_ids[topic])
 
-    def _there(self, begun: Mapping[Place, int]) -> dict[Place, int]:
+    def _is_former(self, place: Place, begun: Point, ends: Point) -> bool:
+        """Whether the offset at which a batch begins belongs to a topic that is deleted."""
+        found = begun.is_of_another(place[0], ends)
+        return self._of_former.get(place, -1) == begun.offsets.get(place) if found is None else found
+
+    def _check_between(self, begun: Point, ends: Point, low: Mapping[Place, int]) -> None:
+        """What was lost between two points, of which the second one was planned without the first."""
+        for topic in sorted({topic for topic, _ in begun.offsets}):
+            if begun.is_of_another(topic, ends):
+                self._lost_topic(topic, begun.topic_ids[topic], ends.topic_ids[topic])
+        for place, offset in sorted(begun.offsets.items()):
+            if place not in ends.offsets:
+                self._lost(f"{_name(place)} is gone")
+            elif ends.offsets[place] < offset and not begun.is_of_another(place[0], ends):
+                self._lost(_back(place, ends.offsets[place], offset))
+        new = ends.offsets.keys() - begun.offsets.keys() if begun.offsets else ()
+        for place in sorted(new):
+            if low.get(place, 0) > 0:
+                self._lost(_late(place, low[place]))
+
+    def _there(self, begun: Point) -> dict[Place, int]:
         """The end of every partition, gone and new ones considered."""
         there = self._target
         if there is None:
             there = self._seen = self._cluster.latest(self._partitions())
         self._note_new_topics(begun)
-        for place, offset in sorted(begun.items()):
+        for place, offset in sorted(begun.offsets.items()):
             if place not in there:
                 self._lost(f"{_name(place)} is gone")
             elif there[place] < offset:
-                self._lost(f"{_name(place)} ends at offset {there[place]}, but was read to {offset} already")
+                self._lost(_back(place, there[place], offset))
         return dict(there)
 
     def _with_new(self, begun: Mapping[Place, int], there: Mapping[Place, int]) -> dict[Place, int]:
@@ -178,11 +217,18 @@ class Progress:
         if begun:
             for place, offset in low.items():
                 if offset > 0:
-                    self._lost(f"{_name(place)} is new, and its first offset is {offset} already")
+                    self._lost(_late(place, offset))
         return {place: begun.get(place, low.get(place, 0)) for place in there}
 
     def _lost(self, what: str) -> None:
         lost(what, self._options.fail_on_data_loss)
+
+    def _lost_topic(self, topic: str, former: Uuid, now: Uuid) -> None:
+        self._lost(
+            f"{topic} was deleted and created again (its id was {former} and is {now}): the offsets of the checkpoint"
+            " are not its own, so start the query with a new checkpoint (or with"
+            ' checkTopicIds="false", if this topic has the same records at the same offsets)'
+        )
 
     def _stop_if_newer(self) -> None:
         if not self._options.stop_on_evolution:
@@ -215,11 +261,9 @@ def _name(place: Place) -> str:
     return f"{place[0]}[{place[1]}]"
 
 
-def _places_of(offsets: Mapping[str, Mapping[str, int]]) -> dict[Place, int]:
-    return {(topic, int(number)): offset for topic, parts in offsets.items() for number, offset in parts.items()}
+def _back(place: Place, end: int, read: int) -> str:
+    return f"{_name(place)} ends at offset {end}, but was read to {read} already"
 
 
-def _text_of(offsets: Mapping[Place, int]) -> dict[str, dict[str, int]]:
-    """As Spark's JSON has it: sorted, for Spark compares the text."""
-    ordered = nested(offsets)
-    return {topic: {str(number): offset for number, offset in parts.items()} for topic, parts in ordered.items()}
+def _late(place: Place, first: int) -> str:
+    return f"{_name(place)} is new, and its first offset is {first} already"

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from kafka_core import Uuid
 from pipeline.errors import OptionError, PlanError
 
 EARLIEST, LATEST = -2, -1
+TOPIC_IDS = "#topicIds"
+"""What stands beside topics in the offsets of a stream; no topic has such a name."""
+Place: TypeAlias = tuple[str, int]
+"""Topic and partition."""
 Offsets = dict[str, dict[int, int]]
 """Topic → partition → offset."""
 
@@ -75,6 +80,8 @@ def offsets_to_json(offsets: Mapping[str, Mapping[int, int]]) -> str:
 def offsets_from_json(text: str, lowest: int = EARLIEST) -> Offsets:
     """Reads `{"topic": {"0": 123, "1": -2}}`; -2 is the earliest and -1 the latest offset.
 
+    Offsets of a stream's progress may be given as they are: the ids of topics are passed over.
+
     Args:
         text: the JSON text.
         lowest: what no number may be below: 0 where they are times.
@@ -87,6 +94,7 @@ def offsets_from_json(text: str, lowest: int = EARLIEST) -> Offsets:
         offsets = {
             topic: {int(part): _offset(value, lowest) for part, value in parts.items()}
             for topic, parts in parsed.items()
+            if topic != TOPIC_IDS
         }
     except (ValueError, AttributeError, TypeError) as error:
         raise OptionError(f'offsets must look like {{"topic": {{"0": 123}}}}, not {text!r}: {error}') from error

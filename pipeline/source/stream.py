@@ -1,6 +1,6 @@
 """The stream reader of the data source `kserdes`: offsets, admission, and what is said of progress.
 
-Offsets are Spark's own JSON, `{"topic": {"0": 123}}`, sorted, for Spark compares them as text. Spark builds the reader
+Offsets are Spark's own JSON with the ids of topics beside (`points`). Spark builds the reader
 twice and pickles it: it opens nothing before it is asked, and is asked in one process on the driver. An error of
 `streamReader()` would be hidden by one of Spark's own, so what is wrong comes out of the first call.
 API: `pyspark.sql.datasource.DataSourceStreamReader` (4.0; admission control, AvailableNow and lag from 4.2 on).
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from pipeline.source.formats import ReadPlan
+from pipeline.source.points import PointText
 from pipeline.source.progress import Progress
 from pipeline.source.readers import SplitPartition, read_columns
 
@@ -26,6 +27,8 @@ try:
         ReadMaxRows,
         SupportsTriggerAvailableNow,
     )
+
+    TOLD_STARTS = True
 except ImportError:  # before Spark 4.2 there is no admission control: a batch takes what is there
     from pipeline.source.stream_before_42 import (  # type: ignore[assignment]
         ReadAllAvailable,
@@ -34,7 +37,8 @@ except ImportError:  # before Spark 4.2 there is no admission control: a batch t
         SupportsTriggerAvailableNow,
     )
 
-SparkOffsets: TypeAlias = dict[str, dict[str, int]]
+    TOLD_STARTS = False
+
 NO_BOUND = 2**63 - 1
 
 
@@ -45,7 +49,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._plan = plan
         self._progress_made: Progress | None = None
 
-    def initialOffset(self) -> SparkOffsets:
+    def initialOffset(self) -> PointText:
         """Where a query without a checkpoint begins."""
         return self._progress().initial()
 
@@ -54,7 +58,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         limits = self._progress().limits
         return ReadMaxRows(limits.most or NO_BOUND) if limits.any else ReadAllAvailable()
 
-    def latestOffset(self, start: SparkOffsets | None = None, limit: ReadLimit | None = None) -> SparkOffsets:
+    def latestOffset(self, start: PointText | None = None, limit: ReadLimit | None = None) -> PointText:
         """Where the next batch ends: `start` itself if there is nothing, or not enough yet."""
         bounded = limit is not None and not isinstance(limit, ReadAllAvailable)
         return self._progress().next_end(start, bounded=bounded, now_s=time.monotonic())
@@ -63,11 +67,11 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """From here on the stream ends at what is there now."""
         self._progress().stop_at_what_is_there()
 
-    def reportLatestOffset(self) -> SparkOffsets | None:
+    def reportLatestOffset(self) -> PointText | None:
         """What was there when the last batch was planned: Spark's progress shows the lag behind it."""
         return self._progress().reported()
 
-    def partitions(self, start: SparkOffsets, end: SparkOffsets) -> Sequence[InputPartition]:
+    def partitions(self, start: PointText, end: PointText) -> Sequence[InputPartition]:
         """The splits between two offsets; none for an empty batch, as after a restart."""
         return [SplitPartition(split) for split in self._progress().splits(start, end)]
 
@@ -75,7 +79,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The rows of a split, on an executor."""
         yield from read_columns(partition.value, self._plan)
 
-    def commit(self, end: SparkOffsets) -> None:
+    def commit(self, end: PointText) -> None:
         """A batch is done: its end is committed to the group, if one is named."""
         self._progress().done(end)
 
@@ -86,7 +90,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _progress(self) -> Progress:
         if self._progress_made is None:
-            self._progress_made = Progress(self._plan, time.monotonic())
+            self._progress_made = Progress(self._plan, time.monotonic(), told_starts=TOLD_STARTS)
         return self._progress_made
 
     def __getstate__(self) -> Mapping[str, Any]:

@@ -32,7 +32,9 @@ PATIENT = {
 }
 """Settings of a session on a machine that may stand still."""
 SPARK = tuple(int(part) for part in importlib.metadata.version("pyspark").split(".")[:2])
-"""`make test-spark41` runs these tests on another one than the rest has."""
+"""`make test-spark40` and `make test-spark41` run these tests on another one than the rest has."""
+WITH_FUNCTIONS = pytest.mark.skipif(SPARK < (4, 1), reason="Arrow functions of columns came with Spark 4.1")
+WITH_STREAMS_OUT = pytest.mark.skipif(SPARK < (4, 1), reason="Arrow writers of streams came with Spark 4.1")
 LATE = "waiting for the Python worker to connect back", "Python worker failed to connect back"
 T = TypeVar("T")
 

@@ -23,6 +23,7 @@ from registry.dev import RegistryServer, serve
 from serdes import SerializingProducer
 from serdes.avro import AvroSerializer
 from tests.patience import PROCESS_S
+from tests.spark.conftest import WITH_FUNCTIONS
 
 pytestmark = [
     pytest.mark.spark,
@@ -94,6 +95,7 @@ def produce_orders(cluster: EmbeddedCluster, url: str, topic: str, numbers: rang
             assert producer.flush(FLUSH_S) == 0
 
 
+@WITH_FUNCTIONS
 def test_values_come_out_with_their_types(
     spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer
 ) -> None:
@@ -121,6 +123,7 @@ def test_values_come_out_with_their_types(
     assert value == {name: item for name, item in order(7).items() if name != "at"}
 
 
+@WITH_FUNCTIONS
 def test_two_schema_ids_in_one_frame(spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer) -> None:
     topic = new_topic(cluster, 1)
     wider = json.loads(ORDER)
@@ -139,6 +142,7 @@ def test_two_schema_ids_in_one_frame(spark: Any, cluster: EmbeddedCluster, regis
     assert [row["o"]["gift"] for row in rows] == [True] * 10 + [False]
 
 
+@WITH_FUNCTIONS
 def test_refused_rules_are_no_plan_and_none_that_come_later_pass(
     spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer
 ) -> None:
@@ -161,6 +165,7 @@ def test_refused_rules_are_no_plan_and_none_that_come_later_pass(
         frame.collect()
 
 
+@WITH_FUNCTIONS
 def test_bad_rows(spark: Any, cluster: EmbeddedCluster, registry_server: RegistryServer) -> None:
     topic = new_topic(cluster, 1)
     produce_orders(cluster, registry_server.url, topic, range(1))
@@ -219,6 +224,7 @@ def test_tune_sets_the_session(spark: Any, tmp_path: Path) -> None:
     assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "10000"
 
 
+@WITH_FUNCTIONS
 def test_the_example_of_the_readme_runs_and_ends_its_session(spark: Any, tmp_path: Path, project_root: Path) -> None:
     """In a process of its own, since it stops the session; what it reads, the example before it has written."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (project_root / "README.md").read_text(), re.DOTALL | re.MULTILINE)

@@ -14,9 +14,9 @@ from registry import Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.json_schema import JSONSerializer
 from serdes.protobuf import ProtobufSerializer
-from tests.spark.conftest import frame, register
+from tests.spark.conftest import WITH_FUNCTIONS, frame, register
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, WITH_FUNCTIONS]
 
 PROTO = """syntax = "proto3";
 package shop;

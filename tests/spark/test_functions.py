@@ -32,10 +32,11 @@ from registry.dev import serve
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
 from serdes.frames.schema_id import header_schema_id_serializer
-from tests.spark.conftest import finished, frame, register
+from tests.spark.conftest import WITH_FUNCTIONS, finished, frame, register
 
 pytestmark = [
     pytest.mark.spark,
+    WITH_FUNCTIONS,
     # Spark's own Python side leaves sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

@@ -11,7 +11,7 @@ from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from registry import SchemaRegistryClient
 from registry.dev import RegistryServer
-from tests.spark.conftest import SPARK, Produce, finished, frame, register
+from tests.spark.conftest import SPARK, WITH_STREAMS_OUT, Produce, finished, frame, register
 
 pytestmark = pytest.mark.spark
 ORDER = {
@@ -89,6 +89,7 @@ def test_bad_payloads_stop_the_query_are_null_or_dead_letters(
     assert (letter.key(), letter.value(), headers["__dlq.offset"]) == (b"k", b"junk", b"1")
 
 
+@WITH_STREAMS_OUT
 def test_a_stream_from_topic_to_topic(
     spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce, tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def committed(cluster: EmbeddedCluster, topic: str) -> list[int]:
 ONCE = {"delivery": "exactly-once"}
 
 
+@WITH_STREAMS_OUT
 def test_a_stream_that_loses_its_commit_log_writes_its_last_batch_once(
     spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_core.broker import EmbeddedCluster
 from tests.patience import judged_by
-from tests.spark.conftest import Produce
+from tests.spark.conftest import SPARK, Produce
 
 pytestmark = pytest.mark.spark
 
@@ -159,7 +159,8 @@ def test_filters_narrow_what_is_read(spark: Any, cluster: EmbeddedCluster, topic
         kept = frame.where("partition = 1 and offset >= 4 and timestamp < timestamp_millis(1007)")
         rows = kept.select("partition", "offset").collect()
         assert sorted((row.partition, row.offset) for row in rows) == [(1, at) for at in range(4, 7)]
-        assert kept.rdd.getNumPartitions() == 1  # the other partition is not read at all
+        # the other partition is not read at all; Spark 4.0 tells Python sources nothing of filters
+        assert kept.rdd.getNumPartitions() == (1 if SPARK >= (4, 1) else 2)
     finally:
         spark.conf.unset("spark.sql.python.filterPushdown.enabled")
 

@@ -22,7 +22,7 @@ from serdes.frames.schema_id import header_schema_id_serializer
 from serdes.json_schema import JSONSerializer
 from serdes.protobuf import ProtobufSerializer
 from tests.patience import PROCESS_S
-from tests.spark.conftest import Produce, frame, patiently, register
+from tests.spark.conftest import WITH_FUNCTIONS, WITH_STREAMS_OUT, Produce, frame, patiently, register
 from tests.spark.test_formats import JSON_ORDER, PROTO
 from tests.spark.test_sink import ORDER, common, letters
 
@@ -115,6 +115,7 @@ def test_a_stream_stops_for_a_newer_schema_and_has_its_columns_after_a_restart(
     assert rows == [[{"id": 1, "name": "a"}], [{"id": 2, "name": "b", "more": 5}]]
 
 
+@WITH_FUNCTIONS
 def test_bad_rows_of_split_go_to_a_topic(
     spark: Any,
     cluster: EmbeddedCluster,
@@ -146,6 +147,7 @@ def registry_of_its_own() -> Iterator[RegistryServer]:
         yield server
 
 
+@WITH_STREAMS_OUT
 def test_the_jobs_of_the_guide_run(
     spark: Any,
     cluster: EmbeddedCluster,

@@ -75,12 +75,47 @@ def test_a_stream_goes_on_from_its_checkpoint_in_small_batches(
     options = {"maxOffsetsPerTrigger": "20", "commitProgressToGroup": f"{topic}-lag"}
     first = run(stream(spark, cluster, topic, **options), tmp_path)
     ends = [json.loads(progress["sources"][0]["endOffset"]) for progress in first.recentProgress]
-    assert ends[:2] == [{topic: {"0": 15, "1": 5}}, {topic: {"0": 30, "1": 10}}]
+    assert [end[topic] for end in ends[:2]] == [{"0": 15, "1": 5}, {"0": 30, "1": 10}]
     produce(topic, numbered(5, 30))
     again = run(stream(spark, cluster, topic, **options), tmp_path)
     assert rows(tmp_path) == [(0, at) for at in range(35)] + [(1, at) for at in range(10)]
     assert sum(progress["numInputRows"] for progress in again.recentProgress) == 5
     assert json.loads(again.lastProgress["sources"][0]["latestOffset"]) == {topic: {"0": 35, "1": 10}}
+
+
+def test_a_topic_made_anew_while_a_query_is_down_is_not_taken_for_the_old_one(
+    spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce, tmp_path: Path
+) -> None:
+    """The new topic is longer than what was read of the old one: its offsets alone would not show it."""
+    from pyspark.errors import StreamingQueryException
+
+    produce(topic, numbered(3))
+    run(stream(spark, cluster, topic), tmp_path)
+    cluster.delete_topic(topic)
+    cluster.create_topic(topic, 2)
+    produce(topic, numbered(5, 100))
+    for _ in range(2):  # it stays an error when the query is started again
+        with pytest.raises(StreamingQueryException, match=r"was deleted and created again \(its id was"):
+            run(stream(spark, cluster, topic), tmp_path)
+    assert len(viewed(tmp_path)) == 3
+    run(stream(spark, cluster, topic, failOnDataLoss="false"), tmp_path)
+    assert sorted(int(row["value"]) for row in viewed(tmp_path)) == [0, 1, 2, *range(100, 105)]
+
+
+def test_a_checkpoint_without_ids_goes_on(
+    spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce, tmp_path: Path
+) -> None:
+    """As earlier versions and Spark's own source wrote them."""
+    produce(topic, numbered(3))
+    run(stream(spark, cluster, topic, checkTopicIds="false"), tmp_path)
+    (first,) = (tmp_path / "checkpoint" / "offsets").glob("0")
+    assert "topicIds" not in first.read_text()
+    run(stream(spark, cluster, topic), tmp_path)
+    produce(topic, numbered(2, 3))
+    run(stream(spark, cluster, topic), tmp_path)
+    assert rows(tmp_path) == [(0, at) for at in range(5)]
+    last = max((tmp_path / "checkpoint" / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
+    assert "topicIds" in last.read_text()
 
 
 def test_wrong_options_of_a_stream_are_said(spark: Any, cluster: EmbeddedCluster, topic: str, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from pipeline import from_registry
 from registry import SchemaRegistryClient
-from tests.spark.conftest import frame, register
+from tests.spark.conftest import WITH_FUNCTIONS, frame, register
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, WITH_FUNCTIONS]
 
 
 def logical(kind: str, name: str) -> dict[str, str]:

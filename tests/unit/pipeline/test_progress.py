@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core import Consumer, Producer, TopicPartition
+from kafka_core import Consumer, Producer, TopicPartition, Uuid
+from kafka_core.admin import AdminClient
 from kafka_core.broker import EmbeddedCluster
 from pipeline.errors import OptionError, PlanError
 from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
 from pipeline.source.formats import plan_read
 from pipeline.source.options import ReadOptions
 from pipeline.source.progress import Progress
-from pipeline.source.splits import Split
+from pipeline.source.splits import TOPIC_IDS, Split
 
 PLACES = st.dictionaries(
     st.tuples(st.sampled_from("tu"), st.integers(0, 4)),
@@ -85,9 +87,9 @@ def produce(cluster: EmbeddedCluster, topic: str, count: int, partition: int = 0
 def begin(cluster: EmbeddedCluster) -> Iterator[object]:
     made: list[Progress] = []
 
-    def start(**options: str) -> Progress:
+    def start(*, told_starts: bool = True, **options: str) -> Progress:
         given = {"kafka.bootstrap.servers": cluster.bootstrap_servers, **options}
-        made.append(Progress(plan_read(ReadOptions.parse(given)), 0.0))
+        made.append(Progress(plan_read(ReadOptions.parse(given)), 0.0, told_starts=told_starts))
         return made[-1]
 
     yield start
@@ -95,10 +97,22 @@ def begin(cluster: EmbeddedCluster) -> Iterator[object]:
         progress.close()
 
 
+def plain(point: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The offsets of a point, without ids."""
+    return {topic: parts for topic, parts in point.items() if topic != TOPIC_IDS}
+
+
+def remake(cluster: EmbeddedCluster, topic: str, count: int) -> None:
+    """Deletes the topic, and makes another one of its name with so many records."""
+    cluster.delete_topic(topic)
+    cluster.create_topic(topic, 2)
+    produce(cluster, topic, count)
+
+
 def test_a_stream_begins_at_the_end_unless_it_is_told_otherwise(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
     produce(cluster, topic, 3)
-    assert begin(subscribe=topic).initial() == {topic: {"0": 3, "1": 0}}
-    assert begin(subscribe=topic, startingOffsets="earliest").initial() == {topic: {"0": 0, "1": 0}}
+    assert plain(begin(subscribe=topic).initial()) == {topic: {"0": 3, "1": 0}}
+    assert plain(begin(subscribe=topic, startingOffsets="earliest").initial()) == {topic: {"0": 0, "1": 0}}
 
 
 def test_limits_hold_only_for_triggers_that_know_them(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
@@ -106,8 +120,8 @@ def test_limits_hold_only_for_triggers_that_know_them(cluster: EmbeddedCluster, 
     produce(cluster, topic, 10, 1)
     progress = begin(subscribe=topic, maxOffsetsPerTrigger="20")
     start = {topic: {"0": 0, "1": 0}}
-    assert progress.next_end(start, bounded=True, now_s=1.0) == {topic: {"0": 18, "1": 2}}
-    assert progress.next_end(start, bounded=False, now_s=1.0) == {topic: {"0": 90, "1": 10}}
+    assert plain(progress.next_end(start, bounded=True, now_s=1.0)) == {topic: {"0": 18, "1": 2}}
+    assert plain(progress.next_end(start, bounded=False, now_s=1.0)) == {topic: {"0": 90, "1": 10}}
     assert progress.reported() == {topic: {"0": 90, "1": 10}}
 
 
@@ -115,7 +129,7 @@ def test_a_batch_is_bounded_by_bytes_about(cluster: EmbeddedCluster, topic: str,
     produce(cluster, topic, 100, size=1_000)
     progress = begin(subscribe=topic, maxBytesPerTrigger="10000")
     end = progress.next_end({topic: {"0": 0, "1": 0}}, bounded=True, now_s=1.0)
-    assert end == {topic: {"0": 10, "1": 0}}
+    assert plain(end) == {topic: {"0": 10, "1": 0}}
 
 
 def test_a_small_batch_waits(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
@@ -123,7 +137,7 @@ def test_a_small_batch_waits(cluster: EmbeddedCluster, topic: str, begin) -> Non
     progress = begin(subscribe=topic, minOffsetsPerTrigger="10", maxTriggerDelay="1m")
     start = {topic: {"0": 0, "1": 0}}
     assert progress.next_end(start, bounded=True, now_s=30.0) == start
-    assert progress.next_end(start, bounded=True, now_s=61.0) == {topic: {"0": 5, "1": 0}}
+    assert plain(progress.next_end(start, bounded=True, now_s=61.0)) == {topic: {"0": 5, "1": 0}}
 
 
 def test_available_now_ends_at_what_was_there(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
@@ -131,7 +145,7 @@ def test_available_now_ends_at_what_was_there(cluster: EmbeddedCluster, topic: s
     progress = begin(subscribe=topic, maxOffsetsPerTrigger="3", minOffsetsPerTrigger="2")
     progress.stop_at_what_is_there()
     produce(cluster, topic, 50)
-    at: dict[str, dict[str, int]] = {topic: {"0": 0, "1": 0}}
+    at: dict[str, dict[str, Any]] = {topic: {"0": 0, "1": 0}}
     ends = []
     for _ in range(3):
         at = progress.next_end(at, bounded=True, now_s=0.0)
@@ -148,7 +162,7 @@ def test_what_comes_between_the_end_and_the_beginning_of_available_now_is_no_los
     produce(cluster, topic, 3)
     cluster.create_topic(f"{topic}-later", 1)
     start = progress.initial()  # Spark asks for it after the end
-    assert start == {topic: {"0": 2, "1": 0}}
+    assert plain(start) == {topic: {"0": 2, "1": 0}}
     assert progress.next_end(start, bounded=True, now_s=0.0) == start
     cluster.delete_topic(f"{topic}-later")
 
@@ -160,7 +174,7 @@ def test_new_partitions_and_topics_are_picked_up(cluster: EmbeddedCluster, topic
     cluster.create_topic(other, 1)
     produce(cluster, other, 4)
     end = progress.next_end(start, bounded=True, now_s=0.0)
-    assert end == {topic: {"0": 0, "1": 0}, other: {"0": 4}}
+    assert plain(end) == {topic: {"0": 0, "1": 0}, other: {"0": 4}}
     assert progress.splits(start, end) == [Split(other, 0, 0, 4)]
     assert progress.splits(end, end) == []
     cluster.delete_topic(other)
@@ -184,7 +198,7 @@ def test_offsets_that_went_back_are_a_loss(  # type: ignore[no-untyped-def]
     ):
         strict.next_end(start, bounded=True, now_s=0.0)
     end = progress.next_end(start, bounded=True, now_s=0.0)
-    assert end == {topic: {"0": 4, "1": 0}}
+    assert plain(end) == {topic: {"0": 4, "1": 0}}
     assert progress.splits(start, end) == [Split(topic, 0, 0, 4)]
     assert progress.next_end(end, bounded=True, now_s=0.0) == end
 
@@ -197,14 +211,12 @@ def test_a_topic_that_was_made_anew_is_a_loss_and_is_read_from_its_beginning(  #
     strict, progress = begin(subscribe=topic), begin(subscribePattern=topic, failOnDataLoss="false")
     start = {topic: {"0": 4, "1": 0}}
     for each in (strict, progress):
-        assert each.initial() == each.next_end(start, bounded=True, now_s=0.0) == start
-    cluster.delete_topic(topic)
-    cluster.create_topic(topic, 2)
-    produce(cluster, topic, count)
+        assert plain(each.initial()) == each.next_end(start, bounded=True, now_s=0.0) == start
+    remake(cluster, topic, count)
     with pytest.raises(PlanError, match=r"was deleted and created again.*new checkpoint.*failOnDataLoss"):
         strict.next_end(start, bounded=True, now_s=0.0)
     end = progress.next_end(start, bounded=True, now_s=0.0)
-    assert end == {topic: {"0": count, "1": 0}}
+    assert plain(end) == {topic: {"0": count, "1": 0}}
     if count == 4:  # for Spark nothing has happened; the next record makes a batch of all
         assert end == start
         produce(cluster, topic, 1)
@@ -223,6 +235,90 @@ def test_a_topic_that_was_made_anew_is_a_loss_and_is_read_from_its_beginning(  #
 
 
 @TRIGGERS
+@pytest.mark.parametrize("count", [2, 4, 9])
+def test_a_topic_that_was_made_anew_while_the_query_was_down_is_known_by_its_id(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, count: int, available_now: bool
+) -> None:
+    """The ids are in the checkpoint; however many records the new topic has, none is passed over or read twice."""
+    produce(cluster, topic, 4)
+    first = begin(subscribe=topic, startingOffsets="earliest")
+    checkpoint = json.loads(json.dumps(first.next_end(first.initial(), bounded=True, now_s=0.0)))
+    assert plain(checkpoint) == {topic: {"0": 4, "1": 0}}
+    remake(cluster, topic, count)
+    strict, lenient = begin(subscribe=topic), begin(subscribe=topic, failOnDataLoss="false")
+    if available_now:
+        strict.stop_at_what_is_there()
+        lenient.stop_at_what_is_there()
+    with pytest.raises(PlanError, match=r"was deleted and created again.*new checkpoint.*failOnDataLoss"):
+        strict.next_end(checkpoint, bounded=True, now_s=0.0)
+    end = lenient.next_end(checkpoint, bounded=True, now_s=0.0)
+    assert end != checkpoint  # for Spark something has happened, even if the offsets are the same
+    (split,) = lenient.splits(checkpoint, end)
+    assert split == Split(topic, 0, 0, count)
+    assert split.topic_id == lenient._cluster.topic_ids[topic]
+    assert lenient.next_end(end, bounded=True, now_s=0.0) == end
+    (again,) = begin(subscribe=topic).splits(checkpoint, end)  # a batch that was planned, after a restart
+    assert (again, again.topic_id) == (split, split.topic_id)
+
+
+def test_ids_need_not_be_kept_and_need_not_be_there(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
+    """A checkpoint of an earlier version or of Spark's own source has none; with the option off none is looked at."""
+    produce(cluster, topic, 4)
+    spark: dict[str, dict[str, Any]] = {topic: {"0": 4, "1": 0}}
+    kept = begin(subscribe=topic).initial()
+    assert kept[TOPIC_IDS].keys() == {topic}
+    old, off = begin(subscribe=topic), begin(subscribe=topic, checkTopicIds="false")
+    assert off.initial() == spark
+    for each in (old, off):
+        assert each.next_end(spark, bounded=True, now_s=0.0) == spark  # no batch for ids alone
+    assert off.next_end(kept, bounded=True, now_s=0.0) == spark
+    produce(cluster, topic, 1)
+    assert old.next_end(spark, bounded=True, now_s=0.0) == {**kept, topic: {"0": 5, "1": 0}}
+    remake(cluster, topic, 6)
+    moved = begin(subscribe=topic, checkTopicIds="false")
+    end = moved.next_end(kept, bounded=True, now_s=0.0)
+    assert end == {topic: {"0": 6, "1": 0}}
+    assert moved.splits(kept, end) == [Split(topic, 0, 4, 6)]
+
+
+def test_offsets_that_are_none_are_told(begin) -> None:  # type: ignore[no-untyped-def]
+    for text in ({"t": 5}, {"t": {"0": None}}, {TOPIC_IDS: {"t": "short"}}, {TOPIC_IDS: {"t": 5}}):
+        with pytest.raises(PlanError, match="the checkpoint's offsets can't be read"):
+            begin(subscribe="t").splits({}, text)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_without_starts_losses_are_found_between_the_points_of_a_batch(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, strict: bool
+) -> None:
+    """Before Spark 4.2 `latestOffset` is not told where the batch begins."""
+    produce(cluster, topic, 4)
+    cluster.create_topic(f"{topic}-late", 1)
+    produce(cluster, f"{topic}-late", 3)
+    with AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        for answer in admin.delete_records([TopicPartition(f"{topic}-late", 0, 2)]).values():
+            answer.result(60)
+    progress = begin(subscribePattern=f"^{topic}", failOnDataLoss=str(strict).lower(), told_starts=False)
+    end = progress.next_end(None, bounded=False, now_s=0.0)
+    ids = {topic: str(Uuid(1, 2))}
+    late = {f"{topic}-late": end[f"{topic}-late"]}
+    for start, told, expected in (
+        ({topic: {"0": 2, "1": 0}, **late}, None, [(0, 2, 4)]),
+        ({topic: {"0": 9, "1": 0}, **late}, r"ends at offset 4, but was read to 9", [(0, 0, 4)]),
+        ({topic: {"0": 4, "1": 0}, **late, TOPIC_IDS: ids}, r"was deleted and created again", [(0, 0, 4)]),
+        ({topic: {"0": 4, "1": 0, "2": 1}, **late}, r"\[2\] is gone", []),
+        ({topic: {"0": 4, "1": 0}}, r"late\[0\] is new, and its first offset is 2", []),
+    ):
+        if strict and told is not None:
+            with pytest.raises(PlanError, match=told):
+                progress.splits(start, end)
+        else:
+            found = [split for split in progress.splits(start, end) if split.topic == topic]
+            assert [(split.partition, split.start, split.end) for split in found] == expected
+    cluster.delete_topic(f"{topic}-late")
+
+
+@TRIGGERS
 def test_a_topic_that_is_gone_is_a_loss(  # type: ignore[no-untyped-def]
     cluster: EmbeddedCluster, topic: str, begin, available_now: bool
 ) -> None:
@@ -233,7 +329,7 @@ def test_a_topic_that_is_gone_is_a_loss(  # type: ignore[no-untyped-def]
         lenient.stop_at_what_is_there()
     with pytest.raises(PlanError, match=r"gone\[0\] is gone"):
         strict.next_end(start, bounded=True, now_s=0.0)
-    assert lenient.next_end(start, bounded=True, now_s=0.0) == {topic: {"0": 0, "1": 0}}
+    assert plain(lenient.next_end(start, bounded=True, now_s=0.0)) == {topic: {"0": 0, "1": 0}}
 
 
 def test_progress_is_committed_to_a_group(cluster: EmbeddedCluster, topic: str, begin) -> None:  # type: ignore[no-untyped-def]
