@@ -156,8 +156,8 @@ CLIENT = (
         "Spark 4.0 and 4.1, Connect, clusters",
         "partial",
         "the tests run on Spark 4.3, on 4.1 and 4.0 with `make test-spark41` and `make test-spark40`, over Connect and"
-        " on a cluster with tests/spark/everything.py; streams have no admission control before 4.2; 4.0 has no functions"
-        " of columns and writes no streams, which is said",
+        " on a cluster with tests/spark/everything.py; no admission control before 4.2; 4.0 has no functions of columns"
+        " and writes no streams, which is said",
     ),
     (
         "Unchanged confluent_kafka programs (`kafka_core.compat.confluent`)",
