@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark40 test-spark41 test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark40 test-spark41 test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -226,6 +226,9 @@ faults: kernels ## three real brokers and their faults, beside confluent-kafka (
 
 pipe: kernels ## transactions on three real brokers whose parts are killed (ROUNDS=20, RECORDS=200000 in each)
 	@$(BIN)/python -m tools.pipe $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(RECORDS),--records $(RECORDS))
+
+wheel: kernels ## the wheel that is given to others, in dist/: small, the same for the same sources, looked through
+	@$(BIN)/python -m tools.wheel
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output

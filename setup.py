@@ -41,10 +41,13 @@ OTHERWISE = {
     "serdes.kernels.native.values": ("-Os", "types of values, one after the other"),
 }
 """Modules that are compiled otherwise, and why."""
+# Exceptions are raised and asked for through Python's functions, whose code would stand at each such place otherwise.
+DEFINES = [("CYTHON_FAST_THREAD_STATE", "0"), ("CYTHON_USE_EXC_INFO_STACK", "0")]
 # Neither debugging information nor symbols, nor tables for unwinding the stack, which are C++'s.
 COMPILE = [] if sys.platform == "win32" else ["-g0", "-fno-asynchronous-unwind-tables"]
 if sys.platform == "linux":
-    COMPILE.append("-fno-plt")
+    # No padding in front of the targets of jumps: 2 % smaller, and no row of the benchmarks shows it.
+    COMPILE += ["-fno-plt", "-falign-jumps=1", "-falign-labels=1", "-falign-loops=1"]
 # Linkers other than GNU's may not know the options.
 LINK = ["-s", "-Wl,--hash-style=gnu,-z,noseparate-code,--build-id=none"] if sys.platform == "linux" else []
 WARNING = """
@@ -72,6 +75,7 @@ def extension(name: str, source: Path) -> Extension:
         name,
         [str(source)],
         include_dirs=[str(source.parent)],
+        define_macros=DEFINES,
         extra_compile_args=[*COMPILE, OTHERWISE[name][0] if name in OTHERWISE else USUAL] if COMPILE else [],
         extra_link_args=LINK,
     )
