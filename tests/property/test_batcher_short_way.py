@@ -11,6 +11,8 @@ from kafka_core.errors import KafkaError
 from tests.unit.kafka_core.engine.producer_parts import Driver, FakeBatch, names, numbers, view
 
 STEPS = st.one_of(
+    st.tuples(st.just("settle"), st.just(0), st.just(0)),  # all that flies is written: the next batch may be at rest
+    st.tuples(st.just("add"), st.integers(0, 1), st.just(1)),
     st.tuples(st.just("add"), st.integers(0, 2), st.integers(1, 3)),
     st.tuples(st.just("answer"), st.sampled_from([0, 0, 0, 3, 6, 45, 46, 87]), st.booleans()),
     st.tuples(st.just("lose"), st.just(0), st.just(0)),
@@ -18,6 +20,10 @@ STEPS = st.one_of(
     st.tuples(st.just("move"), st.integers(0, 2), st.sampled_from([None, 1, 2])),
     st.tuples(st.just("renew"), st.just(0), st.just(0)),
 )
+
+
+KNOWN: list[tuple[str, int, int | bool | None]] = [("add", 0, 1), ("add", 1, 1), ("settle", 0, 0)]
+"""The partitions' first batches always go the long way."""
 
 
 class Side:
@@ -50,6 +56,9 @@ class Side:
         if kind in ("answer", "lose") and self.flying:
             shipment = self.flying.pop(-1 if second and len(self.flying) > 1 else 0)
             driver.lose(shipment) if kind == "lose" else driver.answer(shipment, first, 5)
+        elif kind == "settle":
+            while self.flying:
+                driver.answer(self.flying.pop(0), 0, 5)
         elif kind == "wait":
             driver.clock.advance(first / 1000)
             driver.expire()
@@ -89,7 +98,7 @@ def test_the_short_way_leaves_what_the_long_one_leaves(
     rules = BatcherRules(idempotent=kind[0], acks=kind[1])
     sides = Side(rules, short=True), Side(rules, short=False)
     leaders: dict[int, int | None] = {0: 1, 1: 1, 2: 2}
-    for number, (what, first, second) in enumerate(steps):
+    for number, (what, first, second) in enumerate(KNOWN + steps):
         if what == "move":
             leaders[first] = second  # type: ignore[assignment]  # the strategy of moves gives a node or None
         for side in sides:
@@ -99,6 +108,24 @@ def test_the_short_way_leaves_what_the_long_one_leaves(
             else:
                 side.do(what, first, second, leaders)
         assert sides[0].seen() == sides[1].seen()
+
+
+def test_a_partition_that_recovers_is_not_at_rest() -> None:
+    side = Side(BatcherRules(), short=True)
+    side.add([FakeBatch("a", 0, 1)])
+    side.do("settle", 0, 0, {})
+    batcher, now_s, batch = side.driver.batcher, side.driver.clock.monotonic(), FakeBatch("b", 0, 1)
+    lane = batcher.at_rest(batch, now_s)
+    assert lane is not None
+    lane.retry_at_s = now_s + 0.1
+    assert batcher.at_rest(batch, now_s) is None
+    assert batcher.at_rest(batch, now_s + 0.1) is lane
+    lane.broken = True
+    assert batcher.at_rest(batch, now_s + 0.1) is None
+    lane.broken = False
+    assert lane.sequence is not None
+    lane.sequence.take(1)
+    assert batcher.at_rest(batch, now_s + 0.1) is None, "a number that nobody acknowledged"
 
 
 def test_the_short_way_is_taken_when_batches_come_one_at_a_time() -> None:
