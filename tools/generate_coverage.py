@@ -149,8 +149,8 @@ CLIENT = (
     (
         "Spark: variants",
         "partial",
-        "as JSON text, by Spark's `parse_json` and `to_json`, both ways: Spark 4.3 gives Arrow functions the two binary"
-        " fields of a variant, and takes them back, but no format has them; the JVM makes them of text",
+        "as JSON text, by Spark's `parse_json` and `to_json`, both ways: `serdes.variants` makes other variants of the"
+        " same text than Spark does (decision 0100)",
     ),
     (
         "Spark 4.0 and 4.1, Connect, clusters",
