@@ -34,6 +34,7 @@ BROKER_SIDE: Final = {
     "session.timeout.ms": "it is defined at the broker (group.consumer.session.timeout.ms)",
     "heartbeat.interval.ms": "it is defined at the broker (group.consumer.heartbeat.interval.ms)",
     "partition.assignment.strategy": "use group.remote.assignor instead",
+    "partition.assignors": "use group.remote.assignor instead",
     "group.protocol.type": "there is no such choice",
 }
 
@@ -53,6 +54,7 @@ NOT_SHARED: Final = (
     "on_commit",
     "on_truncation",
     "partition.assignment.strategy",
+    "partition.assignors",
     "queued.max.messages.kbytes",
     "queued.min.messages",
     "session.timeout.ms",

@@ -52,6 +52,15 @@ def tls_context_of(raw: object) -> object:
     return raw
 
 
+def assignors_of(raw: object) -> object:
+    """Names of assignors, and assignors of the application's own."""
+    if not isinstance(raw, list | tuple) or not all(
+        isinstance(item, str) or callable(getattr(item, "share", None)) for item in raw
+    ):
+        raise TypeError(raw)
+    return tuple(raw)
+
+
 def owners(option: Option) -> str:
     """Whose property it is, where it is not everybody's."""
     names = " and ".join(sorted(role.value for role in option.roles))
@@ -611,6 +620,16 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "Ways to share partitions, best first; the group takes one that all members know. cooperative-sticky can't be "
         "mixed with others. sticky (KIP-54) is that of other clients; librdkafka has none.",
         roles=C,
+    ),
+    Option(
+        "partition.assignors",
+        Kind.OBJECT,
+        None,
+        "Instead of `partition.assignment.strategy`: names from there, and assignors of the application's own, best "
+        "first. The group's leader runs one that all members know. Ours.",
+        roles=C,
+        takes="a list of names and of objects with name, cooperative, user_data, share and assigned",
+        read=assignors_of,
     ),
     integer("session.timeout.ms", 45_000, 1, 3_600_000, "Silence after which the group drops a member.", roles=C),
     integer("heartbeat.interval.ms", 3000, 1, 3_600_000, "Time between heartbeats to the group.", roles=C),

@@ -8,18 +8,35 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 from kafka_core.engine.groups.assignors import ASSIGNORS, GroupMember
 from kafka_core.engine.groups.consumer_protocol import decode_sticky, encode_sticky
 from kafka_core.errors import ProtocolError
 
-__all__ = ["Movements", "Owned", "Shares", "decode_owned", "encode_sticky", "group_member", "shared"]
+__all__ = [
+    "Counted",
+    "GroupMember",
+    "Movements",
+    "Owned",
+    "OwnedShare",
+    "Shares",
+    "bytes_of",
+    "decode_owned",
+    "encode_sticky",
+    "group_member",
+    "guarded",
+    "shared",
+    "sorted_shares",
+]
 
 logger: Final = logging.getLogger("kafka_core.compat")
 Owned = list[tuple[str, int]]
 """Topic and partition."""
+OwnedShare = tuple[Owned, bytes]
+"""What an assignor of an application gives to a member, and tells its assignor."""
+T = TypeVar("T")
 Shares = list[tuple[str, list[int]]]
 """Topics and their partitions, both sorted."""
 
@@ -107,3 +124,47 @@ def decode_owned(data: bytes) -> tuple[Owned, int]:
     except ProtocolError as error:
         logger.warning("a member's assignment is left out: %s", error)
         return [], -1
+
+
+# ---- assignors of applications
+
+
+class Counted:
+    """The cluster as an assignor of an application is given it: topics and their partitions."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = {topic: count for topic, count in counts.items() if count}
+
+    def topics(self, exclude_internal_topics: bool = True) -> set[str]:
+        """The topics that members of the group want."""
+        return {topic for topic in self._counts if not (exclude_internal_topics and topic.startswith("__"))}
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        """Numbers of its partitions; None for a topic that is not there."""
+        return set(range(self._counts[topic])) if topic in self._counts else None
+
+    available_partitions_for_topic = partitions_for_topic
+
+
+def bytes_of(user_data: Any) -> bytes:
+    """What an assignor says, as bytes: it may be an object that encodes itself."""
+    if user_data is None:
+        return b""
+    return bytes(user_data) if isinstance(user_data, bytes | bytearray | memoryview) else bytes(user_data.encode())
+
+
+def sorted_shares(keys: Iterable[tuple[str, int]]) -> Shares:
+    """Partitions by topic, both sorted."""
+    grouped: dict[str, list[int]] = defaultdict(list)
+    for topic, number in sorted(keys):
+        grouped[topic].append(number)
+    return list(grouped.items())
+
+
+def guarded(name: str, call: Callable[[], T], otherwise: T) -> T:
+    """What an application's assignor gives; if it raises, the log says so, and the group goes on."""
+    try:
+        return call()
+    except Exception:
+        logger.exception("the assignor %r failed", name)
+        return otherwise

@@ -114,7 +114,7 @@ def group_settings(config: Config) -> GroupSettings:
     classic = config.text("group.protocol") == "classic"
     return GroupSettings(
         group_id=config.text("group.id"),
-        assignors=assignors.choose(config.names("partition.assignment.strategy")) if classic else (),
+        assignors=_assignors(config) if classic else (),
         instance_id=config.optional_text("group.instance.id"),
         session_timeout_s=config.seconds("session.timeout.ms"),
         heartbeat_interval_s=config.seconds("heartbeat.interval.ms"),
@@ -124,6 +124,11 @@ def group_settings(config: Config) -> GroupSettings:
         topic_patience_s=config.seconds("topic.metadata.propagation.max.ms"),
         remote_assignor=None if classic else config.optional_text("group.remote.assignor"),
     )
+
+
+def _assignors(config: Config) -> tuple[assignors.Assignor, ...]:
+    own: Any = config["partition.assignors"]
+    return assignors.choose_own(own) if own else assignors.choose(config.names("partition.assignment.strategy"))
 
 
 def new_member_id(rng: random.Random) -> str:

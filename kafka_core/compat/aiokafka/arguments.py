@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafka_core.compat.aiokafka.assignors import RoundRobinPartitionAssignor, names_of
+from kafka_core.compat.aiokafka.assignors import RoundRobinPartitionAssignor, assignors_of
 from kafka_core.compat.aiokafka.partitioner import DefaultPartitioner
 from kafka_core.compat.arguments import Argument, Arguments, addresses, clamped, older, own, sets, tls_context, unused
 
@@ -98,8 +98,8 @@ CONSUMER: Final = Arguments(
         own("auto_commit_interval_ms", 5_000, "How often."),
         sets("check_crcs", True, "check.crcs", "Check batches' checksums."),
         sets(
-            "partition_assignment_strategy", (RoundRobinPartitionAssignor,), "partition.assignment.strategy",
-            "Assignor classes, the best first.", names_of,
+            "partition_assignment_strategy", (RoundRobinPartitionAssignor,), "partition.assignors",
+            "Assignor classes, the best first.", assignors_of,
         ),
         sets("max_poll_interval_ms", 300_000, "max.poll.interval.ms", "How far calls that take records may be apart."),
         unused(

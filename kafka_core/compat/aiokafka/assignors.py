@@ -1,6 +1,7 @@
 """aiokafka's assignors, over those of ours, and what they are given and give.
 
-Must not hold any algorithm, nor know groups: the clients run kafka_core's assignors by their names.
+Must not hold any algorithm, nor know groups: the clients run kafka_core's assignors by their names, and those of users
+through `Own`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = [
     "RangePartitionAssignor",
     "RoundRobinPartitionAssignor",
     "StickyPartitionAssignor",
-    "names_of",
+    "assignors_of",
 ]
 
 
@@ -159,17 +160,64 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
         cls.generation = generation
 
 
-KNOWN = frozenset(kind.name for kind in AbstractPartitionAssignor.__subclasses__())
+OURS: dict[Any, str] = {kind: kind.name for kind in AbstractPartitionAssignor.__subclasses__()}
 
 
-def names_of(assignors: Iterable[object]) -> str | None:
-    """The names of assignor classes, as partition.assignment.strategy takes them; None for none.
+class Own:
+    """An assignor of a user, for kafka_core.
+
+    Args:
+        assignor: has `name`, `assign`, `metadata` and `on_assignment`; mostly a class with class methods.
+    """
+
+    cooperative = False
+
+    def __init__(self, assignor: Any) -> None:
+        self._assignor = assignor
+        self.name: str = assignor.name
+
+    def user_data(self, topics: frozenset[str]) -> bytes:
+        """What this member says when it joins."""
+        said = assigning.guarded(self.name, lambda: self._assignor.metadata(topics), None)
+        return assigning.bytes_of(getattr(said, "user_data", None))
+
+    def share(
+        self, members: Iterable[assigning.GroupMember], counts: Mapping[str, int]
+    ) -> dict[str, assigning.OwnedShare]:
+        """Member id to its partitions and what its assignor is told."""
+        version = getattr(self._assignor, "version", 0)
+        given = {each.member_id: Metadata(version, sorted(each.topics), each.user_data) for each in members}
+        shares = self._assignor.assign(assigning.Counted(counts), given)
+        return {
+            member: ([tuple(place) for place in share.partitions()], assigning.bytes_of(share.user_data))
+            for member, share in shares.items()
+        }
+
+    def assigned(self, keys: frozenset[tuple[str, int]], user_data: bytes, generation: int) -> None:
+        """Tells the assignor what this member got."""
+        share = ConsumerProtocolMemberAssignment(0, assigning.sorted_shares(keys), user_data)
+        assigning.guarded(self.name, lambda: self._assignor.on_assignment(share), None)
+        tell = getattr(self._assignor, "on_generation_assignment", None)
+        if tell is not None:
+            assigning.guarded(self.name, lambda: tell(generation), None)
+
+
+def assignors_of(assignors: Iterable[Any]) -> list[Any] | None:
+    """Assignor classes as `partition.assignors` takes them: names of ours, and assignors of users; None for none.
 
     Raises:
-        ValueError: one is not ours: kafka_core runs no assignors of applications.
+        ValueError: one is no assignor.
     """
-    names = [str(getattr(assignor, "name", assignor)) for assignor in assignors]
-    for name in names:
-        if name not in KNOWN:
-            raise ValueError(f"there is no assignor {name!r} here: use one of {', '.join(sorted(KNOWN))}")
-    return ",".join(names) or None
+    found: list[Any] = []
+    for assignor in assignors:
+        if isinstance(assignor, str):
+            if assignor not in OURS.values():
+                raise ValueError(f"there is no assignor {assignor!r}: use one of {', '.join(sorted(OURS.values()))}")
+            found.append(assignor)
+        elif assignor in OURS or type(assignor) in OURS:
+            found.append(assignor.name)
+        elif callable(getattr(assignor, "assign", None)) and getattr(assignor, "name", None):
+            found.append(Own(assignor))
+        else:
+            raise ValueError(f"{assignor!r} is no assignor")
+    return found or None

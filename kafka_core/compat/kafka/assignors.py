@@ -1,13 +1,13 @@
 """Assignors of kafka-python, over those of ours, and what they are given and give.
 
-Must not know groups: the clients run the engine's assignors by their names. One of a user's own cannot run there, and
-is refused. Spec: `kafka.coordinator.assignors` and `kafka.protocol.consumer.metadata` of kafka-python 3.0.
+Must not know groups: the clients run the engine's assignors by their names, and those of users through `Own`. Spec:
+`kafka.coordinator.assignors` and `kafka.protocol.consumer.metadata` of kafka-python 3.0.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from kafka_core.compat import assigning
@@ -89,6 +89,7 @@ class ConsumerProtocolAssignment(Described):
 
     DEFAULTS: ClassVar = {"assigned_partitions": [], "user_data": None}
     assigned_partitions: list[tuple[str, list[int]]]
+    user_data: Any
 
     @property
     def assignment(self) -> list[tuple[str, list[int]]]:
@@ -273,19 +274,102 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         )
 
 
-OURS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+OURS: dict[Any, str] = {
+    kind: kind.name
+    for kind in (
+        RangePartitionAssignor,
+        RoundRobinPartitionAssignor,
+        StickyPartitionAssignor,
+        CooperativeStickyAssignor,
+    )
+}
 
 
-def strategies(value: Iterable[Any]) -> str:
-    """`partition_assignment_strategy` as ours is written; classes and objects go by their `name`.
+class JoinedMember(NamedTuple):
+    """A member, as a user's assignor is given it."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: ConsumerProtocolSubscription
+
+
+class Own:
+    """An assignor of a user, for the engine.
+
+    Args:
+        assignor: an object with `name`, `assign`, `metadata` and `on_assignment`.
+    """
+
+    def __init__(self, assignor: Any) -> None:
+        self._assignor = assignor
+        self.name: str = assignor.name
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether members keep what they have while they join."""
+        supported = getattr(self._assignor, "supported_protocols", lambda: [RebalanceProtocol.EAGER])()
+        return RebalanceProtocol.EAGER not in supported
+
+    def user_data(self, topics: frozenset[str]) -> bytes:
+        """What this member says when it joins."""
+        said = assigning.guarded(self.name, lambda: self._assignor.metadata(sorted(topics)), None)
+        return assigning.bytes_of(getattr(said, "user_data", None))
+
+    def share(
+        self, members: Sequence[assigning.GroupMember], counts: Mapping[str, int]
+    ) -> dict[str, assigning.OwnedShare]:
+        """Member id to its partitions and what its assignor is told."""
+        given = [JoinedMember(each.member_id, each.instance_id, self._metadata(each)) for each in members]
+        shares = self._assignor.assign(assigning.Counted(counts), given)
+        return {
+            member: ([tuple(place) for place in share.partitions()], assigning.bytes_of(share.user_data))
+            for member, share in shares.items()
+        }
+
+    def _metadata(self, member: assigning.GroupMember) -> ConsumerProtocolSubscription:
+        owned = [Partitions(topic, numbers) for topic, numbers in assigning.sorted_shares(member.owned)]
+        version = getattr(self._assignor, "version", 0)
+        return ConsumerProtocolSubscription(
+            sorted(member.topics), member.user_data, owned, member.generation, member.rack, version=version
+        )
+
+    def assigned(self, keys: frozenset[tuple[str, int]], user_data: bytes, generation: int) -> None:
+        """Tells the assignor what this member got."""
+        share = ConsumerProtocolAssignment(assigning.sorted_shares(keys), user_data, version=0)
+        assigning.guarded(self.name, lambda: self._assignor.on_assignment(share, generation), None)
+
+
+def strategies(value: Iterable[Any]) -> list[Any]:
+    """`partition_assignment_strategy` as `partition.assignors`: names of ours, and assignors of users.
 
     Raises:
-        KafkaConfigurationError: an assignor that is not ours.
+        KafkaConfigurationError: neither a known name nor an assignor, or no assignor at all.
     """
-    names = [getattr(each, "name", str(each)) for each in value]
-    for name in names:
-        if name not in OURS:
-            raise KafkaConfigurationError(
-                f"partition_assignment_strategy: {name!r} is not supported; there are {', '.join(OURS)}"
-            )
-    return ",".join(names)
+    found: list[Any] = []
+    for each in value:
+        if each in OURS or type(each) in OURS:
+            found.append(OURS[each if isinstance(each, type) else type(each)])
+        elif isinstance(each, str):
+            if each not in OURS.values():
+                raise KafkaConfigurationError(
+                    f"partition_assignment_strategy: {each!r} is unknown; there are {', '.join(OURS.values())}"
+                )
+            found.append(each)
+        else:
+            found.append(Own(_made(each)))
+    if not found:
+        raise KafkaConfigurationError("Coordinator requires assignors")
+    if len({"cooperative" if _is_cooperative(each) else "eager" for each in found}) > 1:
+        raise KafkaConfigurationError("partition_assignment_strategy mixes EAGER and COOPERATIVE assignors")
+    return found
+
+
+def _is_cooperative(item: Any) -> bool:
+    return item == CooperativeStickyAssignor.name if isinstance(item, str) else bool(item.cooperative)
+
+
+def _made(given: Any) -> Any:
+    assignor = given() if isinstance(given, type) else given
+    if not callable(getattr(assignor, "assign", None)) or not getattr(assignor, "name", None):
+        raise KafkaConfigurationError(f"partition_assignment_strategy: {given!r} is no assignor")
+    return assignor

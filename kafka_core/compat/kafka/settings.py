@@ -196,7 +196,7 @@ CONSUMER: Final = Arguments(
         sets(
             "partition_assignment_strategy",
             (RangePartitionAssignor, RoundRobinPartitionAssignor),
-            "partition.assignment.strategy",
+            "partition.assignors",
             "how a group shares partitions",
             strategies,
         ),

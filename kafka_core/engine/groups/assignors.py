@@ -26,6 +26,7 @@ class GroupMember:
     Attributes:
         topics: what it is subscribed to.
         owned: what it says it has; `generation`: when it got it, -1 if it does not say.
+        user_data: what its assignor says, as it came.
     """
 
     member_id: str
@@ -34,6 +35,7 @@ class GroupMember:
     owned: tuple[Key, ...] = ()
     generation: int = -1
     rack: str | None = None
+    user_data: bytes = b""
 
     @property
     def rank(self) -> tuple[bool, str]:
@@ -41,6 +43,8 @@ class GroupMember:
         return (self.instance_id is None, self.instance_id if self.instance_id is not None else self.member_id)
 
 
+Share = tuple[Iterable[Key], bytes]
+"""Partitions, and data for the member's assignor."""
 Plan = dict[str, list[Key]]
 """Member id → its partitions."""
 Counts = Mapping[str, int]
@@ -308,17 +312,47 @@ class Assign(Protocol):
     def __call__(self, members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan: ...
 
 
+class OwnAssignor(Protocol):
+    """An assignor of the application (`partition.assignors`). It is called on the client's loop, and must not wait."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the group; all members have it by this name."""
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether members keep what they have while they join (KIP-429)."""
+
+    def user_data(self, topics: frozenset[str]) -> bytes:
+        """What this member says when it joins."""
+
+    def share(self, members: Sequence[GroupMember], counts: Counts) -> Mapping[str, tuple[Iterable[Key], bytes]]:
+        """Member id → its partitions, and what its assignor is told. Only the group's leader is asked."""
+
+    def assigned(self, keys: frozenset[Key], user_data: bytes, generation: int) -> None:
+        """What this member got."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignor:
     """An assignor by its protocol name.
 
     Attributes:
         cooperative: members keep what they have while they join (KIP-429).
+        own: the application's, which then assigns.
     """
 
     name: str
     assign: Assign
     cooperative: bool = False
+    own: OwnAssignor | None = None
+
+    def assignments(self, members: Sequence[GroupMember], counts: Counts, racks: Racks) -> dict[str, Share]:
+        """Member id → its partitions, and what its assignor is told."""
+        if self.own is None:
+            return {member_id: (keys, b"") for member_id, keys in self.assign(members, counts, racks).items()}
+        given = self.own.share(members, counts)
+        return {member.member_id: given.get(member.member_id, ((), b"")) for member in members}
 
 
 ASSIGNORS: Final[Mapping[str, Assignor]] = {
@@ -345,3 +379,23 @@ def choose(names: Iterable[str]) -> tuple[Assignor, ...]:
     if not found:
         raise ConfigError("partition.assignment.strategy names no assignor")
     return tuple(dict.fromkeys(found))
+
+
+def choose_own(items: Iterable[str | OwnAssignor]) -> tuple[Assignor, ...]:
+    """The assignors of `partition.assignors`: names of ours and the application's own, most wanted first.
+
+    Raises:
+        ConfigError: an unknown name, or a name twice.
+    """
+    found: list[Assignor] = []
+    for item in items:
+        found += choose([item]) if isinstance(item, str) else [Assignor(item.name, _none, item.cooperative, item)]
+    names = [each.name for each in found]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"partition.assignors: two assignors have one name: {', '.join(names)}")
+    return tuple(found)
+
+
+def _none(members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan:
+    """Nothing for anybody."""
+    return {member.member_id: [] for member in members}

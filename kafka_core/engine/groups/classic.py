@@ -22,10 +22,10 @@ from dataclasses import replace
 
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.consuming.subscription import Key
-from kafka_core.engine.groups.assignors import GroupMember
+from kafka_core.engine.groups.assignors import Assignor, GroupMember
 from kafka_core.engine.groups.consumer_protocol import (
     PROTOCOL_TYPE,
-    decode_assignment,
+    decode_share,
     decode_subscription,
     encode_assignment,
     encode_subscription,
@@ -284,7 +284,11 @@ class Membership(BaseMembership):
             JoinGroupRequestProtocol(
                 name=assignor.name,
                 metadata=encode_subscription(
-                    self._topics, *self._claims(assignor.name), settings.rack, assignor=assignor.name
+                    self._topics,
+                    *self._claims(assignor.name),
+                    settings.rack,
+                    assignor=assignor.name,
+                    own=assignor.own,
                 ),
             )
             for assignor in settings.assignors
@@ -383,10 +387,21 @@ class Membership(BaseMembership):
         self._racks = self._rack_map.learn(view, self._planned_counts)
         self._planned_racks = self._racks if any(member.rack for member in self._members) else NO_RACKS
         if not self._skip_assignment:
-            assignor = next(item for item in self.settings.assignors if item.name == self.protocol_name)
-            plan = assignor.assign(self._members, self._planned_counts, self._planned_racks)
-            self._assignments = {member_id: encode_assignment(keys) for member_id, keys in plan.items()}
+            assignor = self._assignor()
+            assert assignor is not None, "_lead looked for it"
+            try:
+                plan = assignor.assignments(self._members, self._planned_counts, self._planned_racks)
+                self._assignments = {member_id: encode_assignment(*share) for member_id, share in plan.items()}
+            except Exception as error:  # an application's own assignor may raise anything
+                text = f"group {self.settings.group_id!r}: the assignor {assignor.name!r} failed: {error!r}"
+                self._report(KafkaError(KafkaError._FAIL, text))
+                self._try_again(now_s)
+                self._void(KafkaError.ILLEGAL_GENERATION)  # a member it stays: it joins again, with a pause
+                return
         self._move(State.SYNCING)
+
+    def _assignor(self) -> Assignor | None:
+        return next((item for item in self.settings.assignors if item.name == self.protocol_name), None)
 
     def received(self, request: ApiMessage, response: ApiMessage, now_s: float) -> None:
         """The answer to a `Send`; one that came too late for its state is passed over."""
@@ -450,10 +465,13 @@ class Membership(BaseMembership):
             self._group_error(response.error_code, "sync", now_s)
             return
         try:
-            assigned = decode_assignment(response.assignment)
+            assigned, user_data = decode_share(response.assignment)
         except KafkaException as error:
             self._fail(f"the assignment can't be read: {error}", now_s=now_s)
             return
+        assignor = self._assignor()
+        if assignor is not None and assignor.own is not None:
+            assignor.own.assigned(assigned, user_data, self.generation)
         self._succeeded()
         self._alive(now_s)
         self.rebalances += 1

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kafka_core.engine.consuming.subscription import Key
-from kafka_core.engine.groups.assignors import GroupMember
+from kafka_core.engine.groups.assignors import GroupMember, OwnAssignor
 from kafka_core.errors import ProtocolError
 from kafka_core.protocol import Buffer, decode, encode_bytes
 from kafka_core.protocol.messages import consumer_protocol_assignment as assignment_messages
@@ -41,17 +41,25 @@ def grouped(keys: Iterable[Key]) -> dict[str, list[int]]:
 
 
 def encode_subscription(
-    topics: Iterable[str], owned: Iterable[Key], generation: int, rack: str | None, *, assignor: str
+    topics: Iterable[str],
+    owned: Iterable[Key],
+    generation: int,
+    rack: str | None,
+    *,
+    assignor: str,
+    own: OwnAssignor | None = None,
 ) -> bytes:
     """What a member says of itself when it joins, for one of its assignors.
 
     Only a cooperative member names its partitions as owned; an eager one has given them up, and the sticky assignor
-    finds them in the user data.
+    finds them in the user data. An application's own assignor says itself what stands there.
     """
-    cooperative = assignor == "cooperative-sticky"
+    cooperative = assignor == "cooperative-sticky" if own is None else own.cooperative
     keys = sorted(owned)
     user_data = None
-    if cooperative:
+    if own is not None:
+        user_data = own.user_data(frozenset(topics))
+    elif cooperative:
         user_data = COUNT.pack(generation)
     elif assignor == "sticky":
         user_data = encode_sticky(keys, generation)
@@ -87,7 +95,8 @@ def decode_subscription(data: Buffer, member_id: str, instance_id: str | None, *
     elif generation < 0 and message.user_data is not None and len(message.user_data) >= COUNT.size:
         generation = COUNT.unpack_from(message.user_data)[0] if assignor == "cooperative-sticky" else -1
     rack = message.rack_id or None
-    return GroupMember(member_id, frozenset(message.topics), instance_id, tuple(owned), generation, rack)
+    user_data = bytes(message.user_data or b"")
+    return GroupMember(member_id, frozenset(message.topics), instance_id, tuple(owned), generation, rack, user_data)
 
 
 def split_version(data: Buffer, newest: int, what: str) -> tuple[int, memoryview]:
@@ -101,12 +110,13 @@ def split_version(data: Buffer, newest: int, what: str) -> tuple[int, memoryview
     return min(version, newest), view[VERSION.size :]
 
 
-def encode_assignment(keys: Iterable[Key]) -> bytes:
+def encode_assignment(keys: Iterable[Key], user_data: bytes = b"") -> bytes:
     """What the leader hands to one member."""
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
             assignment_messages.TopicPartition(topic=topic, partitions=found) for topic, found in grouped(keys).items()
-        ]
+        ],
+        user_data=user_data or None,
     )
     return VERSION.pack(ASSIGNMENT_VERSION) + encode_bytes(message, ASSIGNMENT_VERSION)
 
@@ -117,11 +127,21 @@ def decode_assignment(data: Buffer) -> frozenset[Key]:
     Raises:
         ProtocolError: the bytes are no assignment.
     """
+    return decode_share(data)[0]
+
+
+def decode_share(data: Buffer) -> tuple[frozenset[Key], bytes]:
+    """As `decode_assignment`, and what the leader's assignor says to the member's.
+
+    Raises:
+        ProtocolError: the bytes are no assignment.
+    """
     if not len(data):
-        return frozenset()
+        return frozenset(), b""
     version, body = split_version(data, ASSIGNMENT_VERSION, "assignment")
     message = decode(ConsumerProtocolAssignment, version, body, exact=False)
-    return frozenset((item.topic, number) for item in message.assigned_partitions for number in item.partitions)
+    keys = frozenset((item.topic, number) for item in message.assigned_partitions for number in item.partitions)
+    return keys, bytes(message.user_data or b"")
 
 
 def encode_sticky(keys: Iterable[Key], generation: int) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 from kafka_core import KafkaError, KafkaException, Message
 from kafka_core.compat.aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition, errors
 from kafka_core.compat.aiokafka.arguments import ADMIN, CONSUMER, PRODUCER
-from kafka_core.compat.aiokafka.assignors import StickyPartitionAssignor, names_of
+from kafka_core.compat.aiokafka.assignors import AbstractPartitionAssignor, Own, StickyPartitionAssignor, assignors_of
 from kafka_core.compat.aiokafka.batch import BatchBuilder, record_bytes, varint_bytes
 from kafka_core.compat.aiokafka.connecting import _expiry_s, at_once
 from kafka_core.compat.aiokafka.partitioner import DefaultPartitioner
@@ -68,11 +68,20 @@ def test_the_order_is_kept_without_idempotence() -> None:
     assert facts == [(1, False, 1), (-1, True, 5)]
 
 
-def test_assignors_are_names_of_ours() -> None:
-    assert names_of([StickyPartitionAssignor]) == "sticky"
-    assert names_of([]) is None
-    with pytest.raises(ValueError, match="no assignor 'mine'"):
-        names_of([type("Mine", (), {"name": "mine"})])
+def test_assignors_are_names_of_ours_and_those_of_users() -> None:
+    class Mine(AbstractPartitionAssignor):
+        name = "mine"
+
+    assert assignors_of([StickyPartitionAssignor, "range"]) == ["sticky", "range"]
+    assert assignors_of([]) is None
+    (own,) = assignors_of([Mine]) or []
+    assert isinstance(own, Own)
+    assert own.name == "mine"
+    assert not own.cooperative
+    with pytest.raises(ValueError, match="no assignor"):
+        assignors_of([type("Mine", (), {"name": "mine"})])
+    with pytest.raises(ValueError, match="no assignor 'fair'"):
+        assignors_of(["fair"])
 
 
 def test_the_partition_of_a_key() -> None:

@@ -29,6 +29,7 @@ from kafka_core.compat.kafka import (
 from kafka_core.compat.kafka import settings as tables
 from kafka_core.compat.kafka.assignors import (
     CooperativeStickyAssignor,
+    Own,
     RangePartitionAssignor,
     RoundRobinPartitionAssignor,
     StickyPartitionAssignor,
@@ -352,7 +353,7 @@ def test_arguments_reach_their_properties() -> None:
     assert found["ssl.context"] is context
     assert found["ssl.endpoint.identification.algorithm"] == "none"
     assert (found["fetch.min.bytes"], found["security.protocol"]) == (7, "sasl_ssl")
-    assert (found["sasl.mechanism"], found["partition.assignment.strategy"]) == ("SCRAM-SHA-256", "range,roundrobin")
+    assert (found["sasl.mechanism"], found["partition.assignors"]) == ("SCRAM-SHA-256", ["range", "roundrobin"])
 
 
 def test_every_argument_of_the_old_document_is_known(
@@ -444,15 +445,20 @@ def test_old_modules_are_there() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_assignors_that_are_not_ours_are_refused() -> None:
-    assert strategies([CooperativeStickyAssignor()]) == "cooperative-sticky"
-    assert strategies([StickyPartitionAssignor, RangePartitionAssignor]) == "sticky,range"
+def test_assignors_of_ours_go_by_their_names_and_those_of_users_as_they_are() -> None:
+    assert strategies([CooperativeStickyAssignor()]) == ["cooperative-sticky"]
+    assert strategies([StickyPartitionAssignor, RangePartitionAssignor]) == ["sticky", "range"]
 
-    class Own(StickyPartitionAssignor):
-        name = "own"
+    class Mine(StickyPartitionAssignor):
+        name = "mine"
 
-    with pytest.raises(KafkaConfigurationError, match="'own' is not supported"):
-        strategies([Own])
+    (own,) = strategies([Mine])
+    assert isinstance(own, Own)
+    assert own.name == "mine"
+    assert not own.cooperative
+    for wrong in (["fair"], [object()], [], [CooperativeStickyAssignor, Mine]):
+        with pytest.raises(KafkaConfigurationError):
+            strategies(wrong)
 
 
 def test_a_closed_consumer(servers: str) -> None:

@@ -9,9 +9,15 @@ from typing import Any
 
 import pytest
 
-from kafka_core.engine.groups.assignors import choose
+from kafka_core.engine.groups.assignors import GroupMember, choose, choose_own
 from kafka_core.engine.groups.classic import Membership
-from kafka_core.engine.groups.consumer_protocol import decode_assignment, encode_assignment, encode_subscription
+from kafka_core.engine.groups.consumer_protocol import (
+    decode_assignment,
+    decode_share,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+)
 from kafka_core.engine.groups.states import (
     BEATING,
     MOVES,
@@ -26,7 +32,7 @@ from kafka_core.engine.groups.states import (
 )
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.engine.retry import Backoff
-from kafka_core.errors import AuthError, KafkaError, NetworkError, StateError
+from kafka_core.errors import AuthError, ConfigError, KafkaError, NetworkError, StateError
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -166,6 +172,70 @@ def test_the_leader_plans_for_everybody() -> None:
     request = rig.send(SyncGroupRequest)
     given = {item.member_id: decode_assignment(item.assignment) for item in request.assignments}
     assert given == {"m1": {T0, T1}, "m2": {T2, U0}}
+
+
+class Own:
+    """An application's assignor: everything to the member with the shortest data."""
+
+    name = "own"
+    cooperative = True
+    fails = False
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def user_data(self, topics: frozenset[str]) -> bytes:
+        return b"mine"
+
+    def share(self, members: Sequence[GroupMember], counts: Mapping[str, int]) -> dict[str, Any]:
+        if self.fails:
+            raise ZeroDivisionError("no members")
+        first = min(members, key=lambda member: len(member.user_data))
+        return {first.member_id: ([(topic, 0) for topic in counts], b"take it")}
+
+    def assigned(self, keys: frozenset[tuple[str, int]], user_data: bytes, generation: int) -> None:
+        self.heard.append((keys, user_data, generation))
+
+
+def test_an_applications_assignor_is_asked_and_told() -> None:
+    rig, own = Rig(), Own()
+    rig.strategy = "own"
+    settings = GroupSettings("g", choose_own([own, "cooperative-sticky"]))
+    rig.member = Membership(settings, Backoff(100, 1000, random.Random(1)))
+    rig.member.subscribe({"t"})
+    rig.find()
+    own.fails = True
+    rig.join(leads=True)
+    assert isinstance(rig.step(), PlanAssignment)
+    rig.member.plan(view({"t": 1}), rig.now_s)
+    assert "the assignor 'own' failed: ZeroDivisionError" in rig.member.errors[0].str()
+    if rig.has_event():
+        rig.done(EventKind.LOST)
+    rig.now_s = rig.poll_s = rig.now_s + 5
+    own.fails = False
+    request = rig.send(JoinGroupRequest)
+    assert request.member_id == "m1"
+    said = decode_subscription(request.protocols[0].metadata, "m1", None, assignor="own")
+    assert said.user_data == b"mine"
+    assert rig.member.cooperative
+    other = encode_subscription({"t"}, [], -1, None, assignor="own")
+    members = [
+        JoinGroupResponseMember(member_id="m1", metadata=request.protocols[0].metadata),
+        JoinGroupResponseMember(member_id="m2", metadata=other),
+    ]
+    rig.answer(request, JoinGroupResponse(1, 0, 2, "consumer", "own", "m1", False, "m1", members))
+    rig.step()
+    rig.member.plan(view({"t": 1}), rig.now_s)
+    request = rig.send(SyncGroupRequest)
+    given = {item.member_id: decode_share(item.assignment) for item in request.assignments}
+    assert given == {"m1": (frozenset(), b""), "m2": (frozenset({T0}), b"take it")}
+    rig.answer(request, SyncGroupResponse(assignment=encode_assignment([T0], b"take it")))
+    assert own.heard == [(frozenset({T0}), b"take it", 2)]
+
+
+def test_two_assignors_of_one_name_are_refused() -> None:
+    with pytest.raises(ConfigError, match="one name"):
+        choose_own([Own(), Own()])
 
 
 def test_a_leader_that_may_skip_the_assignment_only_syncs() -> None:
