@@ -41,8 +41,6 @@ OTHERWISE = {
     "serdes.kernels.native.values": ("-Os", "types of values, one after the other"),
 }
 """Modules that are compiled otherwise, and why."""
-# Exceptions are raised and asked for through Python's functions, whose code would stand at each such place otherwise.
-DEFINES = [("CYTHON_FAST_THREAD_STATE", "0"), ("CYTHON_USE_EXC_INFO_STACK", "0")]
 # Neither debugging information nor symbols, nor tables for unwinding the stack, which are C++'s.
 COMPILE = [] if sys.platform == "win32" else ["-g0", "-fno-asynchronous-unwind-tables"]
 if sys.platform == "linux":
@@ -75,7 +73,6 @@ def extension(name: str, source: Path) -> Extension:
         name,
         [str(source)],
         include_dirs=[str(source.parent)],
-        define_macros=DEFINES,
         extra_compile_args=[*COMPILE, OTHERWISE[name][0] if name in OTHERWISE else USUAL] if COMPILE else [],
         extra_link_args=LINK,
     )

@@ -176,7 +176,7 @@ def test_the_wheel_of_the_product_is_small(tmp_path: Path) -> None:
             shutil.copy(ROOT / name, tmp_path / name)
     path = tmp_path / "packed.whl"
     repack(build(tmp_path / "dist", tmp_path), path)
-    held = zipfile.ZipFile(checked(path)).namelist()  # of 2.5 MB at most: docs/decisions/0084
+    held = zipfile.ZipFile(checked(path)).namelist()  # how large it may be: docs/decisions/0084
     kernels = len(list(ROOT.glob("*/kernels/native/*.pyx")))
     assert len([name for name in held if name.endswith(".so")]) == kernels + 1  # and what Cython shares between them
 
@@ -220,7 +220,7 @@ def test_a_wheel_that_is_not_as_it_was_built_is_refused(project: Path, name: str
     ("name", "data", "complaint"),
     [
         ("kafka_core/kernels/native/tiny.pyx", b"", "sources of kernels are in it"),
-        ("registry/large.bin", os.urandom(MOST_BYTES), "bytes, 2,500,000 at most"),
+        ("registry/large.bin", os.urandom(MOST_BYTES), "bytes, 2,550,000 at most"),
     ],
 )
 def test_a_wheel_with_sources_of_kernels_or_of_too_many_bytes_is_refused(
