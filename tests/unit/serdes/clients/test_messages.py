@@ -346,7 +346,7 @@ def test_strings_are_in_the_codec_that_was_asked_for() -> None:
 
 
 def test_strings_that_are_none_say_where() -> None:
-    with pytest.raises(KeyDeserializationError, match="1 bytes that are not utf-8 text") as caught:
+    with pytest.raises(KeyDeserializationError, match="1 bytes that are not utf_8 text") as caught:
         FieldDeserializers(StringDeserializer(), None).read(message(key=b"\xff"))
     assert isinstance(caught.value.__cause__, SerializationError)
     with pytest.raises(ValueSerializationError, match="a str is needed, not bytes"):
