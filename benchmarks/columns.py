@@ -2,12 +2,12 @@
 
 `python -m benchmarks.columns [seconds]` prints records per second of CPU time, the best of several alternating rounds,
 with ratios; then what a batch of ten rows takes and what memory a decode needs beside its output. On one core: a batch
-runs on the thread that asks for it.
+runs on the thread that asks for it. Records differ from one another (`benchmarks.varied`); `records alike` is one order
+over and over, whose branches the processor foresees.
 """
 
 from __future__ import annotations
 
-import datetime
 import io
 import json
 import subprocess
@@ -19,7 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.serdes import JSON_ORDER, ORDER, proto_order, text_of
+from benchmarks import varied
+from benchmarks.serdes import ORDER, proto_order, text_of
 from registry import Schema
 from serdes.columnar import ColumnarDecoder
 from serdes.formats.avro.codec import encoder, load_texts
@@ -28,12 +29,6 @@ from serdes.frames.framing import PREFIX_BYTES, frame_prefix
 ROWS = 100_000
 FEW = 2_000
 ROUNDS = 5
-FLIGHT: dict[str, Any] = {
-    "year": 2013, "month": 1, "day": 14, "dep_time": 1517, "sched_dep_time": 1515, "dep_delay": 2, "arr_time": 1830,
-    "sched_arr_time": 1819, "arr_delay": 11, "carrier": "UA", "flight": 1545, "tailnum": "N14228", "origin": "EWR",
-    "dest": "IAH", "air_time": 227, "distance": 1400, "hour": 15, "minute": 15,
-    "time_hour": datetime.datetime(2013, 1, 14, 20, tzinfo=datetime.UTC),
-}  # fmt: skip
 
 
 def nullable(text: str) -> str:
@@ -56,17 +51,24 @@ def evolved(text: str) -> str:
     return json.dumps({**schema, "fields": swapped})
 
 
-Case = tuple[str, str, dict[str, Any], tuple[str, ...] | None]
-"""Writer's schema, reader's schema, value, columns."""
+Records = Callable[[int], list[dict[str, Any]]]
+Case = tuple[str, str, Records, tuple[str, ...] | None]
+"""Writer's schema, reader's schema, what makes so many records, columns."""
+
+
+def alike(count: int) -> list[dict[str, Any]]:
+    """One order, over and over."""
+    return [ORDER] * count
 
 
 def cases() -> dict[str, Case]:
     order, flight = text_of("order.avsc"), nullable(text_of("flight.avsc"))
     return {
-        "order, 12 fields": (order, order, ORDER, None),
-        "order, other reader": (order, evolved(order), ORDER, None),
-        "order, 2 of 12": (order, order, ORDER, ("id", "total")),
-        "flight, 19 nullable": (flight, flight, FLIGHT, None),
+        "order, 12 fields": (order, order, varied.orders, None),
+        "order, other reader": (order, evolved(order), varied.orders, None),
+        "order, 2 of 12": (order, order, varied.orders, ("id", "total")),
+        "order, records alike": (order, order, alike, None),
+        "flight, 19 nullable": (flight, flight, varied.flights, None),
     }
 
 
@@ -76,18 +78,20 @@ def decoding(case: Case, impl: str) -> ColumnarDecoder:
 
 
 def frames(case: Case, rows: int) -> pa.BinaryArray:
-    return pa.array([encoder(load_texts(case[0]), frame_prefix(1))(case[2])] * rows, pa.binary())
+    encode = encoder(load_texts(case[0]), frame_prefix(1))
+    distinct = [encode(record) for record in case[2](min(rows, varied.DISTINCT))]
+    return pa.array(varied.repeated(distinct, rows), pa.binary())
 
 
 def fastavro_objects(case: Case) -> Callable[[], int]:
     import fastavro
 
     writer, reader = (fastavro.parse_schema(json.loads(text)) for text in case[:2])
-    payload = frames(case, 1)[0].as_py()[PREFIX_BYTES:]
+    payloads = [frame[PREFIX_BYTES:] for frame in frames(case, FEW).to_pylist()]
     given = None if case[0] == case[1] else reader
 
     def run() -> int:
-        for _ in range(FEW):
+        for payload in payloads:
             fastavro.schemaless_reader(io.BytesIO(payload), writer, given)
         return FEW
 
@@ -184,18 +188,27 @@ def _avro(rows: int) -> tuple[ColumnarDecoder, pa.Array]:
     return decoding(case, "native"), frames(case, rows)
 
 
-def _others(name: str, kind: str, payload: Callable[[], bytes]) -> Callable[[int], tuple[ColumnarDecoder, pa.Array]]:
+def _others(
+    name: str, kind: str, payloads: Callable[[int], list[bytes]]
+) -> Callable[[int], tuple[ColumnarDecoder, pa.Array]]:
     def made(rows: int) -> tuple[ColumnarDecoder, pa.Array]:
         schema = Schema(text_of(name), kind)
-        return ColumnarDecoder({1: schema}.__getitem__, schema), pa.array([frame_prefix(1) + payload()] * rows)
+        distinct = [frame_prefix(1) + payload for payload in payloads(min(rows, varied.DISTINCT))]
+        return ColumnarDecoder({1: schema}.__getitem__, schema), pa.array(varied.repeated(distinct, rows))
 
     return made
 
 
 FORMATS = {
     "avro": _avro,
-    "protobuf": _others("order.proto", "PROTOBUF", lambda: b"\0" + proto_order().SerializeToString()),
-    "json": _others("order.schema.json", "JSON", lambda: json.dumps(JSON_ORDER).encode()),
+    "protobuf": _others(
+        "order.proto",
+        "PROTOBUF",
+        lambda count: [b"\0" + one.SerializeToString() for one in varied.proto_orders(proto_order(), count)],
+    ),
+    "json": _others(
+        "order.schema.json", "JSON", lambda count: [json.dumps(one).encode() for one in varied.json_orders(count)]
+    ),
 }
 
 

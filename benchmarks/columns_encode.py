@@ -13,11 +13,11 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.serdes import JSON_ORDER, ORDER, text_of
+from benchmarks import varied
+from benchmarks.serdes import text_of
 from registry import Schema
 from serdes.columnar import ColumnarDecoder, ColumnarEncoder, json_schema_of
 from serdes.columnar.contract import ColumnOptions
@@ -31,26 +31,12 @@ SLOW_ROWS = 2_000
 Contestant = tuple[int, Callable[[], object]]
 
 
-def orders() -> list[dict[str, Any]]:
-    """Orders that differ in what may be null, in numbers and in texts."""
-    return [
-        {
-            **ORDER,
-            "id": f"ord-2026-{at:06}",
-            "customer_id": at,
-            "score": at / ROWS,
-            "coupon": None if at % 3 else "SPRING",
-        }
-        for at in range(ROWS)
-    ]
-
-
 def writing() -> Mapping[str, Contestant]:
     """Arrow → Avro."""
     import fastavro
 
     schema = Schema(text_of("order.avsc"))
-    rows = orders()
+    rows = varied.orders(ROWS)
     struct = pa.array(rows, ColumnarDecoder(lambda schema_id: schema, schema).arrow_type)
     encoder, prefix = ColumnarEncoder(schema, 1), b"\0\0\0\0\1"
     parsed = fastavro.parse_schema(json.loads(schema.schema_str))
@@ -79,8 +65,7 @@ def writing_json() -> Mapping[str, Contestant]:
     import orjson
 
     schema = Schema(text_of("order.schema.json"), "JSON")
-    rows = [{**row, "created_at": JSON_ORDER["created_at"], "total": "149.90"} for row in orders()]
-    struct = pa.array(rows)
+    struct = pa.array(varied.json_orders(ROWS))
     encoder, prefix = ColumnarEncoder(schema, 1), b"\0\0\0\0\1"
     free = ColumnarEncoder(Schema(json_schema_of(struct.type), "JSON"), 1)
     few = struct[:SLOW_ROWS]
@@ -101,7 +86,7 @@ def reading() -> Mapping[str, Contestant]:
     import orjson
     from pyarrow import json as pyarrow_json
 
-    documents = [orjson.dumps({**JSON_ORDER, "customer_id": at, "score": at / ROWS}) for at in range(ROWS)]
+    documents = [orjson.dumps(order) for order in varied.json_orders(ROWS)]
     frames = pa.array([b"\0\0\0\0\1" + document for document in documents], pa.binary())
     columns, options = JsonColumns(), ColumnOptions()
     parsed = columns.load(Schema(text_of("order.schema.json"), "JSON"), None)

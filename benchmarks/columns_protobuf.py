@@ -1,4 +1,4 @@
-"""Protobuf ↔ Arrow columns against ptars and protarrow, in one run on one order record.
+"""Protobuf ↔ Arrow columns against ptars and protarrow, in one run on orders that differ from one another.
 
 `python -m benchmarks.columns_protobuf [rows]` prints records per second of CPU time as the median of several rounds,
 with ratios to the peers (`benchmarks.peers`). The rounds of all contestants alternate.
@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import peers
+from benchmarks import peers, varied
 from benchmarks.serdes import proto_order, text_of
 from registry import Schema
 from serdes.columnar.contract import ColumnOptions
@@ -36,9 +36,11 @@ Contestant = tuple[Callable[[], Any], int]
 def ways(rows: int) -> dict[str, dict[str, Contestant]]:
     """Both directions, with who takes part."""
     message = proto_order()
-    payload = message.SerializeToString()
+    distinct = [one.SerializeToString() for one in varied.proto_orders(message, varied.DISTINCT)]
+    payloads = varied.repeated(distinct, rows)
     schema = Schema(text_of("order.proto"), "PROTOBUF")
-    frames = pa.array([frame_prefix(7) + b"\x00" + payload] * rows, pa.binary())
+    head = frame_prefix(7) + b"\x00"
+    frames = pa.array([head + payload for payload in payloads], pa.binary())
     struct = reading(schema, frames, "native", ColumnOptions())().struct
     encoder = ColumnarEncoder(schema, 7)
     found: dict[str, dict[str, Contestant]] = {
@@ -53,7 +55,7 @@ def ways(rows: int) -> dict[str, dict[str, Contestant]]:
             "10 rows": (repeated(lambda: encoder.encode(struct[:FEW]), 1000), FEW * 1000),
         },
     }
-    add_peers(found, message, payload, rows)
+    add_peers(found, message, payloads, rows)
     return found
 
 
@@ -78,7 +80,7 @@ def repeated(once: Callable[[], Any], times: int) -> Callable[[], None]:
     return many
 
 
-def add_peers(found: dict[str, dict[str, Contestant]], message: Any, payload: bytes, rows: int) -> None:
+def add_peers(found: dict[str, dict[str, Contestant]], message: Any, given: list[bytes], rows: int) -> None:
     """Those that are installed."""
     reads, writes = found.values()
     try:
@@ -87,18 +89,18 @@ def add_peers(found: dict[str, dict[str, Contestant]], message: Any, payload: by
     except ImportError as missing:
         print(f"without peers: {missing}")
         return
-    payloads = pa.array([payload] * rows, pa.binary())
+    payloads = pa.array(given, pa.binary())
     handler = ptars.HandlerPool([message.DESCRIPTOR.file]).get_for_message(message.DESCRIPTOR)
     batch = handler.array_to_record_batch(payloads)
     reads["ptars"] = (lambda: handler.array_to_record_batch(payloads), rows)
     writes["ptars"] = (lambda: handler.record_batch_to_array(batch), rows)
-    kind, few = type(message), [payload] * (rows // SLOW)
+    kind, few = type(message), given[: rows // SLOW]
     reads["protarrow"] = (
         lambda: protarrow.messages_to_record_batch([kind.FromString(one) for one in few], kind),
         len(few),
     )
     kept = [type(getattr(message, name)) for name in ("created_at", "address")]  # protarrow needs their classes alive
-    smaller = protarrow.messages_to_record_batch([message] * len(few), kind)
+    smaller = protarrow.messages_to_record_batch([kind.FromString(one) for one in few], kind)
 
     def write() -> list[bytes]:
         assert kept

@@ -28,13 +28,15 @@ from serdes.kernels.native.columns cimport (
     append_int64,
     append_list,
     append_null,
+    append_short,
     append_struct,
     append_union,
+    has_short_room,
     reserve_rows,
     truncate,
 )
 from serdes.kernels.native.frames cimport Frames
-from serdes.kernels.native.octets cimport hex_value, is_utf8
+from serdes.kernels.native.octets cimport SHORT, hex_value, is_short_ascii, is_utf8
 
 from serdes.kernels import misfit as avro_misfit
 
@@ -110,12 +112,48 @@ cdef enum:
     DEPTH = 1000
     LIMBS = 40  # of 32 bits, of a decimal on its way to another scale
     FEW_ENTRIES = 8
+    MOST_COLUMNS = 1000000
 
 cdef extern from *:
     """
+    #include <stdint.h>
+    #include <string.h>
     #define MOST_LONG INT64_MAX
+    /* Bytes of the number that begins here, if it ends within eight that can be read, else 0; no loop to foresee. */
+    static inline int kserdes_varint_size(const uint8_t* p) {
+    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        uint64_t bytes;
+        memcpy(&bytes, p, 8);
+        bytes = ~bytes & 0x8080808080808080u;
+        return bytes ? (__builtin_ctzll(bytes) >> 3) + 1 : 0;
+    #else
+        int size = 1;
+        while (size <= 8 && p[size - 1] & 0x80)
+            size++;
+        return size <= 8 ? size : 0;
+    #endif
+    }
+    /* The 7 bits of each of so many bytes, 1 to 8, one after the other. */
+    static inline uint64_t kserdes_varint_bits(const uint8_t* p, int size) {
+    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        uint64_t bits;
+        memcpy(&bits, p, 8);
+        bits &= 0x7F7F7F7F7F7F7F7Fu >> (64 - 8 * size);
+        bits = (bits & 0x007F007F007F007Fu) | (bits & 0x7F007F007F007F00u) >> 1;
+        bits = (bits & 0x00003FFF00003FFFu) | (bits & 0x3FFF00003FFF0000u) >> 2;
+        return (bits & 0x000000000FFFFFFFu) | (bits & 0x0FFFFFFF00000000u) >> 4;
+    #else
+        uint64_t bits = 0;
+        int at;
+        for (at = 0; at < size; at++)
+            bits |= (uint64_t)(p[at] & 0x7F) << (7 * at);
+        return bits;
+    #endif
+    }
     """
     const int64_t MOST_LONG
+    int varint_size "kserdes_varint_size"(const uint8_t* p) noexcept nogil
+    uint64_t varint_bits "kserdes_varint_bits"(const uint8_t* p, int size) noexcept nogil
 
 cdef int MAX_DEPTH = avro_misfit.MAX_DEPTH
 if MAX_DEPTH != DEPTH:
@@ -158,7 +196,7 @@ def codes():
 
 cdef struct Op:
     int32_t code
-    int32_t column
+    int32_t column  # how many bytes behind the first
     int32_t a
     int32_t b
     int64_t c
@@ -214,18 +252,22 @@ cdef class Program:
 
     def __cinit__(self, list ops not None, list table not None, list numbers not None, bytes pool not None, int columns):
         cdef Py_ssize_t at
+        cdef int64_t column
         self.ops = <Op*>malloc((len(ops) + 1) * sizeof(Op))
         self.table = <int64_t*>malloc((len(table) + 1) * sizeof(int64_t))
         self.numbers = <int64_t*>malloc((len(numbers) + 1) * sizeof(int64_t))
         if self.ops == NULL or self.table == NULL or self.numbers == NULL:
             raise MemoryError()
         for at in range(len(ops)):
-            self.ops[at].code, self.ops[at].column, self.ops[at].a, self.ops[at].b, self.ops[at].c, self.ops[at].d = ops[at]
+            self.ops[at].code, column, self.ops[at].a, self.ops[at].b, self.ops[at].c, self.ops[at].d = ops[at]
+            if not -1 <= column < MOST_COLUMNS:
+                raise ValueError("more columns than a program can have")
+            self.ops[at].column = <int32_t>(column * <int64_t>sizeof(Column))
         for at in range(len(table)):
             self.table[at] = table[at]
         for at in range(len(numbers)):
             self.numbers[at] = numbers[at]
-        self.pool = pool
+        self.pool = pool + bytes(SHORT)
         self.columns = columns
 
     def __dealloc__(self):
@@ -240,6 +282,11 @@ cdef class Program:
 cdef const uint8_t* long_varint(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
     cdef uint64_t value = 0
     cdef int shift = 0
+    cdef int size = varint_size(p) if end - p >= 8 else 0
+    if size:
+        value = varint_bits(p, size)
+        out[0] = <int64_t>((value >> 1) ^ (0 - (value & 1)))
+        return p + size
     while shift < 70:
         if p >= end:
             out[0] = ENDS
@@ -274,6 +321,14 @@ cdef inline const uint8_t* varint(const uint8_t* p, const uint8_t* end, int64_t*
             out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
             return p + 3
     return long_varint(p, end, out)
+
+
+cdef inline const uint8_t* length_of(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
+    """As `varint`, for what is small and not negative in most cases."""
+    if p < end and not p[0] & 0x81:
+        out[0] = p[0] >> 1
+        return p + 1
+    return varint(p, end, out)
 
 
 cdef int put_uuid(Column* column, const uint8_t* p, int64_t size) noexcept nogil:
@@ -565,16 +620,16 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
     cdef const int64_t* facts
     cdef int64_t number = 0
     cdef int64_t size = 0
-    cdef int32_t at = 0
+    cdef const Op* following = ops
     cdef int wrong = 0
     cdef int32_t place
     cdef float single = 0
     cdef double real = 0
     cdef Loop* loop
     while True:
-        op = ops + at
-        column = columns + op.column
-        at += 1
+        op = following
+        column = <Column*>(<uint8_t*>columns + op.column)
+        following = op + 1
         if op.code == INT:
             q = varint(p, end, &number)
             if q == NULL:
@@ -597,18 +652,21 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 break
             p = q
         elif op.code == STRING:
-            q = varint(p, end, &number)
+            q = length_of(p, end, &number)
             if q == NULL:
                 wrong = <int>number
                 break
             if number < 0 or number > end - q:
                 wrong = ENDS
                 break
-            if not is_utf8(q, number):
+            if number <= SHORT and end - q >= SHORT and has_short_room(column) and is_short_ascii(q, number):
+                append_short(column, q, number)
+            elif is_utf8(q, number):
+                wrong = append_bytes(column, q, number)
+                if wrong:
+                    break
+            else:
                 wrong = UTF8
-                break
-            wrong = append_bytes(column, q, number)
-            if wrong:
                 break
             p = q + number
         elif op.code == OPTIONAL:
@@ -629,7 +687,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 wrong = append_null(column)
                 if wrong:
                     break
-                at = op.b
+                following = ops + op.b
         elif op.code == LONG_WITHIN:
             q = varint(p, end, &number)
             if q == NULL:
@@ -722,7 +780,9 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
             if facts[0] < 0:
                 wrong = LACKING
                 break
-            if op.code == ENUM:
+            if op.code == ENUM and facts[1] <= SHORT and has_short_room(column):
+                append_short(column, tables.pool + facts[0], facts[1])  # behind the pool there are so many bytes more
+            elif op.code == ENUM:
                 wrong = append_bytes(column, tables.pool + facts[0], facts[1])
             else:
                 wrong = append_int32(column, <int32_t>facts[0])
@@ -730,7 +790,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 break
             p = q
         elif op.code == BYTES:
-            q = varint(p, end, &number)
+            q = length_of(p, end, &number)
             if q == NULL:
                 wrong = <int>number
                 break
@@ -779,7 +839,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 wrong = append_list(column)
                 if wrong:
                     break
-                at = op.a
+                following = ops + op.a
             p = q
         elif op.code == LIST_END or op.code == MAP_END:
             loop = run.loops + run.loops_open - 1
@@ -790,7 +850,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
             loop.index += 1
             loop.left -= 1
             if loop.left:
-                at = op.a
+                following = ops + op.a
                 continue
             q = block(p, end, &number, &size)
             if q == NULL:
@@ -803,7 +863,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                     run.loops_open -= 1
                     break
                 loop.left = number
-                at = op.a
+                following = ops + op.a
             else:
                 run.loops_open -= 1
                 if op.code == MAP_END:
@@ -882,6 +942,11 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 break
             p = q + number
         elif op.code == SKIP_INT or op.code == SKIP_LONG:
+            if end - p >= 8:  # so many bytes are no number of more than 32, or of 64 bits
+                place = varint_size(p)
+                if place and (place <= 4 or op.code == SKIP_LONG):
+                    p += place
+                    continue
             q = varint(p, end, &number)
             if q == NULL:
                 wrong = <int>number
@@ -896,7 +961,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 break
             p += op.a
         elif op.code == SKIP_TEXT:
-            q = varint(p, end, &number)
+            q = length_of(p, end, &number)
             if q == NULL:
                 wrong = <int>number
                 break
@@ -935,9 +1000,9 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 wrong = NO_BRANCH
                 break
             p = q
-            at = <int32_t>tables.table[op.a + number]
+            following = ops + tables.table[op.a + number]
         elif op.code == JUMP:
-            at = op.a
+            following = ops + op.a
         elif op.code == SKIP_LIST:
             if run.loops_open + run.calls_open >= DEPTH:
                 wrong = DEEP
@@ -951,14 +1016,14 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 loop.left, loop.index = number, 0
                 run.loops_open += 1
             else:
-                at = op.a
+                following = ops + op.a
             p = q
         elif op.code == SKIP_LIST_END:
             loop = run.loops + run.loops_open - 1
             loop.index += 1
             loop.left -= 1
             if loop.left:
-                at = op.a
+                following = ops + op.a
                 continue
             q = skip_blocks(run, op, p, end, &number)
             if q == NULL:
@@ -967,7 +1032,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 break
             if number:
                 loop.left = number
-                at = op.a
+                following = ops + op.a
             else:
                 run.loops_open -= 1
             p = q
@@ -989,12 +1054,12 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
             if run.loops_open + run.calls_open >= DEPTH:
                 wrong = DEEP
                 break
-            run.calls[run.calls_open] = at - 1
+            run.calls[run.calls_open] = <int32_t>(op - ops)
             run.calls_open += 1
-            at = op.a
+            following = ops + op.a
         elif op.code == RETURN:
             run.calls_open -= 1
-            at = run.calls[run.calls_open] + 1
+            following = ops + run.calls[run.calls_open] + 1
         elif op.code == END:
             if p == end:
                 return 0
@@ -1004,7 +1069,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
         else:
             wrong = REFUSED
             break
-    run.at = at - 1
+    run.at = <int32_t>(op - ops)
     run.place = p if kept == NULL else kept
     return wrong
 

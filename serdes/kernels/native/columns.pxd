@@ -10,6 +10,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from serdes.kernels.native.arrow cimport ArrowArray
+from serdes.kernels.native.octets cimport SHORT
 
 
 cdef enum:
@@ -155,6 +156,19 @@ cdef inline int append_bytes(Column* column, const uint8_t* data, int64_t size) 
     (<int32_t*>column.values)[column.length + 1] = <int32_t>column.used
     end_cell(column)
     return 0
+
+
+cdef inline bint has_short_room(const Column* column) noexcept nogil:
+    """Whether `append_short` can add a cell as things are; if not, `append_bytes` can, and makes room."""
+    return column.length < column.room and column.data_room - column.used >= SHORT
+
+
+cdef inline void append_short(Column* column, const uint8_t* data, int64_t size) noexcept nogil:
+    """As `append_bytes`, of `SHORT` bytes at most, where there is room: copies SHORT, whose end is written over later."""
+    memcpy(column.data + column.used, data, SHORT)
+    column.used += size
+    (<int32_t*>column.values)[column.length + 1] = <int32_t>column.used
+    end_cell(column)
 
 
 cdef inline int append_struct(Column* column) noexcept nogil:

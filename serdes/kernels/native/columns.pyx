@@ -30,7 +30,11 @@ cdef int64_t values_size(Column* column, int64_t cells) noexcept nogil:
 
 cdef int enlarge(uint8_t** place, int64_t old, int64_t size) noexcept nogil:
     """Room for `size` bytes, of which those after `old` are zero."""
-    cdef uint8_t* made = <uint8_t*>realloc(place[0], size if size > 0 else 1)
+    cdef uint8_t* made
+    if place[0] == NULL:
+        place[0] = <uint8_t*>calloc(size if size > 0 else 1, 1)
+        return 0 if place[0] != NULL else NO_MEMORY
+    made = <uint8_t*>realloc(place[0], size if size > 0 else 1)
     if made == NULL:
         return NO_MEMORY
     if size > old:
@@ -52,13 +56,15 @@ cdef int reserve(Column* column, int64_t cells) noexcept nogil:
     cdef uint8_t* made
     if column.shape == SHAPE_BINARY and column.data == NULL and reserve_data(column, 1):
         return NO_MEMORY
-    if column.shape == SHAPE_BITS or column.values == NULL:
-        if size and enlarge(&column.values, old, size):
+    if column.shape == SHAPE_BITS:
+        if enlarge(&column.values, old, size):
             return NO_MEMORY
     elif size:
         made = <uint8_t*>realloc(column.values, size)
         if made == NULL:
             return NO_MEMORY
+        if column.values == NULL and (column.shape == SHAPE_BINARY or column.shape == SHAPE_LIST):
+            (<int32_t*>made)[0] = 0
         column.values = made
     if column.validity != NULL and enlarge(&column.validity, (column.room + 7) >> 3, (room + 7) >> 3):
         return NO_MEMORY

@@ -1,6 +1,6 @@
 """The frames of a batch as kernels read them: addresses into Arrow's own buffers."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef struct Key:
@@ -31,6 +31,8 @@ cdef class Frames:
     cdef int64_t found_count, found_room
     cdef int32_t* table
     cdef int64_t table_size
+    cdef uint32_t last_id  # as it stands in a frame: most batches have one
+    cdef int32_t last_place  # of it in `found`; -1 before the first
     cdef list owners
     cdef int64_t filled
 

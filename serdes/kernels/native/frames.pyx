@@ -7,7 +7,7 @@ import os
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 __all__ = ["Frames"]
 
@@ -68,6 +68,7 @@ cdef class Frames:
         if rows > MOST_ROWS:
             raise ValueError("more rows than a batch can have")
         self.rows = rows
+        self.last_place = -1
         self.owners = []
         self.payloads = <const uint8_t**>malloc(room * sizeof(uint8_t*))
         self.sizes = <int64_t*>malloc(room * sizeof(int64_t))
@@ -258,12 +259,19 @@ cdef class Frames:
     cdef int name(self, int64_t row, const uint8_t* data, int64_t size, int64_t taken) except -1 nogil:
         """Reads what names a schema; `taken` says that it does not stand in front of the payload."""
         cdef int64_t used
+        cdef uint32_t number
         if self.sizes[row] < 0:
             self.keys[row] = NULL_ROW
             return 0
         if size >= PREFIX_BYTES and data[0] == 0:
             used = PREFIX_BYTES
-            self.keys[row] = self.place_of(0, big_endian(data + 1, 4), False)
+            memcpy(&number, data + 1, 4)
+            if number == self.last_id and self.last_place >= 0:
+                self.found[self.last_place].rows += 1
+            else:
+                self.last_place = self.place_of(0, big_endian(data + 1, 4), False)
+                self.last_id = number
+            self.keys[row] = self.last_place
         elif size >= GUID_BYTES and data[0] == 1:
             used = GUID_BYTES
             self.keys[row] = self.place_of(big_endian(data + 1, 8), big_endian(data + 9, 8), True)

@@ -4,6 +4,37 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
+cdef enum:
+    SHORT = 16  # bytes that are looked at and copied in one step
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+    #include <string.h>
+    static inline int kserdes_short_ascii(const uint8_t* data, ptrdiff_t size) {
+        static const uint8_t HIGHEST[32] = {128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
+        uint64_t text[2], counting[2];
+        memcpy(text, data, 16);
+        memcpy(counting, HIGHEST + 16 - size, 16);
+        return !((text[0] & counting[0]) | (text[1] & counting[1]));
+    }
+    static inline int kserdes_short_ascii_before(const uint8_t* end, ptrdiff_t size) {
+        static const uint8_t HIGHEST[32] = {
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
+        };
+        uint64_t text[2], counting[2];
+        memcpy(text, end - 16, 16);
+        memcpy(counting, HIGHEST + size, 16);
+        return !((text[0] & counting[0]) | (text[1] & counting[1]));
+    }
+    """
+    # Whether the first, or the last, `size` of SHORT bytes are ASCII; all SHORT are read. No branch depends on `size`.
+    bint is_short_ascii "kserdes_short_ascii"(const uint8_t* data, int64_t size) noexcept nogil
+    bint is_short_ascii_before "kserdes_short_ascii_before"(const uint8_t* end, int64_t size) noexcept nogil
+
+
 cdef inline bint is_utf8_beyond(const uint8_t* data, int64_t at, int64_t size) noexcept nogil:
     cdef uint8_t byte
     while at < size:

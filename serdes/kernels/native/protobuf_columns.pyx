@@ -15,7 +15,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from serdes.kernels.native.arrow cimport ArrowArray
 from serdes.kernels.native.frames cimport Frames, Pinned
-from serdes.kernels.native.octets cimport is_utf8
+from serdes.kernels.native.octets cimport SHORT, is_short_ascii, is_utf8
 from serdes.kernels.native.protobuf cimport (
     K_BOOL,
     K_BYTES,
@@ -150,6 +150,7 @@ cdef struct Run:
     const Message* messages
     const Symbols* symbols
     int64_t budget
+    const uint8_t* end  # of the row's payload
     const uint8_t* at
     int64_t detail
     int32_t code
@@ -297,7 +298,10 @@ cdef const uint8_t* group_end(const uint8_t* p, const uint8_t* end, uint32_t tag
 
 cdef inline void* zeroed(void* block, int64_t before, int64_t after) noexcept nogil:
     """A block grown to `after` bytes, the new ones zero; NULL (and the old block untouched) without memory."""
-    cdef uint8_t* grown = <uint8_t*> realloc(block, after)
+    cdef uint8_t* grown
+    if block == NULL:
+        return calloc(after if after else 1, 1)
+    grown = <uint8_t*> realloc(block, after)
     if grown != NULL:
         memset(grown + before, 0, after - before)
     return grown
@@ -551,7 +555,8 @@ cdef inline int put_bytes(Run* run, const Field* field, Column* column, int64_t 
     """Text or bytes in place of what the slot has; parts of JSON's messages are put together, which merges them."""
     cdef int32_t* sizes = <int32_t*> column.values
     cdef int wrong
-    if field.kind == K_STRING and not is_utf8(p, size):
+    cdef bint few = size <= SHORT and run.end - p >= SHORT  # can be read and copied in one step
+    if field.kind == K_STRING and not (few and is_short_ascii(p, size)) and not is_utf8(p, size):
         if field.verified or field.holder >= 0:
             return wrong_at(run, BAD_UTF8, p)
         run.suspect = 1
@@ -564,7 +569,9 @@ cdef inline int put_bytes(Run* run, const Field* field, Column* column, int64_t 
     wrong = room_for(run, column, size)
     if wrong:
         return wrong_at(run, wrong, p)
-    if size:
+    if few and column.room - column.used >= SHORT:
+        memcpy(column.data + column.used, p, SHORT)
+    elif size:
         memcpy(column.data + column.used, p, size)
     column.used += size
     sizes[slot] += <int32_t> size
@@ -1046,6 +1053,7 @@ cdef int read_rows(Run* run, const Rows* rows, uint8_t* valid, Complaints* compl
         p = start
         end = start + rows.sizes[row]
         run.budget = rows.most_bytes
+        run.end = end
         run.depth = 0
         run.suspect = 0
         run.strange = 0
@@ -1192,7 +1200,7 @@ cdef bint finish_symbols(ArrowArray* array, Run* run, Column* column, const uint
     cdef int64_t i, size
     cdef uint8_t* data = <uint8_t*> malloc(room)
     cdef uint8_t* grown
-    cdef char digits[16]
+    cdef char digits[SHORT]
     cdef const char* name
     cdef int place
     array.buffers[1] = offsets
@@ -1208,7 +1216,7 @@ cdef bint finish_symbols(ArrowArray* array, Run* run, Column* column, const uint
             name = symbols.text + symbols.starts[place]
             size = symbols.starts[place + 1] - symbols.starts[place]
         else:
-            size = snprintf(digits, 16, "%d", <int> numbers[i])
+            size = snprintf(digits, SHORT, "%d", <int> numbers[i])
             name = digits
         if used + size > room:
             if used + size > LARGEST:
@@ -1219,7 +1227,9 @@ cdef bint finish_symbols(ArrowArray* array, Run* run, Column* column, const uint
                 return False
             data = grown
             array.buffers[2] = data
-        if size:
+        if size <= SHORT and room - used >= SHORT:
+            memcpy(data + used, name, SHORT)  # behind the names there are so many bytes more
+        elif size:
             memcpy(data + used, name, size)
         used += size
     offsets[array.length] = <int32_t> used
@@ -1763,7 +1773,7 @@ cdef fill_symbols(Symbols* symbols, made):
     text = b"".join(names)
     symbols.numbers = <int32_t*> malloc((len(numbers) + 1) * 4)
     symbols.starts = <int32_t*> malloc((len(numbers) + 1) * 4)
-    symbols.text = <char*> malloc(len(text) + 1)
+    symbols.text = <char*> calloc(len(text) + SHORT, 1)
     if symbols.numbers == NULL or symbols.starts == NULL or symbols.text == NULL:
         raise MemoryError
     symbols.count = len(numbers)

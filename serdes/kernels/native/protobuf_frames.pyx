@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memmove
 
 from serdes.kernels.native.arrow cimport ArrowArray
-from serdes.kernels.native.octets cimport is_utf8
+from serdes.kernels.native.octets cimport SHORT, is_short_ascii_before, is_utf8
 from serdes.kernels.native.protobuf cimport (
     K_BOOL,
     K_DOUBLE,
@@ -374,19 +374,26 @@ cdef int put_bytes(Run* run, const Field* field, const Column* column, int64_t a
     """Writes text, bytes or a finished message with its length, without a tag."""
     cdef const uint8_t* p
     cdef int64_t size
+    cdef bint few
     text_at(column, at, &p, &size)
+    # Of the column's bytes SHORT end with these: they are looked at and copied in one step.
+    few = size <= SHORT and column.type != S_FIXED_TEXT and p + size - column.data >= SHORT
     if field.kind == K_JSON:
         if size == 0 or p[0]:
             return wrong_at(run, BAD_JSON)
         p += 1
         size -= 1
-    elif field.kind == K_STRING and not is_utf8(p, size):
+    elif field.kind == K_STRING and not (few and is_short_ascii_before(p + size, size)) and not is_utf8(p, size):
         return wrong_at(run, BAD_UTF8)
     is_default[0] = size == 0
     if need(run, size + 32):
         return wrong_at(run, run.code)
-    run.at -= size
-    memcpy(run.at, p, size)
+    if few:
+        memcpy(run.at - SHORT, p + size - SHORT, SHORT)
+        run.at -= size
+    else:
+        run.at -= size
+        memcpy(run.at, p, size)
     if field.kind != K_JSON or not field.delimited:
         put_varint(run, <uint64_t> size)
     return FINE
