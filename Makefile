@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYSPARK_PYTHON := $(abspath $(BIN))/python
 export PYSPARK_DRIVER_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark40 test-spark41 test-pythons stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe wheel clean
+.PHONY: help env kernels demo test test-asan test-fast test-pure test-slow test-spark40 test-spark41 test-pythons kernel-use stalls contract simulate simulate-mutations mutations damage check docs fmt generate bench bench-serdes bench-codecs bench-spark faults pipe wheel clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -52,11 +52,15 @@ NO_KERNELS := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/
 	property/test_protocol_hostile.py property/test_protocol_roundtrip.py property/test_columns_parity.py \
 	property/test_columns_json.py property/test_protobuf_columns.py property/test_kernel_parity.py)
 
-# Three of the six run at a time on two cores: the first two mostly wait, for brokers and for Spark. All run, whatever
-# failed before. Real brokers are in one alone, Spark in another. As a part of `make -j3 ...` it shares the three.
+# Modules of tests that call no kernel at all, found by counting; a slow test counts again.
+WITHOUT_KERNELS := tests/without_kernels.txt
+
+# Four of the seven run at a time on two cores: the first three mostly wait, for brokers and for Spark. All run, whatever
+# failed before. Real brokers are in two of them, so that one chain of waits is not the longest part. As a part of
+# `make -j4 ...` it shares the four.
 test: kernels ## the fast tests on the pure kernels, and all but the slow ones on the compiled kernels
-	@$(MAKE) -k $(if $(findstring jobserver,$(MAKEFLAGS)),,-j3) --no-print-directory test-native-brokers \
-		test-native-spark test-native-rest test-native-peers test-pure-set test-native-unit
+	@$(MAKE) -k $(if $(findstring jobserver,$(MAKEFLAGS)),,-j4) --no-print-directory test-native-contract \
+		test-native-brokers test-native-spark test-native-rest test-native-unit test-pure-set test-native-peers
 
 # The output of the others comes in one piece, when each has ended.
 define IN_ONE_PIECE
@@ -87,10 +91,13 @@ test-spark40: kernels .venv-spark40/.installed ## the fast tests with Spark on S
 test-spark41: kernels .venv-spark41/.installed ## the fast tests with Spark on Spark 4.1
 	@$(call ON_ANOTHER_SPARK,41)
 
-.PHONY: test-native-brokers test-native-spark test-native-peers test-pure-set test-native-unit test-native-rest
+.PHONY: test-native-contract test-native-brokers test-native-spark test-native-peers test-pure-set test-native-unit test-native-rest
+test-native-contract:
+	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry) and not (spark or slow)" tests/contract $(PYTEST_ARGS)
+
 test-native-brokers:
-	@KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry) and not (spark or slow)" \
-		tests/contract tests/faults tests/interop $(PYTEST_ARGS)
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "(broker or registry) and not (spark or slow)" \
+		tests/faults tests/interop $(PYTEST_ARGS),tests with real brokers)
 
 test-native-spark:
 	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q -m "spark and not slow" tests/spark \
@@ -107,13 +114,17 @@ test-native-rest:
 	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=native $(PYTEST) -q --ignore=tests/unit $(PYTEST_ARGS),all other fast tests on the compiled kernels)
 
 test-pure-set:
-	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(PYTEST_ARGS),the fast tests on the pure kernels)
+	@$(call IN_ONE_PIECE,KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(NO_KERNELS) $(addprefix --ignore=,$(file <$(WITHOUT_KERNELS))) $(PYTEST_ARGS),the fast tests on the pure kernels)
 
 test-fast: kernels ## the tests that need neither network nor Java
 	@KAFKA_CORE_KERNELS=native $(PYTEST) -q $(PYTEST_ARGS)
 
 test-pure: env ## the fast tests on the pure-Python kernels
 	@KAFKA_CORE_KERNELS=pure $(PYTEST) -q $(PYTEST_ARGS)
+
+kernel-use: env ## find the modules of tests that call no kernel: they need not run on the pure ones, too
+	@KAFKA_CORE_KERNELS=pure HYPOTHESIS_PROFILE=ci $(PYTEST) -q -p tests.kernel_use $(NO_KERNELS) \
+		--without-kernels=$(WITHOUT_KERNELS) $(PYTEST_ARGS)
 
 # A copy of the sources, whose kernels are built with the sanitizers; leaks are looked for by tests of their own.
 # ASAN_TESTS=tests/unit/serdes/kernels runs a part of it. Nothing is captured: a report ends the process (-s).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,7 @@ IMPURE_CALLS = {
     "uuid.uuid4",
     "uuid4",
 }
+WITHOUT_KERNELS = ROOT / "tests/without_kernels.txt"
 IMPURE_ALLOWED = {"kafka_core/broker/server.py"}
 FOREIGN_PRIVATE_ALLOWED = {
     "_asdict",  # named tuples: public, in spite of the underscore
@@ -224,6 +226,18 @@ def test_what_the_makefile_leaves_out_or_takes_in_is_there() -> None:
     lists = re.findall(r"^\w+ := \$\(addprefix (?:--ignore=)?tests/,(.*?)\)$", text, re.MULTILINE)
     assert len(lists) == 2
     assert [path for names in lists for path in names.split() if not (ROOT / "tests" / path).exists()] == []
+    assert [path for path in WITHOUT_KERNELS.read_text().split() if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.slow
+def test_modules_that_are_said_to_call_no_kernel_call_none(tmp_path: Path) -> None:
+    """They run on the compiled kernels only, so what calls a pure kernel there would be tested nowhere."""
+    named, found = WITHOUT_KERNELS.read_text().split(), tmp_path / "found"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.kernel_use", f"--without-kernels={found}", *named]
+    environment = {**os.environ, "KAFKA_CORE_KERNELS": "pure"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PROCESS_S)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert sorted(set(named) - set(found.read_text().split())) == [], "make kernel-use writes the list again"
 
 
 def test_tests_of_real_parts_are_where_make_test_looks_for_them() -> None:

@@ -200,7 +200,9 @@ def test_one_group_shares_partitions_and_positions(
     """Whoever leaves, the other goes on where it stood: what one has committed does not come to the other."""
     name, group, member = topic(PARTITIONS), unique("group"), unique("m")
     base = {"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest"}
-    own = {"group.protocol": "consumer"} if protocol == "consumer" else {"partition.assignment.strategy": protocol}
+    own = {"group.protocol": "consumer"}
+    if protocol != "consumer":
+        own = {"partition.assignment.strategy": protocol, "heartbeat.interval.ms": "300"}
     conf = {**base, **own, "enable.auto.commit": False}
     ours = Reader(Consumer(conf), name, consume)
     everything = set(range(PARTITIONS))
