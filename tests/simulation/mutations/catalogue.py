@@ -193,8 +193,8 @@ _ALL: Final = (
         "the leader gives what the first member gets to the others, too",
         Membership,
         "plan",
-        "encode_assignment(keys) for",
-        "encode_assignment({*keys, *next(iter(plan.values()))}) for",
+        "encode_assignment(*share) for",
+        "encode_assignment({*share[0], *next(iter(plan.values()))[0]}) for",
     ),
     Mutation(
         "cancelled-records-lost",
