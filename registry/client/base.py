@@ -8,11 +8,14 @@ from __future__ import annotations
 import inspect
 from abc import ABC
 from collections.abc import Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from registry.client.cache import Listener, SchemaCaches
 from registry.client.config import ClientConfig
-from registry.client.rest import AsyncRestView, RestView
+
+if TYPE_CHECKING:
+    from registry.client.rest import RestView
 
 
 class ClientBase(ABC):
@@ -34,9 +37,11 @@ class ClientBase(ABC):
             "a registry client holds connections and secrets and is not pickled: make one where it is needed"
         )
 
-    @property
+    @cached_property
     def _rest_client(self) -> RestView:
-        """Settings and plain calls by confluent_kafka's names (`registry.client.rest`)."""
+        """Settings and plain calls by confluent_kafka's names; few ask for them, so they are loaded then."""
+        from registry.client.rest import AsyncRestView, RestView
+
         view = AsyncRestView if inspect.iscoroutinefunction(self._drive) else RestView
         return view(self._config, self._conf, self._tls, lambda: self._http, self._drive)
 

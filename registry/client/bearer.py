@@ -65,25 +65,24 @@ class AsyncBearerFieldProvider(metaclass=abc.ABCMeta):
         """As that of `BearerFieldProvider`."""
 
 
-class StaticFieldProvider(BearerFieldProvider):
-    """A token that was given."""
+class Given:
+    """A token that was given, and what goes with it."""
 
     def __init__(self, token: str, logical_cluster: str, identity_pool: str | None = None) -> None:
         self.token = token
         self.logical_cluster = logical_cluster
         self.identity_pool = identity_pool
+
+
+class StaticFieldProvider(Given, BearerFieldProvider):
+    """A token that was given."""
 
     def get_bearer_fields(self) -> Fields:
         return _bearer_fields(self.token, self.logical_cluster, self.identity_pool)
 
 
-class AsyncStaticFieldProvider(AsyncBearerFieldProvider):
+class AsyncStaticFieldProvider(Given, AsyncBearerFieldProvider):
     """`StaticFieldProvider` for tasks."""
-
-    def __init__(self, token: str, logical_cluster: str, identity_pool: str | None = None) -> None:
-        self.token = token
-        self.logical_cluster = logical_cluster
-        self.identity_pool = identity_pool
 
     async def get_bearer_fields(self) -> Fields:
         return _bearer_fields(self.token, self.logical_cluster, self.identity_pool)
@@ -243,8 +242,10 @@ class AsyncGrant(Grant):
             return _granted(await client.post(**self._request(url, grant_type)))
 
 
-class OAuthClient(AbstractOAuthClient):
-    """Tokens for a client's credentials."""
+class ByCredentials(Kept):
+    """A token for a client's credentials."""
+
+    grant: ClassVar[type[Grant]]
 
     def __init__(
         self,
@@ -259,62 +260,56 @@ class OAuthClient(AbstractOAuthClient):
         identity_pool: str | None = None,
     ) -> None:
         super().__init__(logical_cluster, identity_pool, max_retries, retries_wait_ms, retries_max_wait_ms)
-        self.client = BlockingGrant(client_id, client_secret, scope)
+        self.client: Any = self.grant(client_id, client_secret, scope)
         self.token_endpoint = token_endpoint
+
+
+class OAuthClient(ByCredentials, AbstractOAuthClient):
+    """Tokens for a client's credentials."""
+
+    grant = BlockingGrant
 
     def fetch_token(self) -> str:
         self.token_object = self.client.fetch_token(url=self.token_endpoint, grant_type="client_credentials")
         return str(self.token_object["access_token"])
 
 
-class AsyncOAuthClient(AsyncAbstractOAuthClient):
+class AsyncOAuthClient(ByCredentials, AsyncAbstractOAuthClient):
     """`OAuthClient` for tasks."""
 
-    def __init__(
-        self,
-        client_id: str,
-        client_secret: str,
-        scope: str,
-        token_endpoint: str,
-        logical_cluster: str,
-        max_retries: int,
-        retries_wait_ms: int,
-        retries_max_wait_ms: int,
-        identity_pool: str | None = None,
-    ) -> None:
-        super().__init__(logical_cluster, identity_pool, max_retries, retries_wait_ms, retries_max_wait_ms)
-        self.client = AsyncGrant(client_id, client_secret, scope)
-        self.token_endpoint = token_endpoint
+    grant = AsyncGrant
 
     async def fetch_token(self) -> str:
         self.token_object = await self.client.fetch_token(url=self.token_endpoint, grant_type="client_credentials")
         return str(self.token_object["access_token"])
 
 
-class OAuthAzureIMDSClient(AbstractOAuthClient):
-    """Tokens of Azure's instance metadata service."""
+class ByMetadata(Kept):
+    """A token of Azure's instance metadata service."""
 
     ends = "expires_on"
+    connect: ClassVar[Callable[[], Any]]
 
     def __init__(self, token_endpoint: str, *settings: Any, **named: Any) -> None:
         super().__init__(*settings, **named)
-        self.client = httpx.Client()
+        self.client = type(self).connect()
         self.token_endpoint = token_endpoint
+
+
+class OAuthAzureIMDSClient(ByMetadata, AbstractOAuthClient):
+    """Tokens of Azure's instance metadata service."""
+
+    connect = httpx.Client
 
     def fetch_token(self) -> str:
         self.token_object = self.client.get(self.token_endpoint, headers=[("Metadata", "true")]).json()
         return str(self.token_object["access_token"])
 
 
-class AsyncOAuthAzureIMDSClient(AsyncAbstractOAuthClient):
+class AsyncOAuthAzureIMDSClient(ByMetadata, AsyncAbstractOAuthClient):
     """`OAuthAzureIMDSClient` for tasks."""
 
-    ends = "expires_on"
-
-    def __init__(self, token_endpoint: str, *settings: Any, **named: Any) -> None:
-        super().__init__(*settings, **named)
-        self.client = httpx.AsyncClient()
-        self.token_endpoint = token_endpoint
+    connect = httpx.AsyncClient
 
     async def fetch_token(self) -> str:
         self.token_object = (await self.client.get(self.token_endpoint, headers=[("Metadata", "true")])).json()

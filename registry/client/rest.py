@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, ClassVar
 
 from registry.client.bearer import AsyncFieldProviderBuilder, FieldProviderBuilder
-from registry.client.config import ClientConfig
+from registry.client.config import ClientConfig, bearer_headers
 from registry.client.steps import Call, Flow, send
 
 REQUIRED = ("bearer.auth.token", "bearer.auth.logical.cluster")
@@ -29,9 +29,7 @@ def _sign(headers: dict[str, str], fields: Mapping[str, str]) -> None:
             "Missing required bearer auth fields, needs to be set in config or custom function: " + ", ".join(missing)
         )
     headers["Authorization"] = f"Bearer {fields['bearer.auth.token']}"
-    headers["target-sr-cluster"] = fields["bearer.auth.logical.cluster"]
-    if "bearer.auth.identity.pool.id" in fields:
-        headers["Confluent-Identity-Pool-Id"] = fields["bearer.auth.identity.pool.id"]
+    headers.update(bearer_headers(fields))
 
 
 class RestView:

@@ -445,17 +445,9 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
             raise
         return batch
 
-    async def __aiter__(self) -> AsyncIterator[TypedMessage[K, V]]:  # type: ignore[override]
+    def __aiter__(self) -> AsyncIterator[TypedMessage[K, V]]:  # type: ignore[override]
         """Messages until the consumer is closed, as `poll` gives them."""
-        while True:
-            try:
-                message = await self.poll(-1)
-            except StateError:
-                if self._closed and not self._forked:
-                    return
-                raise  # what a callback raised, say: an end would look like a close
-            if message is not None:
-                yield message
+        return cast("AsyncIterator[TypedMessage[K, V]]", super().__aiter__())
 
     async def _take(self, raw: list[Message]) -> list[TypedMessage[K, V]]:
         try:

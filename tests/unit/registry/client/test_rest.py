@@ -38,6 +38,11 @@ def test_settings_are_told_by_their_names() -> None:
         rest.handle_bearer_auth({})
 
 
+def test_a_client_has_one_view_which_keeps_its_token() -> None:
+    with SchemaRegistryClient({"url": "mock://", **TOKEN}) as client:
+        assert client._rest_client is client._rest_client
+
+
 def test_plain_calls_are_made_with_the_clients_retries_and_errors() -> None:
     with SchemaRegistryClient({"url": "mock://"}) as client:
         rest = client._rest_client
