@@ -10,8 +10,8 @@ since the last heartbeat that was answered), KIP-1082 (the client makes its memb
                         LEAVING give up partitions, tell the coordinator; EXPELLED: left because nobody polled; FATAL
 
 There is one heartbeat at a time. The coordinator gives a partition out only after its owner has acknowledged, in
-`topic_partitions`, that it gave it up. The application's callbacks (`Event`) hold the state until `done`; heartbeats go
-on meanwhile and say nothing of partitions.
+`topic_partitions`, that it gave it up. The application's callbacks (`Event`) hold the state until `done`; what goes
+out meanwhile names no partitions, or all that the member has, takes and was promised.
 """
 
 from __future__ import annotations
@@ -195,9 +195,17 @@ class ConsumerMembership(HeartbeatMembership):
         return Send(request, settings.request_timeout_s)
 
     def _partitions(self) -> list[TopicPartitions]:
+        """What this member has, is about to take, or was promised: the coordinator takes silence as given up.
+
+        An assignment takes a callback's time, and the coordinator may take a partition back meanwhile: a heartbeat
+        without it would be the acknowledgement, with the partition on its way into `owned`.
+        """
+        held = {(self._ids[key], key[1]) for key in self.owned} | self._target
+        if self.event is not None:
+            held |= {(self._ids[key], key[1]) for key in self.event.partitions}
         topics: dict[UUID, list[int]] = {}
-        for key in sorted(self.owned):
-            topics.setdefault(self._ids[key], []).append(key[1])
+        for topic_id, number in sorted(held):
+            topics.setdefault(topic_id, []).append(number)
         return [TopicPartitions(topic_id=topic_id, partitions=found) for topic_id, found in topics.items()]
 
     def _farewell(self) -> ConsumerGroupHeartbeatRequest:

@@ -102,6 +102,10 @@ class Rig:
         return self
 
 
+def said(request: ConsumerGroupHeartbeatRequest) -> set[tuple[UUID, int]]:
+    return {(topic.topic_id, number) for topic in request.topic_partitions or () for number in topic.partitions}
+
+
 def test_the_first_heartbeat_says_everything_and_later_ones_only_what_changed() -> None:
     rig = Rig(instance_id="i", assignor="range")
     rig.member.subscribe({"u", "t"}, "^x.*")
@@ -163,6 +167,38 @@ def test_partitions_taken_and_revoked_between_heartbeats_are_acknowledged() -> N
     assert rig.done(EventKind.REVOKE) == {T0}
     assert rig.state() is State.ACKNOWLEDGING
     assert rig.sent().topic_partitions == []  # as the first heartbeat said, but the coordinator waits for it
+
+
+def test_partitions_on_their_way_to_the_application_are_said_though_an_answer_was_lost() -> None:
+    """Left out of a heartbeat, they would count as given up, and the coordinator could give them to another member."""
+    rig = Rig().stable((T, 0))
+    rig.beat((T, 0), (T, 1), epoch=6)
+    assert rig.kind() is EventKind.ASSIGN
+    rig.now_s = rig.poll_s = rig.member._next_heartbeat_s
+    lost = rig.sent()
+    rig.member.failed(lost, NetworkError("cut"), rig.now_s)
+    rig.now_s = rig.poll_s = rig.now_s + 1
+    again = rig.sent()
+    assert said(again) == {(T, 0), (T, 1)}
+    rig.answer(again, (T, 0), epoch=6)  # taken back during the callback
+    rig.member._sent.pop("topic_partitions")
+    assert said(rig.beat(epoch=6, silent=True)) == {(T, 0), (T, 1)}
+    assert rig.done(EventKind.ASSIGN) == {T1}
+    assert rig.done(EventKind.REVOKE) == {T1}
+    assert said(rig.beat(epoch=6, silent=True)) == {(T, 0)}
+
+
+def test_partitions_of_topics_without_a_name_yet_are_said_as_well() -> None:
+    rig = Rig().stable((T, 0))
+    rig.beat((T, 0), (NEW_T, 4), epoch=6)
+    rig.now_s = rig.poll_s = rig.member._next_heartbeat_s
+    request = rig.sent()
+    assert said(request) == {(T, 0), (NEW_T, 4)}
+    rig.member.metadata_changed(ClusterView(topics={"n": TopicView("n", NEW_T, {})}), rig.now_s)
+    assert rig.kind() is EventKind.ASSIGN
+    rig.answer(request, (T, 0), epoch=6)
+    assert rig.done(EventKind.ASSIGN) == {("n", 4)}
+    assert rig.done(EventKind.REVOKE) == {("n", 4)}
 
 
 @pytest.mark.parametrize("begun", [True, False])
