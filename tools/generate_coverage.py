@@ -85,9 +85,9 @@ CLIENT = (
     ),
     ("Compression: none, gzip, snappy, lz4, zstd; reading message sets v0 and v1", "yes", ""),
     (
-        "Interceptors, metrics",
-        "partial",
-        "hooks (`kafka_core.hooks`) and `stats_cb`; no OpenTelemetry or Prometheus yet",
+        "Metrics and traces: hooks, `stats_cb`, Prometheus, OpenTelemetry with the trace's context in headers",
+        "yes",
+        "docs/guide/metrics.md; no interceptors as Java has them",
     ),
     (
         "Client telemetry pushed to the cluster (KIP-714), `client_instance_id()`",
