@@ -79,7 +79,9 @@ def test_a_letter_says_where_it_comes_from() -> None:
 
 def test_any_text_of_an_error_goes_into_a_letter() -> None:
     message = Message(topic="t", partition=1, offset=5, value=b"v")
-    letter = PoisonPolicy(True, None, "dead").letter(message, ValueDeserializationError(ValueError("\ud800é"), message))
+    letter = PoisonPolicy(True, None, "dead").letter(
+        message, ValueDeserializationError(SerializationError("\ud800é"), message)
+    )
     assert letter is not None
     assert dict(letter.headers)["__dlq.error.message"].endswith(b"\\ud800\xc3\xa9")
 
