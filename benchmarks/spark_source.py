@@ -42,7 +42,8 @@ LARGE_ROWS = 60
 JUNK_IDS = 10_000
 TRIGGERS = {20_000: 1.5, 100_000: 1.0}
 """Rows of a batch → the most that it may take, to Spark's own time."""
-BATCHES = 6
+BATCHES = 12
+STREAM_ROUNDS = 5
 
 
 class Bench:
@@ -89,9 +90,15 @@ class Bench:
 
     def batch_ms(self, kind: str, topic: str, size: int) -> float:
         """The median time of a batch of a stream, in ms; the first one warms up."""
-        reader = self.spark.readStream.format(kind).options(**self._servers, subscribe=topic)
-        stream = reader.options(startingOffsets="earliest", maxOffsetsPerTrigger=str(size)).load()
-        writer = stream.writeStream.format("noop").option("checkpointLocation", str(self.folder / str(uuid.uuid4())))
+        reader = self.spark.readStream.format(kind)
+        if kind == "floor":
+            reader = reader.options(rows=size, batches=BATCHES)
+        else:
+            reader = reader.options(**self._servers, subscribe=topic)
+            reader = reader.options(startingOffsets="earliest", maxOffsetsPerTrigger=str(size))
+        writer = (
+            reader.load().writeStream.format("noop").option("checkpointLocation", str(self.folder / str(uuid.uuid4())))
+        )
         query = writer.trigger(availableNow=True).start()
         query.awaitTermination()
         spent = [one["durationMs"]["triggerExecution"] for one in query.recentProgress if one["numInputRows"]]
@@ -192,13 +199,16 @@ def writing(bench: Bench, rows: int) -> list[Row]:
 
 
 def streams(bench: Bench, rows: int) -> list[Row]:
-    """The time of a batch of a stream to the sink `noop`."""
+    """The time of a batch of a stream to the sink `noop`; `floor` is that of a source that has nothing to read."""
+    from benchmarks.spark_floor import FloorSource
+
+    bench.spark.dataSource.register(FloorSource)
     goals = []
     for size, wanted in TRIGGERS.items():
         topic = f"stream-{size}"
         bench.make(topic, repeated(b"x" * 100, size * BATCHES))
-        spent: dict[str, list[tuple[float, float]]] = {"kafka": [], "kserdes": []}
-        for number in range(ROUNDS + 1):
+        spent: dict[str, list[tuple[float, float]]] = {"kafka": [], "kserdes": [], "floor": []}
+        for number in range(STREAM_ROUNDS + 1):
             for kind, them in spent.items():
                 begun_s = cpu_s()
                 took = bench.batch_ms(kind, topic, size)

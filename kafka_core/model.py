@@ -12,18 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import total_ordering
 from operator import index
-from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
+from typing import Any, Final, SupportsIndex, overload
 
 from kafka_core.errors import KafkaError
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # PEP 696, for type checkers: Messages without a parameter hold anything
-
-    M = TypeVar("M", covariant=True, default=Any)
-else:
-    from typing import TypeVar
-
-    M = TypeVar("M", covariant=True)
 
 OFFSET_BEGINNING: Final = -2
 """An offset that stands for the first record of the partition."""
@@ -274,22 +265,19 @@ class AcknowledgeType(IntEnum):
     RENEW = 4
 
 
-class Messages(Sequence[M]):
-    """What one poll of a share consumer gave: a sequence of Message that can't be changed.
-
-    `Messages[Message[str, Order]]` says to type checkers what they are.
-    """
+class Messages(Sequence[Any]):
+    """What one poll of a share consumer gave: a sequence of Message that can't be changed."""
 
     __slots__ = ("_records",)
 
-    def __init__(self, messages: Iterable[M] = ()) -> None:
+    def __init__(self, messages: Iterable[Any] = ()) -> None:
         self._records = list(messages)
 
-    def records(self) -> list[M]:
+    def records(self) -> list[Any]:
         """The messages as a list of the caller's own."""
         return list(self._records)
 
-    def count(self, value: Any = None) -> int:
+    def count(self, value: object = None) -> int:
         """How many messages there are; with a value, how many are equal to it."""
         return len(self._records) if value is None else self._records.count(value)
 
@@ -300,14 +288,14 @@ class Messages(Sequence[M]):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __iter__(self) -> Iterator[M]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._records)
 
     @overload
-    def __getitem__(self, index: int) -> M: ...
+    def __getitem__(self, index: int) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> Messages[M]: ...
-    def __getitem__(self, index: int | slice) -> M | Messages[M]:
+    def __getitem__(self, index: slice) -> Messages: ...
+    def __getitem__(self, index: int | slice) -> Any:
         """A message, or a part of them as Messages."""
         return Messages(self._records[index]) if isinstance(index, slice) else self._records[index]
 

@@ -17,6 +17,7 @@ from pipeline.columns.plan import DecodeArguments, plan_for
 from pipeline.errors import OptionError
 from pipeline.functions.udf import header_column
 from pipeline.functions.writing import names_of
+from pipeline.workers import settle
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -75,6 +76,7 @@ def decode_frame(
             decoded = decoder.decode(arrays[place], ids, origin)
             arrays = [*arrays, decoded] if into else [*arrays[:place], decoded, *arrays[place + 1 :]]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
+        settle()
 
     return frame.mapInArrow(decode, StructType(fields))
 
@@ -122,6 +124,7 @@ def encode_frame(
             frames = write(plan, arrays[place], arrays.pop() if by_row else None)
             arrays = [*arrays, frames] if into else [*arrays[:place], frames, *arrays[place + 1 :]]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
+        settle()
 
     return frame.mapInArrow(encode, StructType(fields))
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pipeline.columns.decoding import shared_decoder, spark_type_of
 from pipeline.columns.plan import DecodeArguments, DecodePlan, plan_for
 from pipeline.errors import OptionError, PlanError
+from pipeline.workers import settle
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 from serdes.subject import SubjectNameStrategy
 
@@ -135,11 +136,13 @@ def decoding(plan: DecodePlan, headed: bool = False) -> Any:
     """
     make = arrow_function()
 
-    def decode(frames: pa.Array) -> pa.Array:
-        return shared_decoder(plan).decode(frames)
+    def decode_headed(frames: pa.Array, ids: pa.Array | None) -> pa.Array:
+        decoded = shared_decoder(plan).decode(frames, ids)
+        settle()
+        return decoded
 
-    def decode_headed(frames: pa.Array, ids: pa.Array) -> pa.Array:
-        return shared_decoder(plan).decode(frames, ids)
+    def decode(frames: pa.Array) -> pa.Array:
+        return decode_headed(frames, None)
 
     function: Any = decode_headed if headed else decode
     arguments = ("frames", "ids") if headed else ("frames",)

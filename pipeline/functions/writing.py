@@ -14,6 +14,7 @@ from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.encoding import EncodeArguments
 from pipeline.errors import OptionError
 from pipeline.functions.udf import arrow_function, column_of
+from pipeline.workers import settle
 from serdes.subject import SubjectNameStrategy
 
 if TYPE_CHECKING:
@@ -99,11 +100,13 @@ def to_registry(
     )
     plan = writing_plan(registry, given)
 
-    def encode(values: pa.Array) -> pa.Array:
-        return write(plan, values)
+    def encode_named(values: pa.Array, names: pa.Array | None) -> pa.Array:
+        written = write(plan, values, names)
+        settle()
+        return written
 
-    def encode_named(values: pa.Array, names: pa.Array) -> pa.Array:
-        return write(plan, values, names)
+    def encode(values: pa.Array) -> pa.Array:
+        return encode_named(values, None)
 
     function: Any = encode if names is None else encode_named
     arguments = ("values",) if names is None else ("values", "names")

@@ -21,6 +21,7 @@ from pipeline.columns.schema import arrow_schema_of
 from pipeline.errors import OptionError, WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import WritePlan, Written, check_tries, plan_write, write_rows
+from pipeline.workers import settle
 
 try:
     from pyspark.sql.datasource import DataSourceStreamArrowWriter
@@ -65,7 +66,7 @@ class KserdesWriter(DataSourceArrowWriter):
             WriteError: see `write_rows`.
         """
         turn = Turn(self._write, task().partitionId(), 1) if self._plan.options.exactly_once else None
-        return Told(write_rows(iterator, self._plan, turn))
+        return _written(iterator, self._plan, turn)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """All tasks have ended.
@@ -104,7 +105,7 @@ def make_stream_writer(options: Mapping[str, str], schema: StructType, overwrite
         def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
             """As `KserdesWriter.write`; a turn is a batch of the query, which its checkpoint names."""
             turn = stream_turn(task()) if self._plan.options.exactly_once else None
-            return Told(write_rows(iterator, self._plan, turn))
+            return _written(iterator, self._plan, turn)
 
         def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
             """All tasks of a batch have ended.
@@ -120,6 +121,12 @@ def make_stream_writer(options: Mapping[str, str], schema: StructType, overwrite
             'option "deliveryId" is for batches: a stream\'s checkpoint names what it writes', property="deliveryId"
         )
     return KserdesStreamWriter(plan)
+
+
+def _written(rows: Iterator[pa.RecordBatch], plan: WritePlan, turn: Turn | None) -> Told:
+    told = Told(write_rows(rows, plan, turn))
+    settle()
+    return told
 
 
 def stream_turn(context: TaskContext) -> Turn:

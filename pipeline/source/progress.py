@@ -13,7 +13,7 @@ from kafka_core import Consumer, KafkaException, TopicPartition, Uuid
 from pipeline.errors import PlanError
 from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
 from pipeline.source.cluster import Cluster
-from pipeline.source.formats import ReadPlan, newer_version
+from pipeline.source.formats import ReadPlan
 from pipeline.source.planning import divided, lost, resolve_bound
 from pipeline.source.points import Point, PointText
 from pipeline.source.splits import LATEST, Place, Split
@@ -233,7 +233,9 @@ class Progress:
     def _stop_if_newer(self) -> None:
         if not self._options.stop_on_evolution:
             return
-        sentence = newer_version(self._plan)
+        from pipeline.source.decoding import newer_version
+
+        sentence = newer_version(self._plan.fields, self._options)
         if sentence is not None:
             raise PlanError(sentence)
 

@@ -1,6 +1,7 @@
 """The readers that Spark calls for a batch: splits on the driver, Arrow batches on an executor.
 
-One Spark partition reads a range of one topic partition between two offsets fixed while the plan is made.
+One Spark partition reads a range of one topic partition between two offsets fixed while the plan is made. Clients are
+loaded where they are used: Spark makes these objects in processes that ask nothing, too.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka_core.config import Role
-from pipeline.client.letter_box import LetterBox
 from pipeline.client.options import for_role
 from pipeline.source.filters import Narrowing
 from pipeline.source.formats import ReadPlan
-from pipeline.source.planning import plan_splits
-from pipeline.source.reading import read_split
 from pipeline.source.splits import Split
+from pipeline.workers import settle
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
+
+    from pipeline.client.letter_box import LetterBox
 
 
 class SplitPartition(InputPartition):
@@ -45,6 +46,8 @@ class KserdesReader(DataSourceReader):
         Raises:
             PlanError: the cluster can't be reached, a topic is not there, or offsets are out of range.
         """
+        from pipeline.source.planning import plan_splits
+
         return [SplitPartition(split) for split in plan_splits(self._plan.options, self._narrowing)]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
@@ -56,7 +59,7 @@ class KserdesReader(DataSourceReader):
         """
         # Of an empty plan Spark makes one partition without a value, before 4.2 no partition at all: None.
         if partition is not None and partition.value is not None:
-            yield from read_columns(partition.value, self._plan)
+            yield from read_task(partition.value, self._plan)
 
 
 class FilteringReader(KserdesReader):
@@ -68,8 +71,18 @@ class FilteringReader(KserdesReader):
         return iter(filters)
 
 
+def read_task(split: Split, plan: ReadPlan) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, as a task of Spark; see `read_columns`."""
+    try:
+        yield from read_columns(split, plan)
+    finally:
+        settle()
+
+
 def read_columns(split: Split, plan: ReadPlan) -> Iterator[pa.RecordBatch]:
     """The rows of a split with the columns of the plan; on an executor."""
+    from pipeline.source.reading import read_split
+
     options = plan.options
     raw = read_split(split, options, headers=bool(plan.fields) or options.include_headers)
     if not plan.fields:
@@ -78,6 +91,8 @@ def read_columns(split: Split, plan: ReadPlan) -> Iterator[pa.RecordBatch]:
     with contextlib.ExitStack() as stack:
         letters: LetterBox | None = None
         if options.dead_letter_topic is not None:
+            from pipeline.client.letter_box import LetterBox
+
             conf = {"client.id": "kserdes-spark-letters", **for_role(options.client, Role.PRODUCER)}
             letters = stack.enter_context(LetterBox(conf, options.dead_letter_topic, options.timeout_s))
         yield from plan.columns(raw, letters)

@@ -1,7 +1,6 @@
 """A split to Arrow batches: what an executor does through `kafka_core`.
 
-Must not know of Spark: it gives Arrow batches with the columns of `arrow_schema`. Columns are those of Spark's own
-Kafka source (https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html).
+Must not know of Spark: it gives Arrow batches with the columns of `raw`.
 """
 
 from __future__ import annotations
@@ -26,22 +25,11 @@ from kafka_core import (
 from pipeline.errors import ReadError
 from pipeline.source.consumers import borrowed_consumer
 from pipeline.source.options import ReadOptions
+from pipeline.source.raw import HEADERS, RAW_SCHEMA, raw_schema, slices
 from pipeline.source.splits import Split
 
 logger: Final = logging.getLogger("pipeline")
 
-HEADERS: Final = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
-RAW_SCHEMA: Final = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("value", pa.binary()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("timestamp", pa.timestamp("us", tz="UTC")),
-        ("timestampType", pa.int32()),
-    ]
-)
 SOURCE_NAMES: Final = {"timestampType": "timestamp_type"}
 CREATE_TIME: Final = TIMESTAMP_CREATE_TIME
 """1 in librdkafka, which our client follows; 0 in Java, which Spark follows: there none is -1, the broker's time 1.
@@ -53,11 +41,6 @@ GROWTH: Final = 8
 POLL_S: Final = 1.0
 ASKED_FOR_ID: Final = 5
 ASKED_AGAIN_S: Final = 0.2
-
-
-def raw_schema(options: ReadOptions) -> pa.Schema:
-    """The columns of a read that decodes nothing."""
-    return RAW_SCHEMA.append(HEADERS) if options.include_headers else RAW_SCHEMA
 
 
 class BatchSize:
@@ -202,16 +185,3 @@ def _to_spark(batch: pa.RecordBatch, end: int, schema: pa.Schema) -> pa.RecordBa
         none = pc.equal(pc.list_value_length(given), 0)
         columns[at] = pa.ListArray.from_arrays(given.offsets, given.values, type=HEADERS.type, mask=none)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def slices(batch: pa.RecordBatch, most_bytes: int) -> Iterator[pa.RecordBatch]:
-    """The batch in parts of so many bytes at the most, one row at least; nothing of an empty one. Copies nothing."""
-    rows = batch.num_rows
-    if not rows:
-        return
-    if batch.nbytes <= most_bytes or rows == 1:
-        yield batch
-        return
-    half = rows // 2
-    yield from slices(batch.slice(0, half), most_bytes)
-    yield from slices(batch.slice(half), most_bytes)

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from pipeline.source.formats import ReadPlan
 from pipeline.source.points import PointText
-from pipeline.source.progress import Progress
-from pipeline.source.readers import SplitPartition, read_columns
+from pipeline.source.readers import SplitPartition, read_task
 
 try:
     from pyspark.sql.streaming.datasource import (
@@ -38,6 +37,9 @@ except ImportError:  # before Spark 4.2 there is no admission control: a batch t
     )
 
     TOLD_STARTS = False
+
+if TYPE_CHECKING:
+    from pipeline.source.progress import Progress
 
 NO_BOUND = 2**63 - 1
 
@@ -77,7 +79,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a split, on an executor."""
-        yield from read_columns(partition.value, self._plan)
+        yield from read_task(partition.value, self._plan)
 
     def commit(self, end: PointText) -> None:
         """A batch is done: its end is committed to the group, if one is named."""
@@ -90,6 +92,8 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _progress(self) -> Progress:
         if self._progress_made is None:
+            from pipeline.source.progress import Progress
+
             self._progress_made = Progress(self._plan, time.monotonic(), told_starts=TOLD_STARTS)
         return self._progress_made
 

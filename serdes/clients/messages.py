@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
@@ -45,25 +45,48 @@ Function = Callable[[Any, SerializationContext], Any]
 FIELDS = (MessageField.KEY, MessageField.VALUE)
 
 
-if TYPE_CHECKING:
+class TypedMessage(Protocol[K, V]):
+    """A `kafka_core.Message` whose key and value are of known types."""
 
-    class TypedMessage(Message[K, V]):
-        """What typed consumers give: a `Message[K, V]` that came from a partition, since events are raised.
+    def key(self) -> K | None:
+        """The key, None if there is none."""
+        ...
 
-        Only type checkers know it; at run time it is Message.
-        """
+    def value(self) -> V | None:
+        """The value, None for a tombstone."""
+        ...
 
-        def topic(self) -> str:
-            """The topic it came from."""
+    def topic(self) -> str:
+        """The topic it came from."""
+        ...
 
-        def partition(self) -> int:
-            """The partition it came from."""
+    def partition(self) -> int:
+        """The partition it came from."""
+        ...
 
-        def offset(self) -> int:
-            """Its offset there."""
+    def offset(self) -> int:
+        """Its offset there."""
+        ...
 
-else:
-    TypedMessage = Message
+    def leader_epoch(self) -> int | None:
+        """The leader epoch of its batch."""
+        ...
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        """Its headers, None if there are none."""
+        ...
+
+    def timestamp(self) -> tuple[int, int]:
+        """Type (`TIMESTAMP_…`) and milliseconds since 1970."""
+        ...
+
+    def latency(self) -> float | None:
+        """Seconds it took to be produced, for delivery reports."""
+        ...
+
+    def error(self) -> KafkaError | None:
+        """None: messages with errors are raised."""
+        ...
 
 
 def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[dict[str, object], Any, Any]:

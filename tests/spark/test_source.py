@@ -74,6 +74,23 @@ def test_one_task_reads_one_topic_partition(spark: Any, cluster: EmbeddedCluster
     cluster.delete_topic(other)
 
 
+def test_workers_look_through_what_they_have_loaded_only_once(
+    spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce
+) -> None:
+    def frozen(batches: Any) -> Any:
+        import gc
+
+        import pyarrow as pa
+
+        assert list(batches)
+        yield pa.RecordBatch.from_pydict({"count": [gc.get_freeze_count()]})
+
+    produce(topic, [{"value": b"1"}])
+    assert load(spark, cluster, topic).count() == 1
+    counts = [row["count"] for row in spark.range(0, 4, 1, 4).mapInArrow(frozen, "count bigint").collect()]
+    assert max(counts) > 10_000
+
+
 def test_an_empty_topic_is_an_empty_frame(spark: Any, cluster: EmbeddedCluster, topic: str) -> None:
     assert load(spark, cluster, topic).count() == 0
 

@@ -79,12 +79,11 @@ class Future:
             calls = self._callbacks if self.exception is None else self._errbacks
             waiter = self._waiter
             self._callbacks = self._errbacks = self._waiter = None
-        try:
-            for call in calls or ():
+        if calls:
+            for call in calls:
                 self._call(call)
-        finally:  # with error_on_callbacks
-            if waiter is not None:
-                waiter.set()
+        if waiter is not None:
+            waiter.set()
 
     def _call(self, call: Callable[[Any], object]) -> None:
         try:

@@ -342,9 +342,9 @@ def serve(producer: Producer) -> None:
     while True:
         try:
             producer.poll(None)
-        except Exception as error:
-            if isinstance(error, StateError) and producer._closed:
-                return
+        except StateError:
+            return
+        except Exception:
             logger.exception("a callback failed")
 
 

@@ -8,23 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
-from types import GenericAlias
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any
 
 from kafka_core.errors import KafkaError
 from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE
 from kafka_core.kernels.rebuild import rebuild
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # PEP 696, for type checkers: what a Message without parameters holds
-
-    K = TypeVar("K", covariant=True, default=bytes)
-    V = TypeVar("V", covariant=True, default=bytes)
-else:
-    from typing import TypeVar
-
-    K = TypeVar("K", covariant=True)
-    V = TypeVar("V", covariant=True)
 
 Text = str
 _UNKNOWN = -1
@@ -33,12 +21,11 @@ _OFFSET_INVALID = -1001
 HeaderPairs = Mapping[Text, Any] | Sequence[tuple[Text, Any]]
 
 
-class Message(Generic[K, V]):
+class Message:
     """A consumed record, a delivery report's record, or an event (`error()` is set).
 
-    `Message[str, Order]` tells type checkers what key and value are; a `Message` alone has bytes. Not hashable, since
-    it can change; equal to another one with equal content; pickles. An empty value makes a message of length 0, which
-    is still true.
+    Not hashable, since it can change; equal to another one with equal content; pickles. An empty value makes a message
+    of length 0, which is still true.
 
     Args:
         topic: topic name.
@@ -73,8 +60,8 @@ class Message(Generic[K, V]):
         topic: Text | None = None,
         partition: int | None = None,
         offset: int | None = None,
-        key: K | None = None,
-        value: V | None = None,
+        key: Any = None,
+        value: Any = None,
         headers: HeaderPairs | None = None,
         error: KafkaError | None = None,
         timestamp: tuple[int, int] | None = None,
@@ -85,19 +72,14 @@ class Message(Generic[K, V]):
         self._topic = topic
         self._partition = _UNKNOWN if partition is None else index(partition)
         self._offset = _OFFSET_INVALID if offset is None else index(offset)
-        self._key: Any = key
-        self._value: Any = value
+        self._key = key
+        self._value = value
         self._headers = _pairs(headers)
         self._error = error
         self._timestamp = (TIMESTAMP_NOT_AVAILABLE, 0) if timestamp is None else _timestamp(timestamp)
         self._latency = None if latency is None else _seconds(latency)
         self._leader_epoch = _UNKNOWN if leader_epoch is None else index(leader_epoch)
         self._delivery_count = 0 if delivery_count is None else index(delivery_count)
-
-    @classmethod
-    def __class_getitem__(cls, parameters: Any) -> GenericAlias:
-        """For annotations: `Message[str, Order]`."""
-        return GenericAlias(cls, parameters)
 
     def error(self) -> KafkaError | None:
         """The KafkaError of an event or a failed delivery; None for a good record."""
@@ -119,13 +101,13 @@ class Message(Generic[K, V]):
         """Leader epoch of the batch, None if unknown."""
         return None if self._leader_epoch < 0 else self._leader_epoch
 
-    def key(self) -> K | None:
+    def key(self) -> Any:
         """The key as bytes (or what `set_key` left); None for a null key."""
-        return cast("K | None", self._key)
+        return self._key
 
-    def value(self) -> V | None:
+    def value(self) -> Any:
         """The value as bytes (or what `set_value` left); None for a tombstone."""
-        return cast("V | None", self._value)
+        return self._value
 
     def headers(self) -> list[tuple[Text, Any]] | None:
         """List of (name, bytes or None), None if the record has none. Names that are not UTF-8 have U+FFFD in them."""
@@ -139,11 +121,11 @@ class Message(Generic[K, V]):
         """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
         return self._latency
 
-    def deserialized_key(self) -> K | None:
+    def deserialized_key(self) -> Any:
         """The same as `key()`: for code that says which of the two it means."""
         return self.key()
 
-    def deserialized_value(self) -> V | None:
+    def deserialized_value(self) -> Any:
         """The same as `value()`: what a deserializer left there, else the bytes."""
         return self.value()
 
@@ -267,7 +249,7 @@ def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
     return list(headers.items()) if isinstance(headers, dict) else list(headers)  # type: ignore[arg-type]
 
 
-def _measure(message: Message[Any, Any]) -> str:
+def _measure(message: Message) -> str:
     """How much there is, for a text; a deserialized value need not have a length."""
     value = message.value()
     if isinstance(value, str):

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipeline.source.formats import ReadPlan, newer_version, plan_read
+from pipeline.source.decoding import newer_version
+from pipeline.source.formats import ReadPlan, plan_read
 from pipeline.source.options import ReadOptions
-from pipeline.source.reading import HEADERS, RAW_SCHEMA
+from pipeline.source.raw import HEADERS, RAW_SCHEMA
 from registry import Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroSerializer
@@ -121,7 +122,7 @@ def test_a_stream_that_is_started_again_has_the_newer_columns(conf: dict[str, An
     newer = ORDER.replace("]}", ', {"name": "more", "type": "int", "default": 0}]}')
     with SchemaRegistryClient(conf) as client:
         client.register_schema("t-value", Schema(newer, "AVRO"))
-    assert "newer version (2" in str(newer_version(first))
+    assert "newer version (2" in str(newer_version(first.fields, first.options))
     again = planned(conf, evolution="restart")  # in the same process, at once
-    assert newer_version(again) is None
+    assert newer_version(again.fields, again.options) is None
     assert [field.name for field in again.arrow_schema.field("value").type] == ["id", "more"]

@@ -18,7 +18,8 @@ from pipeline.errors import OptionError, PlanError, ReadError
 from pipeline.source import consumers
 from pipeline.source.options import ReadOptions
 from pipeline.source.planning import plan_splits
-from pipeline.source.reading import FIRST_ROWS, GROWTH, HEADERS, RAW_SCHEMA, BatchSize, read_split
+from pipeline.source.raw import HEADERS, RAW_SCHEMA
+from pipeline.source.reading import FIRST_ROWS, GROWTH, BatchSize, read_split
 from pipeline.source.splits import Split
 from tests.patience import judged_by
 
