@@ -36,7 +36,10 @@ class RequestDoneHook(Protocol):
     def on_request_done(
         self, node_id: int, api: str, sent_bytes: int, received_bytes: int, duration_s: float, error: Exception | None
     ) -> None:
-        """`api` is the request's name (`Produce`); sizes are those on the wire."""
+        """`api` is the request's name (`Produce`); sizes are those on the wire.
+
+        What is in flight when its client closes fails with the code `_DESTROY`; most often that is a fetch (`cut_off`).
+        """
         ...
 
 
@@ -92,6 +95,19 @@ EVENTS = (
     "on_batch_fetched",
     "on_rebalance",
 )
+
+READS: Final = ("Fetch", "ShareFetch")
+
+
+def error_name(error: BaseException) -> str:
+    """The name of Kafka's error (`_TIMED_OUT`), or of the exception's class if it is none of Kafka's."""
+    code = getattr(error.args[0], "name", None) if error.args else None
+    return str(code()) if callable(code) else type(error).__qualname__
+
+
+def cut_off(api: str, error: Exception | None) -> bool:
+    """Whether a request only waited for records when its client was closed: that is no failure of anything."""
+    return error is not None and api in READS and error_name(error) == "_DESTROY"
 
 
 class Hooks:

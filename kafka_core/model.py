@@ -12,9 +12,18 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import total_ordering
 from operator import index
-from typing import Any, Final, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex, overload
 
 from kafka_core.errors import KafkaError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # PEP 696, for type checkers: Messages without a parameter hold anything
+
+    M = TypeVar("M", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M", covariant=True)
 
 OFFSET_BEGINNING: Final = -2
 """An offset that stands for the first record of the partition."""
@@ -265,19 +274,22 @@ class AcknowledgeType(IntEnum):
     RENEW = 4
 
 
-class Messages(Sequence[Any]):
-    """What one poll of a share consumer gave: a sequence of Message that can't be changed."""
+class Messages(Sequence[M]):
+    """What one poll of a share consumer gave: a sequence of Message that can't be changed.
+
+    `Messages[Message[str, Order]]` says to type checkers what they are.
+    """
 
     __slots__ = ("_records",)
 
-    def __init__(self, messages: Iterable[Any] = ()) -> None:
+    def __init__(self, messages: Iterable[M] = ()) -> None:
         self._records = list(messages)
 
-    def records(self) -> list[Any]:
+    def records(self) -> list[M]:
         """The messages as a list of the caller's own."""
         return list(self._records)
 
-    def count(self, value: object = None) -> int:
+    def count(self, value: Any = None) -> int:
         """How many messages there are; with a value, how many are equal to it."""
         return len(self._records) if value is None else self._records.count(value)
 
@@ -288,14 +300,14 @@ class Messages(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[M]:
         return iter(self._records)
 
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> M: ...
     @overload
-    def __getitem__(self, index: slice) -> Messages: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: slice) -> Messages[M]: ...
+    def __getitem__(self, index: int | slice) -> M | Messages[M]:
         """A message, or a part of them as Messages."""
         return Messages(self._records[index]) if isinstance(index, slice) else self._records[index]
 

@@ -390,6 +390,13 @@ class AsyncProtobufDeserializerBuilder(_AsyncBuilder, ProtobufDeserializerBuilde
     SERDE = ("serdes.protobuf", "AsyncProtobufDeserializer")
 
 
+async def _aclose(made: Any) -> None:
+    close = getattr(made, "aclose", None) or getattr(made, "close", None)
+    result = close() if close is not None else None
+    if inspect.isawaitable(result):
+        await result
+
+
 class BuiltSerdes:
     """The serializers that a client's builders made; the client closes them.
 
@@ -440,20 +447,16 @@ class BuiltSerdes:
                 made.set_cluster_id_resolver(cluster_id)
 
     def close(self) -> None:
-        """Closes them. May be called again."""
-        while self.made:
-            made = self.made.pop()
-            if hasattr(made, "close"):
-                made.close()
+        """Closes them, all of them whatever fails. May be called again."""
+        with contextlib.ExitStack() as then:
+            while self.made:
+                then.callback(getattr(self.made.pop(0), "close", bool))
 
     async def aclose(self) -> None:
-        """Closes them, and waits for those that have something to await."""
-        while self.made:
-            made = self.made.pop()
-            close = getattr(made, "aclose", None) or getattr(made, "close", None)
-            result = close() if close is not None else None
-            if inspect.isawaitable(result):
-                await result
+        """Closes them, all of them whatever fails, and waits for those that have something to await."""
+        async with contextlib.AsyncExitStack() as then:
+            while self.made:
+                then.push_async_callback(_aclose, self.made.pop(0))
 
     def _built(self, name: str, builder: Any, conf: dict[str, Any], is_key: bool) -> tuple[Any, dict[str, Any]]:
         result = builder.build(conf, is_key)

@@ -181,6 +181,19 @@ _BROKER_KEYS = (
     ConfigKey("group.share.partition.max.record.locks", _I, "2000", minimum=100, read_only=True),
     ConfigKey("group.share.record.lock.duration.ms", _I, "30000", minimum=1000, read_only=True),
     ConfigKey("group.share.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
+    ConfigKey("group.streams.assignment.interval.ms", _I, "1000", minimum=0, read_only=True),
+    ConfigKey("group.streams.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.streams.initial.rebalance.delay.ms", _I, "3000", minimum=0, read_only=True),
+    ConfigKey("group.streams.max.assignment.interval.ms", _I, "15000", minimum=0, read_only=True),
+    ConfigKey("group.streams.max.heartbeat.interval.ms", _I, "15000", minimum=1, read_only=True),
+    ConfigKey("group.streams.max.session.timeout.ms", _I, "60000", minimum=1, read_only=True),
+    ConfigKey("group.streams.max.size", _I, _INT_MAX, minimum=1, read_only=True),
+    ConfigKey("group.streams.max.standby.replicas", _I, "2", minimum=0, read_only=True),
+    ConfigKey("group.streams.min.assignment.interval.ms", _I, "0", minimum=0, read_only=True),
+    ConfigKey("group.streams.min.heartbeat.interval.ms", _I, "5000", minimum=1, read_only=True),
+    ConfigKey("group.streams.min.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
+    ConfigKey("group.streams.num.standby.replicas", _I, "0", minimum=0, read_only=True),
+    ConfigKey("group.streams.session.timeout.ms", _I, "45000", minimum=1, read_only=True),
     ConfigKey("max.incremental.fetch.session.cache.slots", _I, "1000", minimum=0, read_only=True),
     ConfigKey("metric.reporters", _A, "org.apache.kafka.common.metrics.JmxReporter", read_only=True),
     ConfigKey("num.partitions", _I, "1", minimum=1, read_only=True),
@@ -208,6 +221,11 @@ _GROUP_KEYS = (
     ConfigKey("share.record.lock.duration.ms", _I, "30000", "group.share.record.lock.duration.ms", minimum=1000),
     ConfigKey("share.renew.acknowledge.enable", _B, "true"),
     ConfigKey("share.session.timeout.ms", _I, "45000", "group.share.session.timeout.ms", minimum=1),
+    ConfigKey("streams.assignment.interval.ms", _I, "1000", "group.streams.assignment.interval.ms", minimum=0),
+    ConfigKey("streams.heartbeat.interval.ms", _I, "5000", "group.streams.heartbeat.interval.ms", minimum=1),
+    ConfigKey("streams.initial.rebalance.delay.ms", _I, "3000", "group.streams.initial.rebalance.delay.ms", minimum=0),
+    ConfigKey("streams.num.standby.replicas", _I, "0", "group.streams.num.standby.replicas", minimum=0),
+    ConfigKey("streams.session.timeout.ms", _I, "45000", "group.streams.session.timeout.ms", minimum=1),
 )
 
 _METRICS_KEYS = (
@@ -375,7 +393,9 @@ class GroupConfig(_OwnConfig):
     def _bounds_problem(self, name: str, broker_name: str, value: int) -> str | None:
         group, kind, rest = broker_name.split(".", 2)
         for bound, words in (("min", "greater"), ("max", "less")):
-            other = f"{group}.{kind}.{bound}.{rest}"
+            other = f"{group}.{kind}.{bound}.{rest.removeprefix('num.')}"
+            if other not in BROKER_CONFIGS:
+                continue
             limit = self._broker.integer(other)
             if value < limit if bound == "min" else value > limit:
                 return f"{name} must be {words} than or equal to {other}"
@@ -383,7 +403,7 @@ class GroupConfig(_OwnConfig):
 
     def whole_problem(self) -> str | None:
         """Why the properties do not fit together, None if they do."""
-        for kind in ("consumer", "share"):
+        for kind in ("consumer", "share", "streams"):
             session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
             if not self.own.keys().isdisjoint((session, heartbeat)) and self.integer(session) <= self.integer(
                 heartbeat

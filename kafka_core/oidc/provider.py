@@ -91,10 +91,9 @@ class TokenEndpoint:
         request = self._next_request()
         status, answer = self._ask(request)
         where = f"no token from {httpx.URL(request.url).copy_with(query=None, userinfo=b'')}"
-        if status in TRY_AGAIN:
-            raise NetworkError(f"{where}: status {status}, {refusal_of(answer)}")
         if status != httpx.codes.OK:
-            raise AuthError(f"{where}: status {status}, {refusal_of(answer)}")
+            kind = NetworkError if status in TRY_AGAIN else AuthError
+            raise kind(f"{where}: status {status}, {refusal_of(answer, request.secrets)}")
         return token_of(answer, self._subject_claim, self._extensions, self._now_s())
 
     def _ask(self, request: TokenRequest) -> tuple[int, bytes]:

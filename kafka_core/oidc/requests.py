@@ -10,10 +10,11 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote_plus, urlsplit, urlunsplit
 
 from kafka_core.errors import AuthError
 from kafka_core.wire.sasl import Token
@@ -24,6 +25,13 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 AZURE_TOKENS: Final = "http://169.254.169.254/metadata/identity/oauth2/token"
 LONGEST_TEXT: Final = 200
 """Characters of an endpoint's refusal that are shown."""
+HIDDEN: Final = "…"
+SHORTEST_SECRET: Final = 4
+"""What is shorter is no secret, and may be a part of any word."""
+SAID: Final = frozenset({"grant_type", "scope", "Metadata"})
+"""What a request says that is no secret."""
+TOKEN_LIKE: Final = re.compile(r"eyJ[\w-]+(\.[\w-]*)*|(?<![\w+/=.-])[\w+/=.-]{40,}")
+"""JWTs, and words longer than any name or UUID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,20 @@ class TokenRequest:
     def method(self) -> str:
         """POST where there is a form."""
         return "POST" if self.form else "GET"
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What must not be shown: assertions, passwords, as they are and as they are sent."""
+        parts = urlsplit(self.url)
+        known = {parts.password or "", *(value for _, value in parse_qsl(parts.query))}
+        for name, value in (*self.headers.items(), *self.form.items()):
+            if name == "Authorization":
+                encoded = value.removeprefix("Basic ")
+                known |= {encoded, base64.b64decode(encoded).decode().partition(":")[2]}
+            elif name not in SAID:
+                known.add(value)
+        spelt = {quoting(one) for one in known for quoting in (str, quote_plus, lambda text: json.dumps(text)[1:-1])}
+        return frozenset(one for one in spelt if len(one) >= SHORTEST_SECRET)
 
 
 def client_credentials(url: str, client_id: str, secret: str, scope: str | None) -> TokenRequest:
@@ -121,14 +143,29 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def refusal_of(answer: bytes) -> str:
-    """Why the endpoint refused (RFC 6749 §5.2), or as much of its text as is readable."""
+def refusal_of(answer: bytes, secrets: Collection[str] = ()) -> str:
+    """Why the endpoint refused (RFC 6749 §5.2), or as much of its text as is readable; for logs and texts of errors.
+
+    Endpoints repeat what they were asked, and proxies change statuses: no secret of the request and nothing that looks
+    like a token is in it, and of JSON without an `error` only the names of its fields.
+
+    Args:
+        secrets: what must not be shown (`TokenRequest.secrets`).
+    """
     text = answer.decode("utf-8", "replace")
     try:
         fields = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         fields = None
-    if isinstance(fields, dict) and isinstance(fields.get("error"), str):
-        description = fields.get("error_description")
-        text = f"{fields['error']}: {description}" if description else fields["error"]
-    return text[:LONGEST_TEXT] or "no reason given"
+    if isinstance(fields, dict):
+        text = _reason(fields)
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return TOKEN_LIKE.sub(HIDDEN, text)[:LONGEST_TEXT] or "no reason given"
+
+
+def _reason(fields: Mapping[str, object]) -> str:
+    error, description = fields.get("error"), fields.get("error_description")
+    if isinstance(error, str):
+        return f"{error}: {description}" if description else error
+    return f"JSON without the field error: it has {', '.join(map(str, fields)) or 'none'}"

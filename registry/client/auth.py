@@ -12,10 +12,11 @@ import json
 import logging
 import random
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
-from registry.client.config import ClientConfig, TokenRequest, bearer_headers, masked
+from registry.client.config import ClientConfig, TokenRequest, bearer_headers, fits_header, masked
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import RETRIABLE_STATUSES, OAuthTokenError, SchemaRegistryError, TransportError
 
@@ -99,8 +100,11 @@ class Custom:
             name = type(error).__name__  # its text may hold what the user's configuration holds
             raise TransportError(-1, -1, f"bearer.auth.custom.provider.function failed: {name}") from error
         token = fields.get("bearer.auth.token") if isinstance(fields, Mapping) else None
-        if not isinstance(token, str) or not token.isascii() or not token:
+        if not isinstance(token, str) or not token:
             raise TransportError(-1, -1, "bearer.auth.custom.provider.function gave no 'bearer.auth.token'")
+        if not fits_header(token):
+            text = "bearer.auth.custom.provider.function gave a 'bearer.auth.token' that can't stand in a header"
+            raise TransportError(-1, -1, f"{text}: it must be printable ASCII, without line breaks")
         return {"Authorization": f"Bearer {token}", **self._headers, **bearer_headers(fields)}
 
 
@@ -186,14 +190,22 @@ class OAuth:
         try:
             body = json.loads(reply.body)
             token = body["access_token"]
-            life_s = float(body.get("expires_in", DEFAULT_LIFE_S))
+            life_s = _life_s(body.get("expires_in"))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             token, life_s = None, 0.0
-        if not isinstance(token, str) or not token.isascii() or not token or reply.status != 200:
+        if not isinstance(token, str) or not fits_header(token) or not token or reply.status != 200:
             raise OAuthTokenError(f"no token from {masked(self._request.url)}", reply.status, _refusal(reply))
         self._token = token
         self._ends_at_s = asked_at_s + life_s
         self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
+
+
+def _life_s(said: Any) -> float:
+    """How long a token serves: RFC 6749 §5.1 only recommends to say it. NaN would be a life without an end."""
+    life_s = DEFAULT_LIFE_S if said is None else float(said)
+    if not isfinite(life_s):
+        raise ValueError("no time")
+    return life_s
 
 
 def _refusal(reply: Reply) -> str | None:

@@ -266,14 +266,30 @@ def bearer_headers(fields: Mapping[str, object]) -> dict[str, str]:
         PropertyError: one of the two is of a wrong type.
     """
     found = {header: value_of(TABLE.find(name), fields.get(name), name) for header, name in HEADERS.items()}
-    return {header: str(value) for header, value in found.items() if value is not None}
+    headers = {header: str(value) for header, value in found.items() if value is not None}
+    for header, value in headers.items():
+        _check_header(HEADERS[header], value)
+    return headers
+
+
+def fits_header(value: str) -> bool:
+    """Whether a text can stand in a header: h11 quotes one that can't, secret or not, in its error."""
+    return value.isascii() and value.isprintable()
+
+
+def _check_header(name: str, value: str) -> None:
+    if not fits_header(value):
+        raise PropertyError(
+            f"{name} must be printable ASCII, without line breaks: it stands in a header", property=name
+        )
 
 
 def _static_token(conf: Values) -> dict[str, Any] | None:
     token = conf["bearer.auth.token"]
-    if token is not None and not token.isascii():
-        raise PropertyError("bearer.auth.token must be ASCII: it stands in a header", property="bearer.auth.token")
-    return None if token is None else {"bearer_token": token}
+    if token is None:
+        return None
+    _check_header("bearer.auth.token", token)
+    return {"bearer_token": token}
 
 
 def _oauth(conf: Values) -> dict[str, Any]:

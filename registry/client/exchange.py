@@ -65,6 +65,8 @@ def mock_transport(config: ClientConfig) -> InProcessTransport | None:
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
     """An error of httpx as a step's outcome; the one place where they are translated."""
+    if isinstance(error, httpx.LocalProtocolError):  # its text, and it is its own cause, quotes headers: credentials
+        return Unreachable("the request can't be written: is there a line break in a token or in a header?", sent=False)
     reason = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         reason = f"timed out ({type(error).__name__})"

@@ -11,6 +11,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from kafka_core.aio.consuming.consumer import AIOConsumer
@@ -378,13 +379,12 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             raise KafkaException(failures[0])
 
     def close(self) -> None:
-        """As `Consumer.close`; closes the producer of dead letters and what builders made, too."""
-        try:
-            super().close()
+        """As `Consumer.close`; closes the producer of dead letters and what builders made, too, whatever fails."""
+        with ExitStack() as then:
+            then.callback(self._built.close)
             if self._letters is not None:
-                self._letters.close()
-        finally:
-            self._built.close()
+                then.callback(self._letters.close)
+            super().close()
 
 
 class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
@@ -501,10 +501,9 @@ class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
             raise KafkaException(reason) from late
 
     async def close(self) -> None:
-        """As `AIOConsumer.close`; closes the producer of dead letters and what builders made, too."""
-        try:
-            await super().close()
+        """As `AIOConsumer.close`; closes the producer of dead letters and what builders made, too, whatever fails."""
+        async with AsyncExitStack() as then:
+            then.push_async_callback(self._built.aclose)
             if self._letters is not None:
-                await self._letters.close()
-        finally:
-            await self._built.aclose()
+                then.push_async_callback(self._letters.close)
+            await super().close()

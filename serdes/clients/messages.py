@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
@@ -45,48 +45,25 @@ Function = Callable[[Any, SerializationContext], Any]
 FIELDS = (MessageField.KEY, MessageField.VALUE)
 
 
-class TypedMessage(Protocol[K, V]):
-    """A `kafka_core.Message` whose key and value are of known types."""
+if TYPE_CHECKING:
 
-    def key(self) -> K | None:
-        """The key, None if there is none."""
-        ...
+    class TypedMessage(Message[K, V]):
+        """What typed consumers give: a `Message[K, V]` that came from a partition, since events are raised.
 
-    def value(self) -> V | None:
-        """The value, None for a tombstone."""
-        ...
+        Only type checkers know it; at run time it is Message.
+        """
 
-    def topic(self) -> str:
-        """The topic it came from."""
-        ...
+        def topic(self) -> str:
+            """The topic it came from."""
 
-    def partition(self) -> int:
-        """The partition it came from."""
-        ...
+        def partition(self) -> int:
+            """The partition it came from."""
 
-    def offset(self) -> int:
-        """Its offset there."""
-        ...
+        def offset(self) -> int:
+            """Its offset there."""
 
-    def leader_epoch(self) -> int | None:
-        """The leader epoch of its batch."""
-        ...
-
-    def headers(self) -> list[tuple[str, bytes | None]] | None:
-        """Its headers, None if there are none."""
-        ...
-
-    def timestamp(self) -> tuple[int, int]:
-        """Type (`TIMESTAMP_…`) and milliseconds since 1970."""
-        ...
-
-    def latency(self) -> float | None:
-        """Seconds it took to be produced, for delivery reports."""
-        ...
-
-    def error(self) -> KafkaError | None:
-        """None: messages with errors are raised."""
-        ...
+else:
+    TypedMessage = Message
 
 
 def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[dict[str, object], Any, Any]:

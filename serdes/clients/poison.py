@@ -94,7 +94,7 @@ class PoisonPolicy:
             "schema.id": error.schema_id,
             "path": error.path,
         }
-        headers += [(f"__dlq.{name}", str(fact).encode()) for name, fact in facts.items() if fact is not None]
+        headers += [(f"__dlq.{name}", _told(fact)) for name, fact in facts.items() if fact is not None]
         return Letter(self.topic, _raw(message.key()), _raw(message.value()), headers, max(timestamp, 0))
 
 
@@ -104,6 +104,10 @@ DELIVERY: Final[Mapping[str, object]] = {"acks": "all", "enable.idempotence": Tr
 def _shared(conf: Mapping[str, object]) -> dict[str, object]:
     """The properties that the producer of dead letters shares: brokers and security."""
     return {key: value for key, value in conf.items() if not key.startswith((*CONSUMER_ONLY, *CONSUMER_WORDS))}
+
+
+def _told(fact: object) -> bytes:
+    return str(fact).encode(errors="backslashreplace")  # an error's text may have lone surrogates
 
 
 def _raw(value: Any) -> bytes | None:

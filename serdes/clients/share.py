@@ -46,9 +46,9 @@ class DeserializingShareConsumer(ShareConsumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         super().__init__(rest)
 
-    def poll(self, timeout: float = -1) -> Messages:
+    def poll(self, timeout: float = -1) -> Messages[Message[K, V]]:  # type: ignore[override]
         """As `ShareConsumer.poll`, with keys and values deserialized."""
-        messages = super().poll(timeout)
+        messages: Messages[Any] = super().poll(timeout)
         raw = _raw(messages)
         try:
             for message in messages:
@@ -80,9 +80,9 @@ class AIODeserializingShareConsumer(AIOShareConsumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         super().__init__(rest)
 
-    async def poll(self, timeout: float = -1) -> Messages:
+    async def poll(self, timeout: float = -1) -> Messages[Message[K, V]]:  # type: ignore[override]
         """As `AIOShareConsumer.poll`, with keys and values deserialized."""
-        messages = await super().poll(timeout)
+        messages: Messages[Any] = await super().poll(timeout)
         raw = _raw(messages)
         try:
             for message in messages:
@@ -108,7 +108,7 @@ def _take_policy(conf: Mapping[str, object]) -> tuple[dict[str, object], Acknowl
     return rest, POLICIES[name]
 
 
-def _raw(messages: Messages) -> list[tuple[Message, Any, Any]]:
+def _raw(messages: Messages[Any]) -> list[tuple[Message, Any, Any]]:
     """What is to be put back into messages that the application does not get after all."""
     return [(message, message.key(), message.value()) for message in messages if message.error() is None]
 

@@ -22,20 +22,21 @@ class Expected(enum.IntEnum):
 
     BOOLEAN = 0
     INTEGER = 1
-    NUMBER = 2
-    TEXT = 3
-    BASE64 = 4
-    DATE = 5
-    INSTANT = 6
-    LOCAL_TIMESTAMP = 7
-    TIME = 8
-    LOCAL_TIME = 9
-    UUID = 10
-    DECIMAL = 11
-    ANY = 12
-    ARRAY = 13
-    MAP = 14
-    OBJECT = 15
+    UNSIGNED = 2
+    NUMBER = 3
+    TEXT = 4
+    BASE64 = 5
+    DATE = 6
+    INSTANT = 7
+    LOCAL_TIMESTAMP = 8
+    TIME = 9
+    LOCAL_TIME = 10
+    UUID = 11
+    DECIMAL = 12
+    ANY = 13
+    ARRAY = 14
+    MAP = 15
+    OBJECT = 16
 
 
 class Fault(enum.IntEnum):
@@ -55,22 +56,24 @@ class Fault(enum.IntEnum):
     LOSES_DIGITS = 11
     KEY_TWICE = 12
     ROW_BYTES = 13
+    UNNAMED = 14
 
 
-def exact_int(text: bytes) -> int | Fault:
-    """The whole number of 64 bits that a JSON number is; why it is none."""
+def exact_int(text: bytes, signed: bool = True) -> int | Fault:
+    """The whole number of 64 bits, with a sign or without, that a JSON number is; why it is none."""
     if not text.lower().partition(b"e")[0].strip(b"-0."):
         return 0
     try:
         number = Decimal(text.decode())
     except InvalidOperation:  # an exponent beyond all bounds
         return Fault.OUT_OF_RANGE if b"-" not in text[1:] else Fault.NOT_WHOLE
-    if number.adjusted() >= 19:
+    if number.adjusted() >= 20:
         return Fault.OUT_OF_RANGE
     if number.adjusted() < 0 or number != number.to_integral_value():
         return Fault.NOT_WHOLE
     whole = int(number)
-    return whole if -(2**63) <= whole < 2**63 else Fault.OUT_OF_RANGE
+    least, end = (-(2**63), 2**63) if signed else (0, 2**64)
+    return whole if least <= whole < end else Fault.OUT_OF_RANGE
 
 
 def exact_float(text: bytes) -> float | Fault:

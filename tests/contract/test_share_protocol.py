@@ -549,6 +549,34 @@ def test_positions_are_moved_and_forgotten(cluster: Cluster, wire: Wire) -> None
             "-1",
             "Invalid value -1 for configuration share.assignment.interval.ms: Value must be at least 0",
         ),
+        (
+            "streams.assignment.interval.ms",
+            "15001",
+            "streams.assignment.interval.ms must be less than or equal to group.streams.max.assignment.interval.ms",
+        ),
+        (
+            "streams.session.timeout.ms",
+            "10",
+            "streams.session.timeout.ms must be greater than or equal to group.streams.min.session.timeout.ms",
+        ),
+        (
+            "streams.heartbeat.interval.ms",
+            "15001",
+            "streams.heartbeat.interval.ms must be less than or equal to group.streams.max.heartbeat.interval.ms",
+        ),
+        (
+            "streams.num.standby.replicas",
+            "3",
+            "streams.num.standby.replicas must be less than or equal to group.streams.max.standby.replicas",
+        ),
+        (
+            "streams.num.standby.replicas",
+            "-1",
+            "Invalid value -1 for configuration streams.num.standby.replicas: Value must be at least 0",
+        ),
+        ("streams.num.standby.replicas", "2", None),
+        ("streams.initial.rebalance.delay.ms", "9999999", None),
+        ("streams.session.timeout.ms", "60000", None),
         ("consumer.assignment.interval.ms", "0", None),
         ("share.assignment.interval.ms", "15000", None),
         ("consumer.session.timeout.ms", "6000", None),
@@ -580,15 +608,23 @@ def test_a_session_of_a_group_is_longer_than_its_heartbeats_are_apart(wire: Wire
 
 
 def test_properties_of_a_group_that_has_none_of_its_own(wire: Wire) -> None:
-    """They are the broker's, all but those of streams groups, which the embedded broker does not have."""
+    """They are the broker's; streams groups have theirs, too, although the embedded broker has no such groups."""
     asked = DescribeConfigsRequest([DescribeConfigsResource(GROUP_RESOURCE, unique("share"), None)], True)
     (found,) = wire.ask(asked).results
-    told = {item.name: item for item in found.configs if not item.name.startswith("streams.")}
+    told = {item.name: item for item in found.configs}
     assert sorted(told) == sorted(GROUP_CONFIGS)
-    assert {name: (item.value, item.config_type) for name, item in told.items() if ".assignment." in name} == {
+    numbers = {name: (item.value, item.config_type) for name, item in told.items()}
+    assert {name: told for name, told in numbers.items() if ".assignment." in name or name.startswith("streams.")} == {
         "consumer.assignment.interval.ms": ("0", 3),
         "share.assignment.interval.ms": ("0", 3),
+        "streams.assignment.interval.ms": ("1000", 3),
+        "streams.heartbeat.interval.ms": ("5000", 3),
+        "streams.initial.rebalance.delay.ms": ("3000", 3),
+        "streams.num.standby.replicas": ("0", 3),
+        "streams.session.timeout.ms": ("45000", 3),
     }
+    sources = {name: {(entry.name, entry.value) for entry in item.synonyms} for name, item in told.items()}
+    assert ("group.streams.session.timeout.ms", "45000") in sources["streams.session.timeout.ms"]
 
 
 def test_properties_of_a_group_without_a_name(wire: Wire) -> None:

@@ -175,7 +175,7 @@ def reads(cluster: EmbeddedCluster, omission: Omission) -> Result:
         while len(found) < 20:
             message = made.poll(HANG_S)
             assert message is not None, f"only {found}"
-            found.append(f"{message.error() or message.value()}")
+            found.append(f"{message.error() or message.value()!r}")
     finally:
         made.close()
     return {"": str(sorted(found))}

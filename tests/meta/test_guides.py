@@ -89,6 +89,7 @@ def test_the_examples_of_the_embedded_registry_run(tmp_path: Path, monkeypatch: 
                 "[(0, None)]",
             ],
         ),
+        ("docs/guide/metrics.md", ["b'ann@example.org' []"]),
         (
             "docs/guide/migrating-kafka-python.md",
             [

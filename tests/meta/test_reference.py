@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MODULES = sorted(path.stem for path in (DOCS / "reference").glob("*.md"))
 PUBLIC = {
-    "kserdes", "kafka_core", "kafka_core.admin", "kafka_core.aio", "kafka_core.broker",
+    "kserdes", "kafka_core", "kafka_core.admin", "kafka_core.aio", "kafka_core.broker", "kafka_core.otel",
+    "kafka_core.prometheus",
     "registry", "registry.aio", "registry.compat", "registry.dek", "registry.dev",
     "serdes", "serdes.avro", "serdes.columnar", "serdes.encryption", "serdes.errors", "serdes.json_schema",
     "serdes.legacy", "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",

@@ -11,12 +11,16 @@ from typing import Any, cast
 from kafka_core import kernels
 from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
-from kafka_core.broker.configs import GroupConfig
+from kafka_core.broker.codes import Code
+from kafka_core.broker.configs import GroupConfig, MetricsConfig
+from kafka_core.broker.context import Context
 from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
 from kafka_core.broker.share_partitions import Given, SharePartition
 from kafka_core.broker.share_records import Acknowledgement, Refusal, ShareRecords
+from kafka_core.broker.telemetry import Telemetry
 from kafka_core.broker.topics import Topic
 from kafka_core.kernels.abc import TRANSACTIONAL_FLAG
+from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
 from tests.simulation.history import History
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.network import LINK, VirtualNetwork
@@ -50,6 +54,7 @@ class VirtualCluster(EmbeddedCluster):
         _record_generations(self.state, history)
         _record_grants(self.state, history)
         _record_shares(self.state, history)
+        _record_pushes(self.state, history)
         self._record_topics()
         self._moved: dict[str, int] = {}
         self._let_coordinators_move()
@@ -95,6 +100,12 @@ class VirtualCluster(EmbeddedCluster):
         values = [(item.value() or b"").decode().rstrip("#") for item in before if (item.offset() or 0) >= end]
         self.history.add("lost", topic, partition, end, tuple(values))
         self.plan_wakeup()
+
+    def want_metrics(self, metrics: str, interval_ms: int) -> None:
+        """Subscribe to metrics of all clients; without any, the subscription goes."""
+        own = {"metrics": metrics, "interval.ms": str(interval_ms)} if metrics else {}
+        self.state.telemetry.subscribe("all", MetricsConfig(self.state.config, own))
+        self.history.add("wanted", metrics, interval_ms)
 
     def move_coordinator(self, group: str, node_id: int) -> None:
         """Another broker coordinates a group, which keeps members and offsets; the former one refuses it."""
@@ -349,3 +360,26 @@ def _record_share(part: SharePartition, history: History) -> None:
 
     faces = {"records": records, "acquire": acquired, "acknowledge": acked, "release": freed}
     vars(part).update(faces, _look_at_locks=unlocked, _written=has_written)
+
+
+class WatchedTelemetry(Telemetry):
+    """Writes each push, what it says it covers and the broker's word of it into the history."""
+
+    history: History
+
+    def take(self, context: Context, request: PushTelemetryRequest) -> Code:
+        """As the broker does."""
+        wanted = self.instance(context, request.client_instance_id).metrics
+        code = super().take(context, request)
+        metrics = self.pushed[-1].metrics if not code and request.metrics else []
+        covers = next(((item.start_ms, item.time_ms) for item in metrics if item.kind == "delta"), None)
+        made = next((int(item.value) for item in metrics if item.name.endswith(".connection.creation.total")), None)
+        strays = [item.name for item in metrics if not any(item.name.startswith(one.strip("*")) for one in wanted)]
+        self.history.add("pushed", context.client_id, int(code), request.terminating, covers, made, strays)
+        return code
+
+
+def _record_pushes(state: ClusterState, history: History) -> None:
+    """Have the pushes of clients written into the history."""
+    state.telemetry = watched = WatchedTelemetry(state.config, state.clock)
+    watched.history = history

@@ -150,6 +150,10 @@ class Faults:
         except Refused:
             return
 
+    def do_want(self, metrics: str, interval_ms: int) -> None:
+        """The operators subscribe to metrics of all clients; to none of them, if none are named."""
+        self.world.cluster.want_metrics(metrics, interval_ms)
+
     def do_answer(self, api: int, kind: str, node: int | None, times: int, value: float) -> None:
         """Brokers treat the next requests of one API badly: an error, a late answer, the end of the connection."""
         actions: dict[str, Callable[[], Any]] = {

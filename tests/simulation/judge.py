@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tests.simulation.checkers import administered, ending, granted, groups, piped, produced, shares, spans, truncated
+from tests.simulation.checkers import (
+    administered,
+    ending,
+    granted,
+    groups,
+    piped,
+    produced,
+    pushed,
+    shares,
+    spans,
+    truncated,
+)
 from tests.simulation.world import Run
 
 Checker = Callable[[Run], Iterator[str]]
@@ -46,6 +57,8 @@ CHECKERS: Final[dict[str, Checker]] = {
     "shared": shares.shared,
     "words": shares.words,
     "settled": shares.settled,
+    "windows": pushed.windows,
+    "totals": pushed.totals,
     "administered": administered.check,
     "ending": ending.check,
     "memory": ending.memory,

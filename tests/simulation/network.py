@@ -279,6 +279,7 @@ class VirtualNetwork:
 
     Attributes:
         split: the share of writes that arrive in two pieces.
+        connected: told of each connection, in the process that made it.
         digest: changes with every byte that arrives; the same for two runs of one seed.
     """
 
@@ -291,6 +292,7 @@ class VirtualNetwork:
         self.listeners: dict[Address, Callable[[], asyncio.BaseProtocol]] = {}
         self.silent: set[Address] = set()
         self.connections = 0
+        self.connected: Callable[[], object] | None = None
         self.segments = 0
         self.digest = 0
         self._paths: dict[tuple[str, Address], Path] = {}
@@ -355,6 +357,8 @@ class VirtualNetwork:
         link = self.links[self.connections] = Link(self, self.connections, client, (host, port), path)
         protocol = protocol_factory()
         link.connect(protocol, listener)
+        if self.connected is not None:
+            self.connected()
         return OpenTransport(link.ends[0], None)
 
     async def _handshake(self, path: Path, address: Address) -> None:

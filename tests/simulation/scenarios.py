@@ -27,6 +27,7 @@ BEAT = 68
 """ConsumerGroupHeartbeat."""
 SHARE_BEAT, SHARE_FETCH, SHARE_ACK = (76, 78, 79)
 ADD_PARTITIONS, ADD_OFFSETS, END_TXN, COMMIT_IN_TXN = (24, 25, 26, 28)
+SUBSCRIBE_METRICS, PUSH = (71, 72)
 """API keys that brokers may treat badly."""
 
 ERRORS: Final[dict[int, tuple[int, ...]]] = {
@@ -52,6 +53,8 @@ ERRORS: Final[dict[int, tuple[int, ...]]] = {
     SHARE_BEAT: (14, 15, 16, 25, 110),
     SHARE_FETCH: (122, 123),
     SHARE_ACK: (122, 123),
+    SUBSCRIBE_METRICS: (89,),
+    PUSH: (76, 89, 117, 118),
 }
 """Error codes that a real broker may give for an API at any time."""
 
@@ -61,6 +64,7 @@ MEMBER_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, JOIN, HEART
 EPOCH_APIS: Final = (*READER_APIS, COMMIT, COMMIT, COMMITTED, FIND, *(BEAT,) * 5)
 PIPE_APIS: Final = (PRODUCE, INIT, FIND, ADD_PARTITIONS, ADD_OFFSETS, *(END_TXN, COMMIT_IN_TXN) * 3, COMMITTED, FETCH)
 SHARE_APIS: Final = (METADATA, FIND, *(SHARE_BEAT, SHARE_FETCH, SHARE_ACK) * 3)
+METRICS_APIS: Final = (METADATA, PRODUCE, FETCH, *(SUBSCRIBE_METRICS, PUSH) * 4)
 ADMIN_APIS: Final = (CREATE, DELETE, EXTEND, LIST_OFFSETS)
 
 
@@ -576,6 +580,37 @@ def draft_sharer(draft: Draft, name: str, *, is_calm: bool) -> None:
                 draft.at(at_s + rng.choice((0.3, 2.5)) * rng.random(), "call", name, stops, False)
 
 
+def telemetry(rng: random.Random, seed: int) -> Plan:
+    """Clients push metrics (KIP-714) while subscriptions change; in calm plans nothing else happens to them."""
+    draft = Draft(rng, seed, "telemetry", rng.choice((3.0, 6.0)))
+    draft.at(0.0, "want", rng.choice(EVERYTHING), rng.choice((100, 200, 500)))
+    draft.producer("p0", careful=True)
+    draft.at(0.0, "send", "p0", TOPIC, 40, 0)
+    draft.bursts("p0", rng.randint(1, 4), 40)
+    start = [(TOPIC, partition, 0) for partition in range(draft.topics[TOPIC])]
+    conf = {**draft.consumer_conf(), "group.id": "g-r0"}
+    draft.clients.append(Client("r0", "reader", conf, {**draft.consumer_traits(), "start": start}))
+    draft.at(0.0, "start", "r0")
+    is_calm = rng.random() < 0.3
+    for _ in range(rng.choice((0, 1, 2, 4))):
+        draft.at(draft.moment(), "want", rng.choice(EVERYTHING if is_calm else WANTED), rng.choice((100, 200, 500)))
+    if not is_calm:
+        if rng.random() < 0.5:
+            draft_member(draft, "m0", rng.choice(("range", "cooperative-sticky")))
+        draft.troubles(rng.randint(0, 6), METRICS_APIS)
+    return draft.plan(properties={"metric.reporters": "A"}, probe=True)
+
+
+EVERYTHING: Final = ("*", "org.apache.kafka.producer.,org.apache.kafka.consumer.")
+WANTED: Final = (
+    *EVERYTHING,
+    "*",
+    "org.apache.kafka.consumer.coordinator.",
+    "org.apache.kafka.producer.connection.",
+    "",
+)
+"""What a subscription asks for; the last is none."""
+
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,
     "read": read,
@@ -587,6 +622,7 @@ SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "heartbeats": heartbeats,
     "unclean": unclean,
     "share": share,
+    "telemetry": telemetry,
 }
 WEIGHTS: Final = {"produce": 4, "read": 4, "group": 4, "topics": 2}
 SHARES: Final = {
@@ -596,6 +632,7 @@ SHARES: Final = {
     "heartbeats": 1 / 12,
     "unclean": 1 / 12,
     "share": 1 / 12,
+    "telemetry": 1 / 20,
 }
 """Of all seeds; drawn from sources of their own, so that the plans of all others stay what they were."""
 

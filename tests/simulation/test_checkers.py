@@ -66,6 +66,24 @@ def piped(*entries: Entry, output: list[str], **facts: Any) -> Run:
     return run
 
 
+CALM = (Action(0.0, "want", ("*", 100)), Action(0.0, "start", ("p",)))
+
+
+def push(
+    start: int = 0, end_ms: int = 0, made: int = 0, *, code: int = 0, end: bool = False, strays: Any = ()
+) -> Entry:
+    """A push of p: what it covers, connections, the broker's word of it."""
+    covers = (start, end_ms) if end_ms else None
+    return ("cluster", "pushed", "p", code, end, covers, made, list(strays))
+
+
+def pushing(*entries: Entry, actions: tuple[Action, ...] = (Action(0.0, "cut", (None, None)),)) -> Run:
+    """A run in which p, which made one connection, pushes metrics."""
+    run = run_of(("p", "connected"), *entries)
+    run.plan = replace(PLAN, scenario="telemetry", actions=actions)
+    return run
+
+
 SHARERS = (
     Client("s", "sharer", {}, {"mode": "explicit"}),
     Client("i", "sharer", {}, {"mode": "implicit"}),
@@ -124,6 +142,12 @@ GIVEN_TWICE = [
 STOPPED = (Action(0.0, "kill", ("s",)),)
 
 GOOD: dict[str, Run] = {
+    "windows": pushing(  # the answer to the second push was lost, then nothing that tells its window is asked for
+        push(10, 20), push(20, 30), push(20, 40), push(code=117), push(), push(70, 80), push(85, 90, end=True)
+    ),
+    "totals": pushing(
+        push(1, 2, made=1), push(code=117), push(code=89), push(2, 4), push(4, 5, end=True), actions=CALM
+    ),
     "shared": sharing(
         *GIVEN_TWICE,
         acked("S", 1, 1),  # of what lies before the start: passed over
@@ -372,6 +396,17 @@ BAD: list[tuple[str, str, Run]] = [
         run_of(("cluster", "deleted", "t"), ("a", "administered", "delete", "u", 0, None, 0)),
     ),
     ("administered", "got offset 4 of t[0]", run_of(("a", "listed", "t", 0, 4, 1, 3, 0))),
+    ("windows", "left out what was before 30", pushing(push(10, 20), push(30, 40))),
+    ("windows", "told 10 after 20", pushing(push(10, 20), push(10, 30), actions=CALM)),
+    ("windows", "pushed x.y at 0.100, which nobody asked for", pushing(push(10, 20, strays=["x.y"]))),
+    ("windows", "pushed a request that makes no sense", pushing(push(10, 20), push(code=42))),
+    ("totals", "said no goodbye", pushing(push(10, 20, made=1), actions=CALM)),
+    (
+        "totals",
+        "made 1 connections and told of [1, 1]",
+        pushing(push(1, 2, made=1), push(2, 3, 1, end=True), actions=CALM),
+    ),
+    ("totals", "refused with THROTTLING", pushing(push(code=89), push(1, 3, 1, end=True), actions=CALM)),
     ("whole", "p:2 is not in the output", piped(*PIPED, ("x", "piped", "x#1"), output=["p:1"])),
     ("once", "p:1 is in the output 2 times", piped(output=["p:1", "p:2", "p:1"])),
     ("once", "p:1 is not in the output", piped(output=["p:2"])),

@@ -93,6 +93,7 @@ class World:
         self.loop = loop
         self.history = history
         self.network = VirtualNetwork(loop, plan.seed, latency_s=plan.latency_s, split=plan.split)
+        self.network.connected = lambda: history.add("connected")
         self.cluster = VirtualCluster(
             loop,
             self.network,
@@ -187,6 +188,7 @@ class World:
         limit_s = self.loop.time() + self.plan.drain_s + max(timeouts_ms, default=0) / 1000
         if self.plan.probe:
             await self._probe(producers)
+        await self._push_again()
         for app in producers:
             app.finish()
         if not await self._until(lambda: not any(app.alive for app in producers), limit_s):
@@ -195,6 +197,23 @@ class World:
         await self._read_to_the_end(limit_s)
         await self._pipe_to_the_end(limit_s)
         await self._share_to_the_end(limit_s)
+
+    async def _push_again(self) -> None:
+        """Whoever is subscribed to metrics of clients gets some of each, now that all works."""
+        wanted = list(self.history.of("wanted"))
+        throttled = any(action.what == "answer" and action.args[:2] == (71, "error") for action in self.plan.actions)
+        if not wanted or throttled or not all(event.data[0] for event in wanted):
+            return  # a client that was told that nobody wants anything, or to ask later, does so after five minutes
+        since = len(self.history.events)
+
+        def silent() -> set[str]:
+            pushed = {
+                event.data[0] for event in self.history.events[since:] if event.what == "pushed" and not event.data[1]
+            }
+            return {app.process.name for app in self.apps.values() if app.alive} - pushed
+
+        if not await self._until(lambda: not silent(), self.loop.time() + 30.0):
+            self.late += [f"{name}: pushes no metrics" for name in sorted(silent())]
 
     async def _read_to_the_end(self, limit_s: float) -> None:
         """Consumers come to the end of what they read; later than `limit_s` only while they still get on."""

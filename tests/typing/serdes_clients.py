@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_type
 
+from kafka_core import Consumer, Message, Messages, ShareConsumer
+from kafka_core.aio import AIOConsumer
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, SchemaRegistryClient
 from serdes import (
+    AIODeserializingConsumer,
+    AIODeserializingShareConsumer,
     DeserializingConsumer,
+    DeserializingShareConsumer,
     MessageField,
     SerializationContext,
     SerializingProducer,
@@ -55,6 +60,54 @@ def consume(registry: SchemaRegistryClient) -> None:
         assert_type(one.value(), Order | None)
     for one in consumer:
         assert_type(one.key(), str | None)
+
+
+def handle(message: Message[str, Order]) -> Order | None:
+    assert_type(message.key(), str | None)
+    assert_type(message.deserialized_value(), Order | None)
+    return message.value()
+
+
+def typed_messages_are_messages(consumer: DeserializingConsumer[str, Order]) -> None:
+    message = consumer.poll()
+    if message is not None:
+        handle(message)
+        assert_type(message.partition(), int)
+    for one in consumer.consume(10):
+        anything: Message[object, object] = one
+        handle(anything)  # type: ignore[arg-type]
+
+
+async def awaited(consumer: AIODeserializingConsumer[str, Order], raw: AIOConsumer) -> None:
+    message = await consumer.poll()
+    if message is not None:
+        assert_type(handle(message), Order | None)
+    async for one in consumer:
+        assert_type(one.value(), Order | None)
+    plain = await raw.poll()
+    if plain is not None:
+        assert_type(plain.value(), bytes | None)
+
+
+def a_message_alone_has_bytes(consumer: Consumer, share: ShareConsumer) -> None:
+    message = consumer.poll()
+    if message is not None:
+        assert_type(message, Message)
+        assert_type(message, Message[bytes, bytes])
+        assert_type(message.key(), bytes | None)
+        handle(message)  # type: ignore[arg-type]
+    assert_type(share.poll(), Messages[Message])
+    assert_type(share.poll()[0].value(), bytes | None)
+    assert_type(Message("t", key="k", value=Order("1", 2.5)).value(), Order | None)
+
+
+async def shared(share: DeserializingShareConsumer[str, Order], aio: AIODeserializingShareConsumer[str, Order]) -> None:
+    assert_type(share.poll(), Messages[Message[str, Order]])
+    for message in share.poll():
+        assert_type(handle(message), Order | None)
+    assert_type(share.poll()[1:].records(), list[Message[str, Order]])
+    for message in await aio.poll():
+        assert_type(handle(message), Order | None)
 
 
 def simple() -> None:

@@ -636,8 +636,8 @@ class Connector:
         except KafkaException as failure:
             error = failure
             raise
-        except BaseException:
-            connection.abort()
+        except BaseException:  # cancelled: there is no connection either
+            error = NetworkError(f"{connection.name}: this client gave the connection up", KafkaError._DESTROY)
             raise
         finally:
             duration_s = self.clock.monotonic() - started_s

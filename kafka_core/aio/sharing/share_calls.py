@@ -134,7 +134,7 @@ class AIOShareConsumerCalls:
 
     # ---- records
 
-    async def poll(self, timeout: float = -1) -> Messages:
+    async def poll(self, timeout: float = -1) -> Messages[Message]:
         """Records that the group gives to this member until their lock ends; runs callbacks that are due.
 
         In implicit mode the records of the last poll are accepted first. If this call is broken off (Ctrl-C, a
@@ -172,7 +172,7 @@ class AIOShareConsumerCalls:
                     break
             return Messages(notices)
 
-    def _give(self, delivery: Delivery, notices: list[Message]) -> Messages:
+    def _give(self, delivery: Delivery, notices: list[Message]) -> Messages[Message]:
         """The application is about to see these records: from here on they are in its hands."""
         try:
             for origin, offsets in delivery.held:

@@ -18,15 +18,29 @@ from kafka_core.compat.aiokafka.interfaces import ConsumerRebalanceListener
 from kafka_core.compat.aiokafka.structs import TopicPartition
 
 logger: Final = logging.getLogger("kafka_core.compat")
+PAUSE_S: Final = 0.01
+"""After a callback that failed, so that one that always fails leaves the loop to others."""
+
+
+def is_closed(consumer: AIOConsumer) -> bool:
+    """Whether a StateError means the consumer's own end, not one that the application or a callback made."""
+    return consumer.health().state == "closed"
 
 
 async def serve(consumer: AIOConsumer, tell: weakref.WeakMethod[Callable[[Message], None]]) -> None:
-    """Runs the group's callbacks, and hands on the errors that come meanwhile."""
+    """Runs the group's callbacks until the consumer is closed, and hands on the errors that come meanwhile.
+
+    What a callback raises ends nothing: without this task there would be no rebalance any more, and nobody would know.
+    """
     while True:
         try:
             notice = await consumer.serve()
-        except StateError:
-            return
+        except Exception as error:
+            if isinstance(error, StateError) and is_closed(consumer):
+                return
+            logger.exception("a callback failed")
+            await asyncio.sleep(PAUSE_S)
+            continue
         call = tell()
         if call is None:
             return

@@ -23,7 +23,7 @@ from kafka_core.admin import OffsetSpec
 from kafka_core.aio import AIOConsumer
 from kafka_core.compat.aiokafka.arguments import CLIENT_ID, CONSUMER
 from kafka_core.compat.aiokafka.assignors import RoundRobinPartitionAssignor
-from kafka_core.compat.aiokafka.background import often, serve, told, weak_call
+from kafka_core.compat.aiokafka.background import is_closed, often, serve, told, weak_call
 from kafka_core.compat.aiokafka.connecting import FirstContact, at_once, properties, translating
 from kafka_core.compat.aiokafka.errors import (
     ConsumerStoppedError,
@@ -448,12 +448,15 @@ class AIOKafkaConsumer:
                 else:
                     found = await self._consumer.consume(1, -1, partitions=only)
                     message = found[0] if found else None
-            except StateError:
-                raise ConsumerStoppedError from None
+            except StateError as error:
+                raise self._stopped_by(error) from None
             if message is not None:
                 self._raise_error(message)
                 ((record,),) = self._records([message]).values()
                 return record
+
+    def _stopped_by(self, error: StateError) -> Exception:
+        return ConsumerStoppedError() if self._closed or is_closed(self._consumer) else translated(error)
 
     async def getmany(
         self, *partitions: TopicPartition, timeout_ms: float = 0, max_records: int | None = None
@@ -475,8 +478,8 @@ class AIOKafkaConsumer:
             self._raise_trouble()
             try:
                 messages = await self._take(most, only, deadline_s - loop.time())
-            except StateError:
-                raise ConsumerStoppedError from None
+            except StateError as error:
+                raise self._stopped_by(error) from None
             if messages:
                 return self._sorted(messages)
             if loop.time() >= deadline_s:

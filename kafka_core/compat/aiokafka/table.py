@@ -26,6 +26,8 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "admin.new_partitions": (f"{_HERE}.admin",),
     "admin.new_topic": (f"{_HERE}.admin",),
     "admin.records_to_delete": (f"{_HERE}.admin",),
+    "client": (f"{_HERE}.client",),
+    "cluster": (f"{_HERE}.cluster",),
     "consumer": (f"{_HERE}.consumer",),
     "consumer.consumer": (f"{_HERE}.consumer",),
     "coordinator": (),
@@ -56,17 +58,12 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 DIALECT: Final = Dialect(ROOT, HOMES, "docs/guide/migrating-aiokafka.md", {})
 
-MISSING: Final[Mapping[str, str]] = {
-    "AIOKafkaClient": "it sends requests of aiokafka's own protocol modules, which are not here: "
-    "kafka_core.admin.AIOAdminClient has the calls for metadata and administration",
-}
+MISSING: Final[Mapping[str, str]] = {}
 """Public names of the root that are not here, and why."""
 
 _CLIENT: Final = "how aiokafka's clients work inside; ours work otherwise"
 
 REFUSED: Final[Mapping[str, str]] = {
-    "client": MISSING["AIOKafkaClient"],
-    "cluster": "metadata of the cluster; the clients' methods tell it",
     "conn": "connections with aiokafka's own protocol modules",
     "consumer.fetcher": _CLIENT,
     "consumer.group_coordinator": _CLIENT,

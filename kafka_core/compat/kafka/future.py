@@ -79,11 +79,12 @@ class Future:
             calls = self._callbacks if self.exception is None else self._errbacks
             waiter = self._waiter
             self._callbacks = self._errbacks = self._waiter = None
-        if calls:
-            for call in calls:
+        try:
+            for call in calls or ():
                 self._call(call)
-        if waiter is not None:
-            waiter.set()
+        finally:  # with error_on_callbacks
+            if waiter is not None:
+                waiter.set()
 
     def _call(self, call: Callable[[Any], object]) -> None:
         try:

@@ -342,9 +342,9 @@ def serve(producer: Producer) -> None:
     while True:
         try:
             producer.poll(None)
-        except StateError:
-            return
-        except Exception:
+        except Exception as error:
+            if isinstance(error, StateError) and producer._closed:
+                return
             logger.exception("a callback failed")
 
 

@@ -15,6 +15,7 @@ from libc.stdlib cimport free
 from kafka_core.kernels.native.wire cimport ks_get_varint32, ks_get_varint64
 
 from operator import index
+from types import GenericAlias
 
 from kafka_core.kernels.rebuild import rebuild
 
@@ -282,6 +283,11 @@ cdef class Message:
         """Puts an error in place."""
         self.watch()
         self._rare = (error, self.headers(), self.latency())
+
+    @classmethod
+    def __class_getitem__(cls, parameters):
+        """For annotations: `Message[str, Order]`."""
+        return GenericAlias(cls, parameters)
 
     def __len__(self):
         if self._value is None:

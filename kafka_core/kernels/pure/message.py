@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
-from typing import Any
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from kafka_core.errors import KafkaError
 from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE
 from kafka_core.kernels.rebuild import rebuild
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # PEP 696, for type checkers: what a Message without parameters holds
+
+    K = TypeVar("K", covariant=True, default=bytes)
+    V = TypeVar("V", covariant=True, default=bytes)
+else:
+    from typing import TypeVar
+
+    K = TypeVar("K", covariant=True)
+    V = TypeVar("V", covariant=True)
 
 Text = str
 _UNKNOWN = -1
@@ -21,11 +33,12 @@ _OFFSET_INVALID = -1001
 HeaderPairs = Mapping[Text, Any] | Sequence[tuple[Text, Any]]
 
 
-class Message:
+class Message(Generic[K, V]):
     """A consumed record, a delivery report's record, or an event (`error()` is set).
 
-    Not hashable, since it can change; equal to another one with equal content; pickles. An empty value makes a message
-    of length 0, which is still true.
+    `Message[str, Order]` tells type checkers what key and value are; a `Message` alone has bytes. Not hashable, since
+    it can change; equal to another one with equal content; pickles. An empty value makes a message of length 0, which
+    is still true.
 
     Args:
         topic: topic name.
@@ -60,8 +73,8 @@ class Message:
         topic: Text | None = None,
         partition: int | None = None,
         offset: int | None = None,
-        key: Any = None,
-        value: Any = None,
+        key: K | None = None,
+        value: V | None = None,
         headers: HeaderPairs | None = None,
         error: KafkaError | None = None,
         timestamp: tuple[int, int] | None = None,
@@ -72,14 +85,19 @@ class Message:
         self._topic = topic
         self._partition = _UNKNOWN if partition is None else index(partition)
         self._offset = _OFFSET_INVALID if offset is None else index(offset)
-        self._key = key
-        self._value = value
+        self._key: Any = key
+        self._value: Any = value
         self._headers = _pairs(headers)
         self._error = error
         self._timestamp = (TIMESTAMP_NOT_AVAILABLE, 0) if timestamp is None else _timestamp(timestamp)
         self._latency = None if latency is None else _seconds(latency)
         self._leader_epoch = _UNKNOWN if leader_epoch is None else index(leader_epoch)
         self._delivery_count = 0 if delivery_count is None else index(delivery_count)
+
+    @classmethod
+    def __class_getitem__(cls, parameters: Any) -> GenericAlias:
+        """For annotations: `Message[str, Order]`."""
+        return GenericAlias(cls, parameters)
 
     def error(self) -> KafkaError | None:
         """The KafkaError of an event or a failed delivery; None for a good record."""
@@ -101,13 +119,13 @@ class Message:
         """Leader epoch of the batch, None if unknown."""
         return None if self._leader_epoch < 0 else self._leader_epoch
 
-    def key(self) -> Any:
+    def key(self) -> K | None:
         """The key as bytes (or what `set_key` left); None for a null key."""
-        return self._key
+        return cast("K | None", self._key)
 
-    def value(self) -> Any:
+    def value(self) -> V | None:
         """The value as bytes (or what `set_value` left); None for a tombstone."""
-        return self._value
+        return cast("V | None", self._value)
 
     def headers(self) -> list[tuple[Text, Any]] | None:
         """List of (name, bytes or None), None if the record has none. Names that are not UTF-8 have U+FFFD in them."""
@@ -121,11 +139,11 @@ class Message:
         """Seconds from produce() to the acknowledgement, on delivery reports; None elsewhere."""
         return self._latency
 
-    def deserialized_key(self) -> Any:
+    def deserialized_key(self) -> K | None:
         """The same as `key()`: for code that says which of the two it means."""
         return self.key()
 
-    def deserialized_value(self) -> Any:
+    def deserialized_value(self) -> V | None:
         """The same as `value()`: what a deserializer left there, else the bytes."""
         return self.value()
 
@@ -249,7 +267,7 @@ def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
     return list(headers.items()) if isinstance(headers, dict) else list(headers)  # type: ignore[arg-type]
 
 
-def _measure(message: Message) -> str:
+def _measure(message: Message[Any, Any]) -> str:
     """How much there is, for a text; a deserialized value need not have a length."""
     value = message.value()
     if isinstance(value, str):

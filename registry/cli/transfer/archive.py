@@ -1,7 +1,7 @@
 """A saved registry in a folder: one JSON file per version, readable, and good to keep in git.
 
     registry.json                          what was saved: format, global config and mode
-    subjects/<subject>/subject.json        name, config and mode of its own
+    subjects/<subject>/subject.json        name, config and mode of its own, numbers of its versions
     subjects/<subject>/<version>.json      subject, version, id, schemaType, schema, references, …, deleted
 
 Must not know of registries. Files are written whole or not at all; a damaged one is an error that names it.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -57,16 +57,51 @@ class Archive:
         self._write(self.folder / "registry.json", {"format": FORMAT, **content})
 
     def subjects(self) -> Iterator[dict[str, Any]]:
-        """Name, config and mode of every subject, by name of their folders."""
-        for path in sorted(self.folder.glob("subjects/*/subject.json")):
+        """Name, config, mode and numbers of the versions of every subject, by name of their folders.
+
+        Raises:
+            Unusable: one is damaged or missing.
+        """
+        for folder in sorted({path.parent for path in self.folder.glob("subjects/*/*.json")}):
+            path = folder / "subject.json"
             found = self._read(path)
-            if found is None or not isinstance(found.get("subject"), str):
+            if found is None:
+                raise Unusable(f"{path} is missing: delete the folder {folder.name} and export again")
+            if not isinstance(found.get("subject"), str):
                 raise Unusable(f"{path} is damaged: it names no subject")
             yield found
 
-    def write_subject(self, subject: str, config: dict[str, Any] | None, mode: str | None) -> None:
-        """Writes what a subject has of its own."""
-        self._write(self._of(subject) / "subject.json", {"subject": subject, "config": config, "mode": mode})
+    def write_subject(
+        self, subject: str, config: dict[str, Any] | None, mode: str | None, versions: Collection[int]
+    ) -> None:
+        """Writes what a subject has of its own, and which versions are saved."""
+        content = {"subject": subject, "config": config, "mode": mode, "versions": sorted(versions)}
+        self._write(self._of(subject) / "subject.json", content)
+
+    def whole(self, entry: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+        """The saved versions of a subject, by number.
+
+        Args:
+            entry: what its `subject.json` says; exports of before 2026-11-25 do not say which versions there are.
+
+        Raises:
+            Unusable: one is damaged, missing or in another's place.
+        """
+        subject = str(entry["subject"])
+        found = self.versions(subject)
+        named = entry.get("versions") or ()
+        lost = [str(self._of(subject) / f"{number}.json") for number in named if number not in found]
+        if lost:
+            one = len(lost) == 1
+            raise Unusable(
+                f"{', '.join(lost)} {'is' if one else 'are'} missing, though subject.json says that "
+                f"{'it was' if one else 'they were'} saved: export again, or take the number out of `versions` there"
+            )
+        for number, content in found.items():
+            if content.get("version", number) != number:
+                path = self._of(subject) / f"{number}.json"
+                raise Unusable(f"{path} is damaged: it holds version {content['version']}")
+        return found
 
     def versions(self, subject: str) -> dict[int, dict[str, Any]]:
         """The saved versions of a subject, by number.

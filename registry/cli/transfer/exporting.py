@@ -110,11 +110,12 @@ def _finish(rest: Rest, archive: Archive, old: Mapping[str, Any], prefix: str, u
 def _subject(rest: Rest, archive: Archive, subject: str, prune: bool) -> _Subject:
     """Saves a subject."""
     mode, config = rest.setting("mode", subject), rest.setting("config", subject)
-    archive.write_subject(subject, config, None if mode is None else mode.get("mode"))
+    own = subject, config, None if mode is None else mode.get("mode")
+    saved = archive.versions(subject)
+    archive.write_subject(*own, saved)
     if config and config.get("alias"):
         return _Subject(None)
     numbers, live = rest.versions(subject, deleted=True), set(rest.versions(subject, deleted=False))
-    saved = archive.versions(subject)
     changed = []
     for number in numbers:
         content = {**rest.version(subject, number), "deleted": number not in live}
@@ -128,6 +129,7 @@ def _subject(rest: Rest, archive: Archive, subject: str, prune: bool) -> _Subjec
     gone = tuple(number for number in saved if number not in numbers)
     for number in gone if prune else ():
         archive.drop(subject, number)
+    archive.write_subject(*own, {*numbers} if prune else {*numbers, *gone})
     return _Subject(len(numbers), len(set(numbers).difference(saved)), gone, tuple(changed))
 
 

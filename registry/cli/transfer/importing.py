@@ -66,7 +66,7 @@ def plan(archive: Archive) -> Plan:
     """Reads a folder and orders its versions.
 
     Raises:
-        Unusable: it is no complete export, is damaged, or its references form a circle or lead nowhere.
+        Unusable: it is no complete export, is damaged, lost a file, or its references form a circle or lead nowhere.
     """
     manifest = archive.manifest()
     if manifest is None:
@@ -74,7 +74,12 @@ def plan(archive: Archive) -> Plan:
     if not manifest.get("complete"):
         raise Unusable(f"{archive.folder}: the export is not complete; run it again, it goes on where it stopped")
     subjects = {entry["subject"]: entry for entry in archive.subjects()}
-    contents = {(name, number): content for name in subjects for number, content in archive.versions(name).items()}
+    saved = manifest.get("subjects", 0)
+    if isinstance(saved, int) and len(subjects) < saved:
+        raise Unusable(f"{archive.folder}: {saved} subjects were saved, and {len(subjects)} are there: export again")
+    contents = {
+        (name, number): text for name, entry in subjects.items() for number, text in archive.whole(entry).items()
+    }
     return Plan(manifest, subjects, {key: contents[key] for key in _ordered(contents)})
 
 

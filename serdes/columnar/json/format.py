@@ -1,8 +1,8 @@
 """JSON as columns: the format of `serdes.columnar.contract`, on the kernel where it is compiled.
 
 Must not know of ids or registries. A JSON Schema says nothing about how a document is written: all documents are read
-as the reader's schema has it, and members that it does not name are passed over. Values are checked against the schema
-on request (`validate`).
+as the reader's schema has it, and members that it does not name are passed over, or refused (`unnamed`). Values are
+checked against the schema on request (`validate`).
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class JsonColumns:
         Raises:
             SerializationError: there is none.
         """
-        return _target(reader, options.columns, self._impl).plan.type
+        return _target(reader, options.columns, options.unnamed, self._impl).plan.type
 
     def plan(self, writer: JsonSchema, reader: JsonSchema, options: ColumnOptions) -> JsonTarget:
         """How documents are read: as the reader's schema has it, whatever the writer's is."""
-        return _target(reader, options.columns, self._impl)
+        return _target(reader, options.columns, options.unnamed, self._impl)
 
     def decode(
         self, frames: Frames, plans: Sequence[JsonTarget], plan_of_row: bytes, options: ColumnOptions
@@ -106,8 +106,8 @@ class JsonColumns:
 
 
 @functools.lru_cache(maxsize=64)
-def _target(reader: JsonSchema, columns: tuple[str, ...] | None, impl: str) -> JsonTarget:
-    plan = plan_of(parts_of(reader, columns))
+def _target(reader: JsonSchema, columns: tuple[str, ...] | None, unnamed: str, impl: str) -> JsonTarget:
+    plan = plan_of(parts_of(reader, columns), unnamed == "refuse")
     program = None
     if impl == "native":
         from serdes.kernels.native import json_columns

@@ -28,6 +28,7 @@ class Step:
         parent: the step it is in, -1 for the root.
         name: of the member; `[]` for items, `{}` for a map's values.
         cost: bytes that an item takes in the columns beside texts.
+        closed: of an object, whether a member that its schema does not name is a fault.
     """
 
     part: Part
@@ -36,13 +37,15 @@ class Step:
     parent: int
     name: str
     cost: int
+    closed: bool = False
 
     def table(self) -> tuple[Any, ...]:
         """The row of the kernel's table."""
         part = self.part
-        names = tuple(name.encode() for name, _ in part.members) if part.expected is Expected.OBJECT else ()
+        listed = [*(name for name, _ in part.members), *part.unwanted] if part.expected is Expected.OBJECT else []
+        names = tuple(name.encode() for name in listed)
         width = part.type.bit_width // 8 if part.expected is Expected.DECIMAL else 0
-        return int(part.expected), self.column, self.kids, names, part.digits, part.scale, width, self.cost
+        return int(part.expected), self.column, self.kids, names, part.digits, part.scale, width, self.cost, self.closed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,23 +73,28 @@ class JsonPlan:
     def _lines(self, number: int, level: int) -> Iterator[str]:
         step = self.steps[number]
         name = {"[]": "each item", "{}": "each value"}.get(step.name, step.name) or "·"
-        kind = "" if step.kids else f" as {step.part.type}"
+        kind = " without others" if step.closed else "" if step.kids else f" as {step.part.type}"
         yield f"{'  ' * level}{name}: {step.part.expected.name.lower().replace('_', ' ')}{kind}, column {step.column}"
         for kid in step.kids:
             yield from self._lines(kid, level + 1)
 
 
-def plan_of(part: Part) -> JsonPlan:
-    """The plan for the columns of a schema."""
+def plan_of(part: Part, closed: bool = False) -> JsonPlan:
+    """The plan for the columns of a schema.
+
+    Args:
+        part: the columns.
+        closed: whether members that the schema does not name are faults of their rows.
+    """
     layout = layout_of(part.type)
     steps: list[Step | None] = []
-    depth = _add(steps, part, layout, -1, "")
+    depth = _add(steps, part, layout, -1, "", closed)
     made = tuple(step for step in steps if step is not None)
     _verify(made, layout)
     return JsonPlan(made, layout, depth)
 
 
-def _add(steps: list[Step | None], part: Part, layout: Layout, parent: int, name: str) -> int:
+def _add(steps: list[Step | None], part: Part, layout: Layout, parent: int, name: str, closed: bool) -> int:
     """Adds the steps of a part; gives how many arrays and maps are inside of one another."""
     number = len(steps)
     steps.append(None)
@@ -98,14 +106,16 @@ def _add(steps: list[Step | None], part: Part, layout: Layout, parent: int, name
     for (member, inner), column in zip(part.members, columns, strict=True):
         kids.append(len(steps))
         shown = "[]" if part.expected is Expected.ARRAY else "{}" if part.expected is Expected.MAP else member
-        depth = max(depth, _add(steps, inner, column, number, shown))
-    steps[number] = Step(part, layout.place, tuple(kids), parent, name, cost)
+        depth = max(depth, _add(steps, inner, column, number, shown, closed))
+    closed = closed and part.expected is Expected.OBJECT
+    steps[number] = Step(part, layout.place, tuple(kids), parent, name, cost, closed)
     return depth + nested
 
 
 FITTING: Final[dict[Expected, Any]] = {
     Expected.BOOLEAN: pa.types.is_boolean,
     Expected.INTEGER: pa.types.is_int64,
+    Expected.UNSIGNED: pa.types.is_uint64,
     Expected.NUMBER: pa.types.is_float64,
     Expected.TEXT: pa.types.is_string,
     Expected.BASE64: pa.types.is_binary,
@@ -147,6 +157,7 @@ def _verify(steps: tuple[Step, ...], layout: Layout) -> None:
 WHAT: Final = {
     Expected.BOOLEAN: "true or false",
     Expected.INTEGER: "an integer",
+    Expected.UNSIGNED: "an integer",
     Expected.NUMBER: "a number",
     Expected.TEXT: "a string",
     Expected.BASE64: "a string in base64",
@@ -175,6 +186,7 @@ WORDS: Final = {
     Fault.LOSES_DIGITS: "a string that is finer than its column: {type}",
     Fault.KEY_TWICE: "a member comes twice",
     Fault.ROW_BYTES: "its arrays, maps and texts take more room than a row may have (see max_row_bytes)",
+    Fault.UNNAMED: "a member that the schema does not name (see ColumnOptions.unnamed)",
 }
 
 

@@ -138,8 +138,8 @@ class _RowReader:
         if found is None:
             self.unexpected(at)
         self.at = found.end()
-        make = exact_int if step.part.expected is Expected.INTEGER else exact_float
-        made = make(found[0].encode())
+        digits, expected = found[0].encode(), step.part.expected
+        made = exact_float(digits) if expected is Expected.NUMBER else exact_int(digits, expected is Expected.INTEGER)
         if isinstance(made, Fault):
             raise Bad(made)
         return made
@@ -191,6 +191,8 @@ class _RowReader:
         def member(at: int) -> None:
             key, at = self._key(at)
             if key not in kids:
+                if step.closed and key not in step.part.unwanted:
+                    raise Bad(Fault.UNNAMED)
                 self.skipped(at)
                 return
             if key in made:
@@ -358,6 +360,7 @@ TEXTS: Final[dict[Expected, Callable[[Step, str], Any]]] = {
 READERS: Final[dict[Expected, Callable[[_RowReader, Step, int], Any]]] = {
     Expected.BOOLEAN: _RowReader.boolean,
     Expected.INTEGER: _RowReader.number,
+    Expected.UNSIGNED: _RowReader.number,
     Expected.NUMBER: _RowReader.number,
     **dict.fromkeys(TEXTS, _RowReader.text),
     Expected.ANY: _RowReader.any,

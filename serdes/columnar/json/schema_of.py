@@ -20,9 +20,9 @@ def json_schema_of(arrow_type: pa.DataType | pa.Schema, *, title: str = "Record"
     """The JSON Schema (draft 7) that columns of an Arrow type are written with, as JSON.
 
     A field that may be null takes null too; the others are required. Decimals are strings with the keyword `arrowType`,
-    by which they are read as decimals again; bytes are base64; time spans are integers with the keyword `arrowDuration`
-    (their unit); points in time and times of day without a zone have the formats `date-time-local` and `time-local` of
-    OpenAPI's registry.
+    by which they are read as decimals again, as `uint64` is by that keyword; bytes are base64; time spans are integers
+    with the keyword `arrowDuration` (their unit); points in time and times of day without a zone have the formats
+    `date-time-local` and `time-local` of OpenAPI's registry.
 
     Args:
         arrow_type: a struct type, or a schema.
@@ -92,6 +92,7 @@ def _leaf(kind: pa.DataType) -> dict[str, Any]:
 LEAVES: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (pa.types.is_null, {"type": "null"}),
     (pa.types.is_boolean, {"type": "boolean"}),
+    (pa.types.is_uint64, {"type": "integer", "arrowType": "uint64"}),
     (pa.types.is_integer, {"type": "integer"}),
     (pa.types.is_floating, {"type": "number"}),
     (lambda kind: kind in (pa.string(), pa.large_string(), pa.string_view()), {"type": "string"}),

@@ -8,7 +8,7 @@ every document afterwards. Sources: JSON Schema draft-04 to 2020-12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -21,6 +21,8 @@ from serdes.kernels.json_frames import Null, Op
 
 AS_JSON: Final = "as JSON"
 """Instead of members that are left out: a text that is written as the JSON it is."""
+SIGNED: Final = "with a sign"
+"""The same of whole numbers without a sign that are read back as 64 bits with one: larger ones are errors."""
 UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 DAY_MILLIS: Final = 86_400_000
 HARMLESS: Final = frozenset(
@@ -57,7 +59,7 @@ class Step:
         null: what becomes of a null.
         width: bytes of a value in Arrow, or items of a fixed-size list.
         units: of a point in time in a second, of a date in a day.
-        digits: of a second's fraction; of a decimal's.
+        digits: of a second's fraction; of a decimal's; binary ones, if not 0, of a whole number without a sign.
         zone: whether a point in time ends in Z.
         kids: numbers of the steps of its parts, all higher than its own.
         data: members' names as JSON, each with its colon; the symbols that a text must be one of.
@@ -163,6 +165,8 @@ class _Compiler:
         if left_out is AS_JSON:
             raise _UnknownTypeError
         made = _leaf(column, null)
+        if left_out is SIGNED:
+            made = replace(made, digits=63)
         return self._checked(made, kind, rules)
 
     def _object(self, column: Column, rules: _Rules, left_out: Any, null: Null) -> Step:

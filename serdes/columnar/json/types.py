@@ -43,6 +43,7 @@ class Part:
         members: of an object, by name; of an array or a map its one kind of item, with an empty name.
         digits: of a decimal.
         scale: of a decimal.
+        unwanted: of an object, the members that its schema names and that have no column here.
     """
 
     expected: Expected
@@ -50,6 +51,7 @@ class Part:
     members: tuple[tuple[str, Part], ...] = ()
     digits: int = 0
     scale: int = 0
+    unwanted: tuple[str, ...] = ()
 
     def every(self) -> Iterator[Part]:
         """This part and all in it, parents first."""
@@ -61,6 +63,7 @@ class Part:
 ANY: Final = Part(Expected.ANY, pa.string())
 BOOLEAN: Final = Part(Expected.BOOLEAN, pa.bool_())
 INTEGER: Final = Part(Expected.INTEGER, pa.int64())
+UNSIGNED: Final = Part(Expected.UNSIGNED, pa.uint64())
 NUMBER: Final = Part(Expected.NUMBER, pa.float64())
 TEXT: Final = Part(Expected.TEXT, pa.string())
 PLAIN: Final = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER}
@@ -100,7 +103,8 @@ def _narrowed(part: Part, paths: Sequence[list[str]], given: Sequence[str]) -> P
         if name in wanted:
             inside = wanted[name]
             kept.append((name, member if [] in inside else _narrowed(member, inside, given)))
-    return replace(part, members=tuple(kept), type=_struct(kept))
+    unwanted = tuple(name for name in known if name not in wanted)
+    return replace(part, members=tuple(kept), type=_struct(kept), unwanted=unwanted)
 
 
 def _struct(members: Sequence[tuple[str, Part]]) -> pa.DataType:
@@ -156,6 +160,8 @@ class _Types:
             return NUMBER
         if len(kinds) != 1:
             return ANY
+        if kinds[0] == "integer" and schema.get("arrowType") == "uint64":
+            return UNSIGNED
         if kinds[0] in PLAIN:
             return PLAIN[kinds[0]]
         if kinds[0] == "string":
@@ -195,6 +201,11 @@ class _Types:
             for name, member in part.members if part.expected is Expected.OBJECT else ():
                 if name not in known:
                     members[name] = member if members.get(name, member) == member else ANY
+        question = schema.get("if") if isinstance(schema, dict) else None
+        asked = self.of(question, resolver, inside) if question is not None else ANY
+        for name, _ in asked.members if asked.expected is Expected.OBJECT else ():
+            if name not in known:  # where the answer is no it may be anything
+                members.setdefault(name, ANY)
         return list(members.items())
 
     def _all_of(self, schema: dict[str, Any], resolver: Any, inside: tuple[int, ...]) -> Part:
@@ -243,8 +254,10 @@ def alternatives_of(schema: dict[str, Any]) -> list[Any]:
     lists = [schema[rule] for rule in ("oneOf", "anyOf") if isinstance(schema.get(rule), list)]
     found = [one for branches in lists for one in branches]
     found += [schema[rule] for rule in ("then", "else") if rule in schema]
-    depending = schema.get("dependentSchemas")
-    return found + (list(depending.values()) if isinstance(depending, dict) else [])
+    for rule in ("dependentSchemas", "dependencies"):
+        depending = schema.get(rule)
+        found += depending.values() if isinstance(depending, dict) else ()
+    return found
 
 
 def _resolved(reference: str, resolver: Any) -> Any:

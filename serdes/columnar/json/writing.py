@@ -23,7 +23,7 @@ from serdes.columnar.arrays import TEXT
 from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.contract import EncodeResult
 from serdes.columnar.json.schema_of import json_schema_of
-from serdes.columnar.json.steps import AS_JSON, plan_of
+from serdes.columnar.json.steps import AS_JSON, SIGNED, plan_of
 from serdes.columnar.json.types import Part, alternatives_of, parts_of
 from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.errors import SerializationError
@@ -34,7 +34,7 @@ from serdes.kernels.json_frames import native_program
 DAY_SECONDS: Final = 86_400
 EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-NAMING: Final = frozenset(("properties", "allOf", "oneOf", "anyOf", "then", "else", "dependentSchemas"))
+NAMING: Final = frozenset(("properties", "allOf", "oneOf", "anyOf", "then", "else", "dependentSchemas", "dependencies"))
 """Keywords that name members, or hold schemas that do."""
 
 
@@ -191,7 +191,8 @@ class _Members:
     def _of(self, kind: pa.DataType, schema: Any, resolver: Any, part: Part | None) -> Any:
         """For a struct its members, each with whether null leaves it out; for a list or map what is so in its items.
 
-        For a text that is any JSON it is AS_JSON: where the schema names it, and it is read as a text of JSON.
+        For a text that is any JSON it is AS_JSON: where the schema names it, and it is read as a text of JSON. For a
+        number without a sign that is read as one with a sign it is SIGNED.
         """
         if pa.types.is_dictionary(kind):
             return self._of(kind.value_type, schema, resolver, part)
@@ -216,7 +217,8 @@ class _Members:
             item = part.members[0][1] if part is not None and part.expected is Expected.MAP else None
             return self._of(kind.item_type, schema.get("additionalProperties"), resolver, item)
         if not hasattr(kind, "value_field"):
-            return None
+            signed = part is not None and part.expected is Expected.INTEGER and kind == pa.uint64()
+            return SIGNED if signed else None
         item = part.members[0][1] if part is not None and part.expected is Expected.ARRAY else None
         return self._of(kind.value_type, schema.get("items"), resolver, item)
 
@@ -279,6 +281,8 @@ def _values(array: pa.Array, left_out: Any) -> list[Any]:
         made = [_items(items[start:end]) for start, end in ranges_of(array)]
     else:
         leaves = _leaves(array)
+        if left_out is SIGNED:
+            return [_signed(value) for value in leaves]
         return leaves if left_out is not AS_JSON else [None if text is None else _any_json(text) for text in leaves]
     return [value if there else None for value, there in zip(made, array.is_valid().to_pylist(), strict=True)]
 
@@ -346,6 +350,12 @@ def _any_json(text: str) -> Any:
     except orjson.JSONDecodeError as error:
         return Bad(f"the schema takes values of any shape here, as texts of JSON, and this is none: {error}")
     return orjson.Fragment(text)
+
+
+def _signed(value: int | None) -> Any:
+    if value is None or value < 2**63:
+        return value
+    return Bad('2^63 or more, which columns of this schema don\'t hold: that needs "arrowType": "uint64" in it')
 
 
 def _leaves(array: pa.Array) -> list[Any]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from serdes.columnar.assemble import errors_of
 from serdes.columnar.contract import MAX_ROW_BYTES, EncodeResult
 from serdes.columnar.protobuf.format import Capsule, path_of
+from serdes.columnar.protobuf.layouts import in_plain_layout
 from serdes.columnar.protobuf.pure import write_row
 from serdes.columnar.protobuf.texts import payload_of
 from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, is_list
@@ -90,7 +91,7 @@ class ProtobufFrames:
             frames = pa.concat_arrays([part.frames for part in parts])
             return EncodeResult(frames, pa.concat_arrays([part.errors for part in parts]))
         if self.plan.type != self.plan.given:
-            struct = struct.cast(self.plan.type)
+            struct = in_plain_layout(struct, self.plan.type)
         return self._pure(struct) if self._kernel is None else self._native(struct)
 
     def _native(self, struct: pa.StructArray) -> EncodeResult:

@@ -265,8 +265,8 @@ def _names(kind: pa.DataType) -> Wanted:
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether a type is one of Arrow's lists; not views of lists, which pyarrow casts wrongly when they are sliced."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    """Whether a plain type is one of Arrow's lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from serdes.columnar.protobuf.layouts import plain_type, with_texts
 from serdes.columnar.protobuf.plan import message_type
 from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, is_list, tree_of_columns
 from serdes.errors import SerializationError
@@ -49,7 +50,7 @@ class WritingPlan:
         descriptor: of the message type.
         tree: its fields; those kept have columns.
         given: the type of the rows.
-        type: the type they are cast to first, the same unless a column is a dictionary, a view or the like.
+        type: the type they are brought into first, the same unless a column is a dictionary, a view or the like.
         path: of the message type in its file, as frames have it; empty if they have none.
     """
 
@@ -76,35 +77,25 @@ def writing_plan(schema: ProtobufSchema, given: pa.DataType, framed: bool, name:
         SerializationError: a column has no field, or not a type that its field can be made of, or a required field has
             no column; `path` says which.
     """
-    if not pa.types.is_struct(given):
+    if not pa.types.is_struct(plain_type(given)):
         raise SerializationError(f"messages are made of structs, not of {given}")
     descriptor = message_type(schema, name)
-    if len({field.name for field in given}) != given.num_fields:
+    kind = plain_type(given)
+    if len({field.name for field in kind}) != kind.num_fields:
         raise SerializationError("two columns have the same name")
-    kind = _plain(given)
     tree = tree_of_columns(descriptor, kind)
+    kind = with_texts(given, kind, _in_texts(tree))
     _check_message(tree, kind, "")
     return WritingPlan(descriptor, tree, given, kind, pack_indexes(index_path(descriptor)) if framed else b"")
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type in the layouts that the kernel reads."""
-    types = pa.types
-    if types.is_struct(kind):
-        return pa.struct([pa.field(field.name, _plain(field.type)) for field in kind])
-    if types.is_map(kind):
-        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
-    if types.is_large_list(kind):
-        return pa.large_list(_plain(kind.value_type))
-    if is_list(kind):
-        return pa.list_(_plain(kind.value_type))
-    if types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if types.is_string_view(kind):
-        return pa.large_string()
-    if types.is_binary_view(kind):
-        return pa.large_binary()
-    return pa.float32() if types.is_float16(kind) else kind
+def _in_texts(tree: Message) -> dict[str, Any]:
+    """Of each field whether it holds texts; of messages the same for their fields."""
+    found: dict[str, Any] = {}
+    for field in tree.fields:
+        inner = field.message if field.kept or field.message is None else None
+        found[field.name] = field.kind is FieldType.STRING if inner is None else _in_texts(inner)
+    return found
 
 
 def _check_message(tree: Message, kind: pa.StructType, path: str) -> None:

@@ -38,20 +38,21 @@ from serdes.kernels.native.octets cimport hashed, hex_value, is_utf8, uuid_of
 cdef enum Expected:
     BOOLEAN = 0
     INTEGER = 1
-    NUMBER = 2
-    TEXT = 3
-    BASE64 = 4
-    DATE = 5
-    INSTANT = 6
-    LOCAL_TIMESTAMP = 7
-    TIME = 8
-    LOCAL_TIME = 9
-    UUID = 10
-    DECIMAL = 11
-    ANY = 12
-    ARRAY = 13
-    MAP = 14
-    OBJECT = 15
+    UNSIGNED = 2
+    NUMBER = 3
+    TEXT = 4
+    BASE64 = 5
+    DATE = 6
+    INSTANT = 7
+    LOCAL_TIMESTAMP = 8
+    TIME = 9
+    LOCAL_TIME = 10
+    UUID = 11
+    DECIMAL = 12
+    ANY = 13
+    ARRAY = 14
+    MAP = 15
+    OBJECT = 16
 
 cdef enum:
     NO_DATE = -1000000        # below all dates
@@ -71,16 +72,17 @@ cdef enum Fault:
     LOSES_DIGITS = 11
     KEY_TWICE = 12
     ROW_BYTES = 13
+    UNNAMED = 14
 
 NUMBERS = {
-    "Expected": {"BOOLEAN": BOOLEAN, "INTEGER": INTEGER, "NUMBER": NUMBER, "TEXT": TEXT, "BASE64": BASE64,
-                 "DATE": DATE, "INSTANT": INSTANT, "LOCAL_TIMESTAMP": LOCAL_TIMESTAMP, "TIME": TIME,
+    "Expected": {"BOOLEAN": BOOLEAN, "INTEGER": INTEGER, "UNSIGNED": UNSIGNED, "NUMBER": NUMBER, "TEXT": TEXT,
+                 "BASE64": BASE64, "DATE": DATE, "INSTANT": INSTANT, "LOCAL_TIMESTAMP": LOCAL_TIMESTAMP, "TIME": TIME,
                  "LOCAL_TIME": LOCAL_TIME, "UUID": UUID, "DECIMAL": DECIMAL, "ANY": ANY, "ARRAY": ARRAY, "MAP": MAP,
                  "OBJECT": OBJECT},
     "Fault": {"FINE": FINE, "ENDS": ENDS, "NOT_JSON": NOT_JSON, "NOT_UTF8": NOT_UTF8, "ESCAPE": ESCAPE, "DEEP": DEEP,
               "LEFT_OVER": LEFT_OVER, "NOT_EXPECTED": NOT_EXPECTED, "OUT_OF_RANGE": OUT_OF_RANGE,
               "NOT_WHOLE": NOT_WHOLE, "NOT_OF_FORMAT": NOT_OF_FORMAT, "LOSES_DIGITS": LOSES_DIGITS,
-              "KEY_TWICE": KEY_TWICE, "ROW_BYTES": ROW_BYTES},
+              "KEY_TWICE": KEY_TWICE, "ROW_BYTES": ROW_BYTES, "UNNAMED": UNNAMED},
 }
 for _name, _kind in (("Expected", Expected_), ("Fault", Fault_)):
     if NUMBERS[_name] != {one.name: one.value for one in _kind}:
@@ -98,7 +100,7 @@ cdef struct Step:
     int column
     int count                 # of kids
     int* kids
-    uint8_t* names            # of members, one after the other
+    uint8_t* names            # of members, one after the other; first those of kids
     int32_t* starts
     int32_t* slots            # hash table: place of a name, -1
     uint32_t mask
@@ -106,6 +108,7 @@ cdef struct Step:
     int scale
     int width                 # of its cell
     int64_t cost              # of an item in the columns
+    bint closed               # whether members without a name here are faults
 
 
 cdef struct Number:
@@ -433,9 +436,11 @@ cdef int exact_number(Run* run, const Step* step, const Number* read) noexcept w
     """What needs Python's own arithmetic."""
     cdef Column* column = &run.columns[step.column]
     given = read.text[:read.size]
-    if step.expected == INTEGER:
-        made = exact_int(given)
-        return made if isinstance(made, Fault_) else append_int64(column, made)
+    if step.expected != NUMBER:
+        made = exact_int(given, step.expected == INTEGER)
+        if isinstance(made, Fault_):
+            return made
+        return append_int64(column, <int64_t>(<uint64_t>made) if step.expected == UNSIGNED else <int64_t>made)
     made = exact_float(given)
     return made if isinstance(made, Fault_) else append_double(column, made)
 
@@ -454,6 +459,8 @@ cdef inline int put_integer(Run* run, const Step* step) noexcept nogil:
         return exact_number(run, step, &read)
     if read.exponent < 0:
         return NOT_WHOLE
+    if step.expected == UNSIGNED:
+        return OUT_OF_RANGE if read.negative else append_int64(&run.columns[step.column], <int64_t>read.digits)
     if read.digits > 0x7FFFFFFFFFFFFFFFULL + (1 if read.negative else 0):
         return OUT_OF_RANGE
     return append_int64(
@@ -712,7 +719,10 @@ cdef inline int put_text(Run* run, const Step* step) noexcept nogil:
 
 
 cdef inline int member_of(const Step* step, int next_one, const uint8_t* data, int64_t size) noexcept nogil:
-    """The place of a member, which is often the one after the last; -1 if there is no column for it."""
+    """The place of a member, which is often the one after the last; those from `step.count` on have no column.
+
+    -1 if the schema does not name it.
+    """
     cdef uint32_t slot
     cdef int32_t place
     if next_one < step.count:
@@ -756,7 +766,9 @@ cdef int members(Run* run, const Step* step) noexcept nogil:
             if fault:
                 return fault
             skip_space(run)
-            if i < 0:
+            if i < 0 and step.closed:
+                return UNNAMED
+            if i < 0 or i >= step.count:
                 fault = skip(run)
             else:
                 place = i
@@ -940,7 +952,7 @@ cdef int value(Run* run, int number_of_step) noexcept nogil:
             if not fault:
                 fault = append_bool(column, byte == 116)
         elif byte == 45 or 48 <= byte <= 57:
-            fault = put_integer(run, step) if step.expected == INTEGER else put_number(run, step)
+            fault = put_number(run, step) if step.expected == NUMBER else put_integer(run, step)
             if OUT_OF_RANGE <= fault <= NOT_WHOLE:
                 run.at = begin
         else:
@@ -962,7 +974,8 @@ cdef class JsonProgram:
 
     Args:
         steps: of each step what is expected, its column's place in the layout, kids, names of members, digits, scale
-            and width of a decimal, bytes of an item in the columns; a kid has a higher number than its parent.
+            and width of a decimal, bytes of an item in the columns, whether members without a name are faults; a kid
+            has a higher number than its parent, and names without a kid come last.
         depth: how many arrays and maps are inside of one another at most.
     """
 
@@ -989,15 +1002,15 @@ cdef class JsonProgram:
         cdef uint32_t room = 4, slot
         cdef bytes joined
         cdef const char* start
-        step.expected, step.column, kids, names, step.digits, step.scale, step.width, step.cost = given
+        step.expected, step.column, kids, names, step.digits, step.scale, step.width, step.cost, step.closed = given
         step.count = len(kids)
-        while room < 2 * <uint32_t>step.count:
+        while room < 2 * <uint32_t>len(names):
             room *= 2
         joined = b"".join(names)
         start = joined
         step.mask = room - 1
         step.kids = <int*>calloc(step.count + 1, sizeof(int))
-        step.starts = <int32_t*>calloc(step.count + 1, sizeof(int32_t))
+        step.starts = <int32_t*>calloc(len(names) + 1, sizeof(int32_t))
         step.slots = <int32_t*>malloc(room * sizeof(int32_t))
         step.names = <uint8_t*>malloc(len(joined) + 1)
         if step.kids == NULL or step.starts == NULL or step.slots == NULL or step.names == NULL:
@@ -1006,8 +1019,7 @@ cdef class JsonProgram:
         memset(step.slots, 0xFF, room * sizeof(int32_t))
         for at in range(step.count):
             step.kids[at] = kids[at]
-            if step.expected != OBJECT:
-                continue
+        for at in range(<int>len(names)):
             step.starts[at + 1] = step.starts[at] + <int32_t>len(names[at])
             slot = hashed(step.names + step.starts[at], step.starts[at + 1] - step.starts[at]) & step.mask
             while step.slots[slot] >= 0:

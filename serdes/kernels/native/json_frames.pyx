@@ -98,7 +98,7 @@ cdef struct Step:
     int* kids
     int64_t width             # of a value in Arrow, or items of a fixed-size list
     int64_t units             # in a second, or in a day
-    int digits                # of a second's fraction; of a decimal's
+    int digits                # of a second's fraction; of a decimal's; binary ones of a whole number without a sign
     int zone                  # whether a point in time ends in Z
     uint8_t* data             # names of members as JSON, with their colons; a text's symbols
     int32_t* starts
@@ -253,6 +253,8 @@ cdef inline int put_whole(Run* run, const Step* step, const Column* column, int6
     if outcome:
         return outcome
     if step.source == U64:
+        if step.digits and (<const uint64_t*>column.first)[at] >> step.digits:
+            return UNSURE
         run.size += write_whole((<const uint64_t*>column.first)[at], run.out + run.size)
         return FINE
     whole_at(step.source, column.first, at, &value)

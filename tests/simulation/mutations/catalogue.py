@@ -25,6 +25,8 @@ from kafka_core.engine.producing.transactions import Transactions
 from kafka_core.engine.sharing.fetching import ShareFetching
 from kafka_core.engine.sharing.holdings import Holdings
 from kafka_core.engine.sharing.session import ShareSession
+from kafka_core.engine.telemetry.meters import Meters
+from kafka_core.engine.telemetry.reporter import Reporter, Subscription
 from tests.simulation.mutations import Mutation
 
 _ALL: Final = (
@@ -459,6 +461,70 @@ _ALL: Final = (
         "_cut",
         "run.last = offset - 1",
         "run.last = offset",
+    ),
+    Mutation(
+        "push-lost-is-told",
+        "what was in a push that did not arrive is not told again",
+        Reporter,
+        "_settle",
+        "if arrived else",
+        "if True else",
+    ),
+    Mutation(
+        "push-too-early",
+        "a push follows half an interval after the last one",
+        Reporter,
+        "answered",
+        "now_s + self._interval_s",
+        "now_s + self._interval_s / 2",
+    ),
+    Mutation(
+        "push-no-goodbye",
+        "a client that ends keeps what it measured last",
+        Reporter,
+        "last_push",
+        "and self.wants_metrics",
+        "and False",
+    ),
+    Mutation(
+        "push-unasked",
+        "metrics are pushed that nobody asked for",
+        Subscription,
+        "wants",
+        "name.startswith(prefix)",
+        "prefix",
+    ),
+    Mutation(
+        "push-old-subscription",
+        "a subscription that the broker does not know any more is kept",
+        Reporter,
+        "_refuse",
+        "if code in _AT_ONCE and pushed:",
+        "if code == KafkaError.UNSUPPORTED_COMPRESSION_TYPE and pushed:",
+    ),
+    Mutation(
+        "push-gives-up",
+        "a request about telemetry that gets no answer is the last one",
+        Reporter,
+        "failed",
+        "min(self._interval_s, FIRST_RETRY_S * 2**self._retries)",
+        "DEFAULT_INTERVAL_S",
+    ),
+    Mutation(
+        "push-window-kept",
+        "an interval begins where the last one began",
+        Meters,
+        "take",
+        "Interval(now_s, now_ms)",
+        "Interval(self._now.began_s, self._now.began_ms)",
+    ),
+    Mutation(
+        "connections-told-again",
+        "connections of the intervals before are told again",
+        Meters,
+        "take",
+        "return taken",
+        "self._now.connections = taken.connections\n    return taken",
     ),
 )
 

@@ -9,13 +9,19 @@ import json
 import logging
 import pickle
 import time
+import weakref
+from typing import Any
 
 import pytest
 
-from kafka_core import KafkaError, KafkaException, Message
+from kafka_core import KafkaError, KafkaException, Message, Producer
+from kafka_core import TopicPartition as CorePartition
+from kafka_core.aio import AIOConsumer
+from kafka_core.broker import EmbeddedCluster
 from kafka_core.compat.aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition, errors
 from kafka_core.compat.aiokafka.arguments import ADMIN, CONSUMER, PRODUCER
 from kafka_core.compat.aiokafka.assignors import AbstractPartitionAssignor, Own, StickyPartitionAssignor, assignors_of
+from kafka_core.compat.aiokafka.background import serve
 from kafka_core.compat.aiokafka.batch import BatchBuilder, record_bytes, varint_bytes
 from kafka_core.compat.aiokafka.connecting import _expiry_s, at_once
 from kafka_core.compat.aiokafka.partitioner import DefaultPartitioner
@@ -195,3 +201,55 @@ def test_a_token_holds_as_long_as_it_says() -> None:
     assert _expiry_s(f"x.{claims}.y") == 1_900_000_000
     assert _expiry_s("opaque") > time.time()
     assert _expiry_s("a.b.c") > time.time()
+
+
+def test_rebalances_go_on_when_a_callback_raises_a_state_error(caplog: pytest.LogCaptureFixture) -> None:
+    told: asyncio.Queue[list[str]] = asyncio.Queue()
+
+    async def on_assign(consumer: AIOConsumer, partitions: list[CorePartition]) -> None:
+        told.put_nowait(sorted(partition.topic for partition in partitions))
+        raise StateError("of a client of the application")
+
+    async def scene(servers: str) -> None:
+        nobody, consumer = Nobody(), AIOConsumer({"bootstrap.servers": servers, "group.id": "g"})
+        task = asyncio.ensure_future(serve(consumer, weakref.WeakMethod(nobody.hears)))
+        for topics in (["a"], ["a", "b"]):
+            await consumer.subscribe(topics, on_assign=on_assign)
+            assert await asyncio.wait_for(told.get(), 60) == topics
+        assert not task.done()
+        await consumer.close()
+        await asyncio.wait_for(task, 60)
+
+    with EmbeddedCluster() as cluster, Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        for topic in ("a", "b"):
+            producer.produce(topic, b"v")
+        producer.flush()
+        asyncio.run(scene(cluster.bootstrap_servers))
+    assert "a callback failed" in caplog.text
+
+
+class Nobody:
+    def hears(self, message: Message) -> None:
+        raise AssertionError(message.error())
+
+
+def test_a_state_error_of_others_is_no_end_of_the_consumer() -> None:
+    async def scene(servers: str) -> None:
+        consumer = AIOKafkaConsumer(bootstrap_servers=servers)
+        consumer.assign([TopicPartition("a", 0)])
+        await consumer.start()
+        for take in (consumer.getone, consumer.getmany):
+            for name in ("poll", "consume"):
+                setattr(consumer._consumer, name, refuse)
+            with pytest.raises(errors.IllegalStateError, match="somebody else"):
+                await take()
+        await consumer.stop()
+        for take in (consumer.getone, consumer.getmany):
+            with pytest.raises(errors.ConsumerStoppedError):
+                await take()
+
+    async def refuse(*arguments: Any, **named: Any) -> Any:
+        raise StateError("somebody else's")
+
+    with EmbeddedCluster() as cluster:
+        asyncio.run(scene(cluster.bootstrap_servers))

@@ -42,9 +42,11 @@ from kafka_core.compat.kafka.errors import (
     KafkaTimeoutError,
     SaslAuthenticationFailedError,
 )
+from kafka_core.compat.kafka.future import FutureRecordMetadata
 from kafka_core.compat.kafka.oauth import AbstractTokenProvider, token_callback
 from kafka_core.compat.kafka.partitioner import ClusterMetadata, Partitioner, StickyPartitioner
 from kafka_core.config import Role, parse
+from kafka_core.errors import StateError
 from tests.patience import PROCESS_S, judged_by
 
 LIMIT_S = 60.0
@@ -467,3 +469,26 @@ def test_a_closed_consumer(servers: str) -> None:
     with pytest.raises(IllegalStateError, match="closed"):
         consumer.topics()
     assert list(consumer) == []
+
+
+def test_reports_go_on_when_a_callback_raises_a_state_error(
+    servers: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(FutureRecordMetadata, "error_on_callbacks", True)
+
+    def fails(_: object) -> None:
+        time.sleep(0.2)
+        raise StateError("of a client of the application")
+
+    producer = KafkaProducer(bootstrap_servers=servers, linger_ms=0)
+    try:
+        for offset in range(2):
+            sent = producer.send("reports", b"v", partition=0)
+            sent.add_callback(fails)
+            assert sent.get(PROCESS_S).offset == offset
+        assert producer._reports.is_alive()
+    finally:
+        producer.close()
+    assert "a callback failed" in caplog.text
+    producer._reports.join(PROCESS_S)
+    assert not producer._reports.is_alive()

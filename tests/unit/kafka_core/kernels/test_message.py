@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -42,6 +42,17 @@ def test_arguments_have_the_order_of_confluent_kafka(kernels: ModuleType) -> Non
     error = KafkaError(KafkaError._FAIL, "no")
     arguments: tuple[Any, ...] = ("t", 3, 7, b"k", b"value", [("a", b"x")], error, (1, 1234), 0.5, 4)
     assert plain(kernels.Message(*arguments)) == (*arguments, len(b"value"))
+
+
+def test_parameters_are_for_annotations(kernels: ModuleType) -> None:
+    typed = kernels.Message[str, dict]
+    assert (get_origin(typed), get_args(typed)) == (kernels.Message, (str, dict))
+    assert type(typed("t", key="k", value={})) is kernels.Message
+
+    class Order(kernels.Message[str, dict]):  # type: ignore[misc,name-defined]
+        pass
+
+    assert isinstance(Order("t", key="k"), kernels.Message)
 
 
 @pytest.mark.parametrize("unknown", [None, -1])

@@ -113,6 +113,44 @@ def test_a_refusal_says_why_and_where_without_a_secret(provider: IdentityProvide
     assert f"no token from {provider.url}: status 401, invalid_client: no such client" in str(caught.value)
 
 
+@pytest.mark.parametrize("status", [401, 201, 503])
+def test_no_answer_that_repeats_a_secret_is_shown(provider: IdentityProvider, status: int) -> None:
+    basic = base64.b64encode(b"an id:s:e/c+r&et").decode()
+    secrets = ("s:e/c+r&et", "s%3Ae%2Fc%2Br%26et", basic, token := unsigned_jwt(), "x" * 40)
+    echoes = [
+        {"error": "invalid_client", "error_description": f"not the secret: {' '.join(secrets)}"},
+        {"error": f"no {' '.join(secrets)}"},
+        {"access_token": token, "refresh_token": "short", "token_type": "Bearer"},
+        {"errorCode": "E1", "request": {"client_secret": "s:e/c+r&et"}},
+        f"Authorization: Basic {basic}\n<br>client_secret=s%3Ae%2Fc%2Br%26et token={token}".encode(),
+    ]
+    for body in echoes:
+        provider.status, provider.body = status, body
+        with pytest.raises((AuthError, NetworkError)) as caught:
+            fetch(**secret(provider.url))
+        text = str(caught.value)
+        assert f"status {status}, " in text
+        assert not [one for one in (*secrets, token.partition(".")[0], "short") if one in text]
+
+
+def test_what_an_endpoint_says_without_a_secret_is_shown(provider: IdentityProvider) -> None:
+    trace = "Trace ID: 0b3ab0fd-1c5f-4a43-8d4e-2a1d0c3b6f00 https://login.example.org/tenants/help"
+    provider.status, provider.body = 400, {"error": "invalid_scope", "error_description": f"AADSTS70011. {trace}"}
+    with pytest.raises(AuthError, match=r"invalid_scope: AADSTS70011\. ") as caught:
+        fetch(**secret(provider.url))
+    assert trace in str(caught.value)
+    provider.body = {"message": "no", "id": 3}
+    with pytest.raises(AuthError, match="JSON without the field error: it has message, id"):
+        fetch(**secret(provider.url))
+
+
+def test_an_assertion_that_is_repeated_is_not_shown(provider: IdentityProvider, tmp_path: Path) -> None:
+    (tmp_path / "assertion").write_text("an/assertion.of ours")
+    provider.status, provider.body = 400, b"no, an/assertion.of ours, an%2Fassertion.of+ours"
+    with pytest.raises(AuthError, match="status 400, no, …, …"):
+        fetch(**GRANT, **{f"{PREFIX}token.endpoint.url": provider.url, f"{ASSERTION}file": str(tmp_path / "assertion")})
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_passing_trouble_may_be_tried_again(provider: IdentityProvider, status: int) -> None:
     provider.status, provider.body = status, b""

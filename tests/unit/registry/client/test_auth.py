@@ -114,6 +114,31 @@ def test_a_busy_issuer_is_asked_again() -> None:
     assert len(driver.waits) == 2
 
 
+def test_a_life_that_is_not_told_is_short() -> None:
+    driver = Driver([Reply(200, b'{"access_token": "t1", "expires_in": null}'), token("t2")])
+    source = configured(driver, **OAUTH)
+    assert ask(driver, source)["Authorization"] == "Bearer t1"
+    driver.now_s += 300
+    assert ask(driver, source)["Authorization"] == "Bearer t2"
+
+
+def test_a_token_that_no_header_takes_is_refused_and_not_shown() -> None:
+    fields = {"bearer.auth.token": "geheim\n", "bearer.auth.logical.cluster": "c", "bearer.auth.identity.pool.id": "p"}
+    for name in ("bearer.auth.token", "bearer.auth.logical.cluster"):
+        with pytest.raises(ValueError, match=f"{name} must be printable ASCII, without line breaks") as refused:
+            ClientConfig.parse({"url": "http://a", **fields, "bearer.auth.token": "t", name: "geheim\r\nX: y"})
+        assert "geheim" not in str(refused.value)
+    custom = {
+        "bearer.auth.credentials.source": "CUSTOM",
+        "bearer.auth.custom.provider.function": lambda conf: fields,
+        "bearer.auth.custom.provider.config": {},
+    }
+    driver = Driver([])
+    with pytest.raises(TransportError, match="without line breaks") as caught:
+        ask(driver, configured(driver, **custom))
+    assert "geheim" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
@@ -127,7 +152,10 @@ def test_a_busy_issuer_is_asked_again() -> None:
         (Reply(200, b'{"access_token": 5}'), r"\(HTTP 200\)"),
         (Reply(200, b'{"access_token": ""}'), r"\(HTTP 200\)"),
         (Reply(200, '{"access_token": "geheim-tökén"}'.encode()), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": "geheim\\n"}'), r"\(HTTP 200\)"),
         (Reply(200, b'{"access_token": "x", "expires_in": "soon"}'), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": "x", "expires_in": NaN}'), r"\(HTTP 200\)"),
+        (Reply(200, b'{"access_token": "x", "expires_in": 1e999}'), r"\(HTTP 200\)"),
     ],
 )
 def test_token_refusals_are_raised_at_once(reply: Reply, text: str) -> None:
@@ -189,7 +217,7 @@ def test_a_function_gives_token_and_headers() -> None:
 
 @pytest.mark.parametrize("result", [None, {}, "token", *({"bearer.auth.token": wrong} for wrong in ("", 5, "tökén"))])
 def test_a_function_that_gives_no_token(result: Any) -> None:
-    with pytest.raises(TransportError, match=r"gave no 'bearer\.auth\.token'"):
+    with pytest.raises(TransportError, match=r"gave (no|a) 'bearer\.auth\.token'"):
         headers(custom(result))
 
 

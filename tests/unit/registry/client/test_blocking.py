@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -294,3 +295,10 @@ def test_an_unknown_id_is_asked_for_once(kind: str, server: respx.MockRouter) ->
     assert [getattr(error, "error_message", None) for error in errors] == ["Schema 7 not found"] * 6
     assert len({id(error) for error in errors}) == 6
     assert route.call_count == 1
+
+
+def test_a_header_that_cannot_be_written_is_not_shown(server: respx.MockRouter, client: SchemaRegistryClient) -> None:
+    server.get("/subjects").mock(side_effect=httpx.LocalProtocolError("Illegal header value b'Bearer geheim\\n'"))
+    with pytest.raises(TransportError, match="the request can't be written") as caught:
+        client.get_subjects()
+    assert "geheim" not in "".join(traceback.format_exception(caught.value))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from kafka_core.aio.consuming.consumer import AIOConsumer
 from kafka_core.errors import ConfigError, ConsumeError, KafkaError, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
@@ -158,3 +160,53 @@ def test_bad_configurations() -> None:
         SerializingProducer({"bootstrap.servers": "x", "value.serializer": 5})
     with pytest.raises(ConfigError):
         SerializingProducer({"bootstrap.servers": "x", "value.serialiser": str})
+
+
+class Closed:
+    """What stands in for the producer of dead letters, and for what a builder made."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def close(self) -> None:
+        self.times += 1
+        raise ValueError("of the second")
+
+    async def aclose(self) -> None:
+        self.close()
+
+
+def test_what_a_consumer_has_is_closed_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> None:
+        raise ZeroDivisionError("on_revoke")
+
+    letters, built = Closed(), Closed()
+    consumer: DeserializingConsumer[str, str] = DeserializingConsumer(CONF)
+    consumer._letters, consumer._built.made = letters, [Closed(), built]  # type: ignore[assignment]
+    with monkeypatch.context() as patched, pytest.raises(ValueError, match="of the second"):
+        patched.setattr(Consumer, "close", fails)
+        consumer.close()
+    assert (letters.times, built.times, consumer._built.made) == (1, 1, [])
+    consumer._letters = None
+    consumer.close()
+
+
+def test_what_an_asyncio_consumer_has_is_closed_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(_: object) -> None:
+        raise ZeroDivisionError("on_revoke")
+
+    class Letters(Closed):
+        async def close(self) -> None:  # type: ignore[override]
+            super().close()
+
+    async def scene() -> None:
+        letters, built = Letters(), Closed()
+        async with AIODeserializingConsumer[str, str](CONF) as consumer:
+            consumer._letters, consumer._built.made = letters, [Closed(), built]  # type: ignore[assignment]
+            with monkeypatch.context() as patched, pytest.raises(ValueError, match="of the second"):
+                patched.setattr(AIOConsumer, "close", fails)
+                await consumer.close()
+            assert (letters.times, built.times, consumer._built.made) == (1, 1, [])
+            consumer._letters = None
+
+    asyncio.run(scene())

@@ -77,6 +77,15 @@ def test_a_letter_says_where_it_comes_from() -> None:
     assert PoisonPolicy(True).letter(message, raised(message)) is None
 
 
+def test_any_text_of_an_error_goes_into_a_letter() -> None:
+    message = Message(topic="t", partition=1, offset=5, value=b"v")
+    letter = PoisonPolicy(True, None, "dead").letter(
+        message, ValueDeserializationError(SerializationError("\ud800é"), message)
+    )
+    assert letter is not None
+    assert dict(letter.headers)["__dlq.error.message"].endswith(b"\\ud800\xc3\xa9")
+
+
 def test_only_what_can_never_be_read_is_passed_over() -> None:
     error = raised(Message(topic="t", partition=1, offset=5))
     assert PoisonPolicy(True).passes(error)

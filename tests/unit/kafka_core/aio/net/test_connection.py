@@ -168,6 +168,22 @@ class TestHandshake:
         assert said_wait_s(error, "API_VERSIONS (18) v4") >= 0.05
 
     @on_loop
+    async def test_hooks_are_told_of_no_connection_that_was_cancelled(self):
+        recorder = Recorder()
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            connector = make_connector("x", hooks=(recorder,))
+            task = asyncio.ensure_future(connector.connect("127.0.0.1", listener.getsockname()[1], 5))
+            peer, _ = await asyncio.to_thread(listener.accept)
+            with peer:
+                task.cancel()
+                await asyncio.wait([task])
+        assert task.cancelled()
+        ((node_id, _, error),) = recorder.of("connect")
+        assert node_id == 5
+        assert isinstance(error, NetworkError)
+        assert error.code == KafkaError._DESTROY
+
+    @on_loop
     async def test_cancelling_closes_the_socket(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             task = asyncio.ensure_future(make_connector("x").connect("127.0.0.1", listener.getsockname()[1]))

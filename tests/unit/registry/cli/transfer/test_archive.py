@@ -16,11 +16,12 @@ def test_archives_round_trip(tmp_path: Path) -> None:
     assert archive.manifest() is None
     assert list(archive.subjects()) == []
     archive.write_manifest({"complete": True})
-    archive.write_subject("b/x", {"compatibilityLevel": "FULL"}, None)
+    archive.write_subject("b/x", {"compatibilityLevel": "FULL"}, None, {10, 9})
     for number in (10, 9):
         archive.write_version("b/x", number, VERSION)
     assert archive.manifest() == {"format": "kserdes-registry/1", "complete": True}
-    assert list(archive.subjects()) == [{"subject": "b/x", "config": {"compatibilityLevel": "FULL"}, "mode": None}]
+    entry = {"subject": "b/x", "config": {"compatibilityLevel": "FULL"}, "mode": None, "versions": [9, 10]}
+    assert list(archive.subjects()) == [entry]
     assert archive.versions("b/x") == {9: VERSION, 10: VERSION}
     assert list(archive.versions("b/x")) == [9, 10]
     archive.drop("b/x", 9)
@@ -61,13 +62,14 @@ def test_names_of_folders_are_safe_and_distinct() -> None:
         ("subjects/x/subject.json", "{}", "names no subject"),
         ("subjects/x/1.json", '{"id": 1}', "is no saved version"),
         ("subjects/x/1.json", '{"schema": "s"}', "is no saved version"),
+        ("subjects/x/1.json", '{"schema": "s", "id": 1}', "subject.json is missing"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, name: str, content: object, reason: str) -> None:
     write(tmp_path, {name: content})
     archive = Archive(tmp_path)
     with pytest.raises(Unusable, match=reason):
-        (archive.manifest(), list(archive.subjects()), archive.versions("x"))
+        (archive.manifest(), archive.versions("x"), list(archive.subjects()))
 
 
 def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:

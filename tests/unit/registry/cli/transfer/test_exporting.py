@@ -8,6 +8,7 @@ import pytest
 from registry.cli.findings import Unusable
 from registry.cli.transfer.archive import Archive
 from registry.cli.transfer.exporting import Exported, save
+from registry.cli.transfer.importing import plan
 from registry.cli.transfer.rest import Rest
 from registry.client.blocking import SchemaRegistryClient
 from registry.errors import TransportError, UnexpectedAnswerError
@@ -58,6 +59,17 @@ def test_a_later_run_brings_the_folder_up_to_date(client: SchemaRegistryClient, 
     assert {number: content["deleted"] for number, content in archive.versions("orders").items()} == {2: True}
     assert {entry["subject"] for entry in archive.subjects()} == {"orders", "clicks"}
     assert save(rest, archive) == Exported(2, 2, 0)
+    assert {entry["subject"]: entry["versions"] for entry in archive.subjects()} == {"orders": [2], "clicks": [1]}
+
+
+def test_a_later_run_brings_back_a_file_that_was_lost(client: SchemaRegistryClient, tmp_path: Path) -> None:
+    rest, archive = Rest(client), Archive(tmp_path)
+    save(rest, archive)
+    archive.drop("orders", 1)
+    with pytest.raises(Unusable, match="is missing"):
+        plan(archive)
+    assert save(rest, archive) == Exported(3, 4, 1)
+    assert len(plan(archive).versions) == 4
 
 
 def test_a_run_that_broke_off_goes_on(
@@ -174,3 +186,4 @@ def test_versions_behind_an_alias_are_told_and_kept(client: SchemaRegistryClient
     done = save(rest, archive)
     assert (done.hidden, done.versions) == (("orders",), 2)
     assert list(archive.versions("orders")) == [1, 2]
+    assert [entry["versions"] for entry in archive.subjects() if entry["subject"] == "orders"] == [[1, 2]]

@@ -175,13 +175,40 @@ def test_a_folder_that_is_no_good(tmp_path: Path, files: dict[str, object], reas
         plan(Archive(write(tmp_path, files)))
 
 
+@pytest.mark.parametrize(
+    ("lost", "reason"),
+    [
+        (["orders/2.json"], r"subjects/orders/2\.json is missing, though subject\.json says that it was saved"),
+        (["orders/1.json", "orders/2.json"], r"orders/1\.json, \S+orders/2\.json are missing"),
+        (["orders/subject.json"], r"orders/subject\.json is missing"),
+        (["gone/subject.json", "gone/1.json"], "5 subjects were saved, and 4 are there"),
+    ],
+    ids=["version", "versions", "subject", "folder"],
+)
+def test_an_export_that_has_lost_a_file_is_not_loaded(
+    saved: Archive, target: Rest, lost: list[str], reason: str
+) -> None:
+    for name in lost:
+        (saved.folder / "subjects" / name).unlink()
+    with pytest.raises(Unusable, match=reason):
+        load(target, plan(saved))
+    assert target.subjects() == []
+
+
+def test_a_version_in_anothers_place_is_not_loaded(saved: Archive) -> None:
+    folder = saved.folder / "subjects" / "orders"
+    (folder / "1.json").write_bytes((folder / "2.json").read_bytes())
+    with pytest.raises(Unusable, match=r"orders/1\.json is damaged: it holds version 2"):
+        plan(saved)
+
+
 def test_references_within_a_context(tmp_path: Path) -> None:
     files: dict[str, object] = {
         "registry.json": {"format": "kserdes-registry/1", "complete": True},
-        "subjects/a/subject.json": {"subject": ":.ctx:a"},
-        "subjects/b/subject.json": {"subject": ":.ctx:b"},
     }
     archive = Archive(write(tmp_path, files))
+    for subject in (":.ctx:a", ":.ctx:b"):
+        archive.write_subject(subject, None, None, ())
     archive.write_version(":.ctx:a", 1, {"id": 1, "schema": "x", "references": [{"subject": "b", "version": 1}]})
     archive.write_version(":.ctx:b", 1, {"id": 2, "schema": "y"})
     assert list(plan(archive).versions) == [(":.ctx:b", 1), (":.ctx:a", 1)]

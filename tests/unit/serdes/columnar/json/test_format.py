@@ -13,6 +13,7 @@ from serdes.columnar import ColumnarDecoder, ColumnarEncoder, json_schema_of
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import frames_of
 from serdes.columnar.json.format import JsonColumns
+from serdes.columnar.json.writing import JsonFrames
 from serdes.errors import SerializationError
 from serdes.kernels import IMPL
 
@@ -56,6 +57,7 @@ def test_orders_become_columns() -> None:
     ("schema", "kind"),
     [
         ({"type": "integer"}, pa.int64()),
+        ({"type": ["integer", "null"], "arrowType": "uint64"}, pa.uint64()),
         ({"type": ["number", "null"]}, pa.float64()),
         ({"type": ["integer", "number"]}, pa.float64()),
         ({"type": ["integer", "string"]}, pa.string()),
@@ -103,6 +105,11 @@ SHAPES = {
         ({**MORE, "dependentSchemas": {"y": {"$ref": "#/$defs/point"}}}, {"y": pa.int64(), "x": pa.float64()}),
         ({"allOf": [{"$ref": "#/$defs/more"}, SHAPES]}, {"y": pa.int64(), "r": pa.float64(), "w": pa.int64()}),
         ({**MORE, "anyOf": [{"properties": {"y": {"type": "number"}}}]}, {"y": pa.int64()}),
+        ({**MORE, "dependencies": {"y": {"$ref": "#/$defs/point"}, "x": ["y"]}}, {"y": pa.int64(), "x": pa.float64()}),
+        (
+            {**MORE, "if": {"properties": {"k": {"const": 1}, "x": {}}}, "then": {"$ref": "#/$defs/point"}},
+            {"y": pa.int64(), "x": pa.float64(), "k": pa.string()},
+        ),
         (
             {**MORE, "anyOf": [{"properties": {"v": {"type": kind}}} for kind in ("string", "integer")]},
             {"y": pa.int64(), "v": pa.string()},
@@ -140,6 +147,62 @@ def test_members_of_alternatives_go_there_and_back() -> None:
     made = ColumnarEncoder(schema).encode(found.struct)
     assert made.errors.to_pylist() == [None, None]
     assert [json.loads(frame) for frame in made.frames.to_pylist()] == [json.loads(payload) for payload in payloads]
+
+
+OPEN = {
+    "properties": {"id": {"type": "integer"}, "in": {"type": "object", "properties": {"x": {}, "y": {}}}},
+    "patternProperties": {"^p_": {"type": "string"}},
+    "additionalProperties": {"type": "integer"},
+}
+
+
+@pytest.mark.parametrize("impl", ["pure", IMPL])
+def test_members_that_the_schema_does_not_name_are_skipped_or_refused(impl: str) -> None:
+    payloads = [b'{"id":1,"p_1":"a"}', b'{"id":2,"in":{"x":3,"y":4}}', b'{"id":3,"n":5}', b'{"in":{"z":6}}']
+    schema = Schema(json.dumps(OPEN), "JSON")
+    frames = pa.array([b"\0\0\0\0\7" + payload for payload in payloads], pa.binary())
+
+    def found(**options: Any) -> tuple[list[Any], list[str | None]]:
+        decoder = ColumnarDecoder(lambda _: schema, schema, options=ColumnOptions(**options), impl=impl)
+        result = decoder.decode(frames)
+        return result.struct.to_pylist(), result.errors.to_pylist()
+
+    rows, errors = found()
+    assert [row["id"] for row in rows] == [1, 2, 3, None]
+    assert errors == [None] * 4
+    rows, errors = found(unnamed="refuse")
+    assert [row and row["id"] for row in rows] == [None, 2, None, None]
+    assert ["does not name" in str(error) for error in errors] == [True, False, True, True]
+    assert "at in: " in str(errors[3])
+    rows, errors = found(unnamed="refuse", columns=("in.y",))
+    assert rows == [None, {"in": {"y": "4"}}, None, None]
+    with pytest.raises(ValueError, match="unnamed"):
+        ColumnOptions(unnamed="keep")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("impl", ["pure", IMPL])
+def test_whole_numbers_without_a_sign_come_back_or_are_refused(impl: str) -> None:
+    kind = pa.struct([("n", pa.uint64()), ("l", pa.list_(pa.uint64())), ("m", pa.map_(pa.string(), pa.uint64()))])
+    struct = pa.array([{"n": 2**64 - 1, "l": [2**63]}, {"n": 5, "m": [("k", 2**63)]}, {"n": 2**63 - 1}], kind)
+    derived = Schema(json_schema_of(kind), "JSON")
+    frames = ColumnarEncoder(derived, 7).encode(struct).frames
+    back = ColumnarDecoder(lambda _: derived, derived, impl=impl).decode(frames)
+    assert back.struct.to_pylist() == struct.to_pylist()
+    assert back.struct.type.field("n").type == pa.uint64()
+    plain = Schema(json.dumps(without(json.loads(derived.schema_str or ""), "arrowType")), "JSON")
+    parsed = JsonColumns().load(plain, None)
+    made = JsonFrames(kind, parsed, b"\0\0\0\0\7", 1000, pure=impl == "pure").encode(struct)
+    assert [error and error.partition(":")[0] for error in made.errors.to_pylist()] == ["at n", "at m[entry 0]", None]
+    found = ColumnarDecoder(lambda _: plain, plain, impl=impl).decode(made.frames)
+    assert found.errors.null_count == 3
+    assert found.struct[2].as_py() == struct[2].as_py()
+
+
+def without(schema: Any, keyword: str) -> Any:
+    """The schema where no part of it has a keyword."""
+    if not isinstance(schema, dict):
+        return schema
+    return {key: without(part, keyword) for key, part in schema.items() if key != keyword}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -369,7 +370,7 @@ def test_many_rows_and_long_ones(impl: str) -> None:
         (SCALARS, pa.struct([("d", pa.int32())]), "at d: int32 can't"),
         (SCALARS, pa.struct([("i32", pa.list_(pa.int32()))]), "at i32: list"),
         (NESTED, pa.struct([("packed", pa.int32())]), "at packed: a list is needed"),
-        (NESTED, pa.struct([("packed", pa.list_view(pa.int32()))]), "at packed: a list is needed, not list_view"),
+        (NESTED, pa.struct([("packed", pa.list_view(pa.string()))]), "at packed: string can't be written as int32"),
         (NESTED, pa.struct([("one", pa.int32())]), "at one: a struct is needed"),
         (NESTED, pa.struct([("by_name", pa.list_(pa.int32()))]), "at by_name: a map is needed"),
         (NESTED, pa.struct([("by_name", pa.map_(pa.int32(), pa.struct([])))]), "at by_name.key: int32 can't"),
@@ -411,3 +412,73 @@ def test_rows_of_another_type_are_refused(impl: str) -> None:
         made.encode(pa.array([{"s": 1}]))
     assert len(made.encode(pa.chunked_array([], pa.struct([("s", pa.string())]))).frames) == 0
     assert len(made.encode(pa.array([], pa.struct([("s", pa.string())]))).frames) == 0
+
+
+class Marked(pa.ExtensionType):
+    """An extension type that Arrow does not know."""
+
+    def __init__(self, storage: pa.DataType) -> None:
+        super().__init__(storage, "tests.marked")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: pa.DataType, serialized: bytes) -> Marked:
+        return cls(storage)
+
+
+def marked(array: pa.Array) -> pa.Array:
+    return pa.ExtensionArray.from_storage(Marked(array.type), array)
+
+
+MARKS = """syntax = "proto3"; message M { bytes key = 1; string text = 2; repeated int32 few = 3; In in = 4;
+  map<string, In> by_name = 5; repeated In many = 6; optional int32 n = 7; }
+  message In { bytes key = 1; string text = 2; }"""
+KEYS = [bytes(range(at, at + 16)) for at in range(4)]
+AS_TEXTS = [str(uuid.UUID(bytes=key)) for key in KEYS]
+
+
+def ins(keys: pa.Array, texts: pa.Array, nulls: bool = True) -> pa.Array:
+    mask = pa.array([False, False, True, False]) if nulls else None
+    return pa.StructArray.from_arrays([keys, texts], ["key", "text"], mask=mask)
+
+
+def out_of_order(of: Any, items: pa.Array) -> pa.Array:
+    """Lists of the last two items, of none, null, and of the first three."""
+    kind = pa.int32() if of is pa.ListViewArray else pa.int64()
+    mask = pa.array([False, False, True, False])
+    return of.from_arrays(pa.array([2, 0, 0, 0], kind), pa.array([2, 0, 1, 3], kind), items, mask=mask)
+
+
+@pytest.mark.parametrize("start", [0, 1, 3])
+@pytest.mark.parametrize("views", [pa.ListViewArray, pa.LargeListViewArray])
+def test_views_of_lists_and_extension_types_are_what_they_hold(impl: str, start: int, views: Any) -> None:
+    keys, texts = pa.array([KEYS[0], None, *KEYS[2:]], pa.binary(16)), pa.array([AS_TEXTS[0], None, *AS_TEXTS[2:]])
+    numbers = pa.array(range(4), pa.int32())
+    lists = pa.array([[2, 3], [], None, [0, 1, 2]], pa.list_(pa.int32()))
+    plain_in = ins(keys, texts)
+    many = pa.ListArray.from_arrays(
+        pa.array([0, 2, 2, 2, 5], pa.int32()),
+        ins(keys, texts, False).take(pa.array([2, 3, 0, 1, 2])),
+        mask=lists.is_null(),
+    )
+    names, offsets = pa.array(list("abcd")), pa.array([0, 2, 2, 3, 4], pa.int32())
+    columns = ["key", "text", "few", "in", "by_name", "many", "n"]
+    by_name = pa.MapArray.from_arrays(offsets, names, plain_in.take(pa.array([0, 1, 3, 0])))
+    plain = pa.StructArray.from_arrays([keys, texts, lists, plain_in, by_name, many, numbers], columns)
+    uuids = keys.cast(pa.uuid())
+    strange_in = marked(ins(uuids, uuids))
+    strange_map = pa.MapArray.from_arrays(offsets, names, ins(uuids, uuids).take(pa.array([0, 1, 3, 0])))
+    strange = pa.StructArray.from_arrays(
+        [
+            uuids, uuids, out_of_order(views, marked(numbers)), strange_in, strange_map,
+            out_of_order(views, ins(uuids, uuids, False)),
+            marked(pa.DictionaryArray.from_arrays(numbers.cast(pa.int8()), numbers)),
+        ],
+        columns,
+    )  # fmt: skip
+    wanted = encode(impl, MARKS, plain[start:])
+    found = encode(impl, MARKS, marked(strange)[start:] if start == 3 else strange[start:])
+    assert found.frames.to_pylist() == wanted.frames.to_pylist()
+    assert found.errors.null_count == wanted.errors.null_count == 4 - start
