@@ -48,8 +48,8 @@ def value_of(row: Property, raw: object, name: str) -> object:
         return READERS[row.kind](row, raw)
     except (WrongValue, WrongType) as wrong:
         kind = PropertyTypeError if isinstance(wrong, WrongType) else PropertyError
-        text = f"{name} must be {accepted(row)}, not {shown(raw, row.secret)}"
-    raise kind(text, property=name, accepted=accepted(row))
+        text = f"{name} must be {worded(row)}, not {shown(raw, row.secret)}"
+    raise kind(text, property=name, accepted=worded(row))
 
 
 def shown(raw: object, secret: bool) -> str:
@@ -59,6 +59,13 @@ def shown(raw: object, secret: bool) -> str:
         return "None" if raw is None else f"a value of type {kind}"
     text = repr(raw)
     return f"{text if len(text) <= LONGEST_SHOWN else f'{text[:LONGEST_SHOWN]}…'} ({kind})"
+
+
+def worded(row: Property) -> str:
+    """`accepted` for an error's text, where a programmer reads it: types have Python's names."""
+    if row.takes:
+        return row.takes
+    return {Kind.BOOL: "a boolean value (true or false)", Kind.STR: "a str"}.get(row.kind) or accepted(row)
 
 
 def accepted(row: Property) -> str:

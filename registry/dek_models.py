@@ -21,6 +21,30 @@ class DekAlgorithm(enum.StrEnum):
     """Deterministic: equal values have equal bytes."""
 
 
+class KekKmsProps(dict[str, str]):
+    """Properties for a key management service's client; a dict. `.properties` is the same, as in confluent_kafka."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The dict itself."""
+        return self
+
+    @properties.setter
+    def properties(self, properties: Mapping[str, str]) -> None:
+        taken = dict(properties)
+        self.clear()
+        self.update(taken)
+
+    def to_dict(self) -> dict[str, str]:
+        """The REST form."""
+        return dict(self)
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, str]) -> KekKmsProps:
+        """Reads the REST form."""
+        return cls(src_dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Kek:
     """A key-encryption key: where the key that encrypts the data keys is kept.
@@ -56,7 +80,7 @@ class Kek:
             name=src_dict["name"],
             kms_type=src_dict["kmsType"],
             kms_key_id=src_dict["kmsKeyId"],
-            kms_props=src_dict.get("kmsProps"),
+            kms_props=None if src_dict.get("kmsProps") is None else KekKmsProps(src_dict["kmsProps"]),
             doc=src_dict.get("doc"),
             shared=bool(src_dict.get("shared", False)),
             ts=src_dict.get("ts"),
@@ -118,6 +142,11 @@ class Dek:
     def get_key_material_bytes(self) -> bytes | None:
         """`key`, as confluent_kafka has it."""
         return self.key
+
+    def set_key_material(self, key_material_bytes: bytes | None) -> None:
+        """Keeps the key itself, or forgets it (None), as confluent_kafka has it; `with_key` makes another object."""
+        text = None if key_material_bytes is None else base64.b64encode(key_material_bytes).decode()
+        object.__setattr__(self, "key_material", text)
 
     def with_key(self, key: bytes) -> Dek:
         """The same with the key."""

@@ -72,8 +72,8 @@ def _deserializing(
         from_dict = json_adapter(model)[2]
     schema = as_schema(schema_str, "JSON")
     if client is None and (schema is None or schema.references):
-        what = "no schema is given" if schema is None else "the schema has references"
-        raise ValueError(f"a schema_registry_client is needed: {what}")
+        what = '"schema_str" is not provided' if schema is None else "the schema has references"
+        raise ValueError(f"schema_registry_client must be provided if {what}")
     options = ReadOptions.parse(conf, JSON)
     form = JsonFormat(options.own["validate"], decode_json=json_decode)
     return DeserializerEngine(client, form, schema, options, from_dict, rule_conf, rule_registry)

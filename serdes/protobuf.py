@@ -51,7 +51,7 @@ def _deserializing(
 ) -> DeserializerEngine:
     message, _ = _class_or_schema(message_type)
     if message is None and client is None:
-        raise ValueError("a schema_registry_client is needed: no message class is given")
+        raise ValueError("schema_registry_client must be provided if no message class is given")
     options = ReadOptions.parse(conf, PROTOBUF_READ)
     form = ProtobufFormat(message, options.own["message.type"], options.own[ANY_TYPE])
     return DeserializerEngine(client, form, None, options, None, *rules)

@@ -51,13 +51,9 @@ def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_
     return f"{_topic(ctx)}-{_name(record_name)}"
 
 
-def record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str:
-    """`<record name>`: the same kind of value in several topics.
-
-    Raises:
-        SerializationError: the schema has no name.
-    """
-    return _name(record_name)
+def record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str | None:
+    """`<record name>`: the same kind of value in several topics. None if the schema has no name, which is refused."""
+    return record_name
 
 
 def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref: Any) -> str:
@@ -136,7 +132,8 @@ class AssociatedNameStrategy:
             return str(found[0].subject)
         if self._fallback is None:
             raise SerializationError(f"No associated subject found for topic {place.topic!r}")
-        return self._fallback(ctx, record_name) or ""
+        subject = self._fallback(ctx, record_name)
+        return _name(record_name) if subject is None else subject
 
 
 def _none_associated(error: SchemaRegistryError) -> bool:
@@ -162,15 +159,21 @@ def subject_of(
         raise
     except Exception as error:
         raise foreign("the subject name strategy failed", error) from error
+    if subject is None and strategy is record_subject_name_strategy:
+        return _name(name)
     if not isinstance(subject, str) or not subject:
         what = "an empty one" if subject == "" else type(subject).__name__
         raise SerializationError(f"the subject name strategy gave no subject but {what}")
     return subject
 
 
+class _NoContextError(SerializationError, ValueError):
+    """There is no context; a `ValueError` too, as in confluent_kafka."""
+
+
 def _context(ctx: SerializationContext | None) -> SerializationContext:
     if ctx is None:
-        raise SerializationError("the subject's name comes from the topic, so a SerializationContext is needed")
+        raise _NoContextError("SerializationContext is required: the subject's name comes from the topic")
     return ctx
 
 

@@ -67,7 +67,6 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
             "FieldEncryptionExecutorTransform",
             "CreateDekRequest",
             "CreateKekRequest",
-            "KekKmsProps",
             "ContextStringIO",
             "ReentryContext",
             "MAX_EMAX",

@@ -49,6 +49,10 @@ class ClientBase(ABC):
         """The configuration the client was made with (a copy; it may hold secrets)."""
         return dict(self._conf)
 
+    def same_registry(self) -> dict[str, object]:
+        """The configuration for another client of the same registry: of `mock://` alone it has the name it got."""
+        return {**self._conf, "url": self._urls[0]} if self._config.mock_is_own else self.config()
+
     def clear_caches(self) -> None:
         """Forgets everything that is cached."""
         self._caches.clear()

@@ -77,6 +77,8 @@ class ClientConfig:
         latest_ttl_s: how long "latest" is believed; infinite by default.
         missing_capacity: how many unknown ids are remembered.
         missing_ttl_s: how long an id that the registry does not know is not asked for again; 0: it is asked every time.
+        mock_is_own: whether the URL is `mock://` alone: that registry is this client's own, and begins with
+            the compatibility level NONE.
     """
 
     urls: tuple[str, ...]
@@ -99,6 +101,7 @@ class ClientConfig:
     latest_ttl_s: float = inf
     missing_capacity: int = MISSING_CAPACITY
     missing_ttl_s: float = MISSING_TTL_S
+    mock_is_own: bool = False
 
     def __reduce__(self) -> Any:
         raise TypeError("a registry client's configuration holds secrets and is not pickled: send the properties")
@@ -162,6 +165,7 @@ class ClientConfig:
             latest_ttl_s=inf if latest_ttl_s is None else latest_ttl_s,
             missing_capacity=values["missing.cache.size"],
             missing_ttl_s=values["missing.id.cache.ttl.sec"],
+            mock_is_own=(values["url"] or "").strip() == f"{MOCK_SCHEME}://",
         )
 
 

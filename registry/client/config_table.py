@@ -28,7 +28,8 @@ TABLE: Final = Table(
             Kind.STR,
             None,
             "Base URLs of the registry, with commas between them, tried in this order: `http://…`, `https://…`, or "
-            "`mock://name` for one inside this process (`mock://` alone: one of its own). May hold `user:password@`.",
+            "`mock://name` for one inside this process (`mock://` alone: one of its own, which begins with the "
+            "compatibility level NONE, as confluent_kafka's compares nothing). May hold `user:password@`.",
             secret=True,
         ),
         Property(

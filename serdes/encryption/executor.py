@@ -36,15 +36,26 @@ class Clock:
         return _now_ms()
 
 
+class _Function(Clock):
+    """A clock of a function."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self.now = now_ms  # type: ignore[method-assign]
+
+
 class EncryptionExecutor(RuleExecutorBase):
     """Encrypts whole payloads: rule type `ENCRYPT_PAYLOAD`.
 
     Args:
         now_ms: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
+
+    Attributes:
+        clock: what says how late it is.
     """
 
     def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
-        self._now_ms = now_ms if callable(now_ms) else now_ms.now
+        self.clock = _Function(now_ms) if callable(now_ms) else now_ms
+        self._now_ms = self.clock.now
         self._lock = threading.Lock()
         self._client_conf: dict[str, Any] | None = None
         self._rule_conf: dict[str, Any] = {}
@@ -73,6 +84,19 @@ class EncryptionExecutor(RuleExecutorBase):
                     raise RuleError(f"rule configuration {key!r} is set to another value already")
             self._client_conf = dict(client_conf) or self._client_conf
             self._rule_conf.update(rule_conf)
+
+    @property
+    def client(self) -> DekRegistryClient:
+        """The client of the registry that keeps the data keys; made at first use.
+
+        Raises:
+            RuleError: the executor is closed, or was not configured.
+        """
+        self._keys()
+        client = self._client
+        if client is None:
+            raise RuleError("the encryption executor is closed")
+        return client
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
         """Encrypts or decrypts a payload."""
@@ -170,6 +194,11 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
 
     def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
         self._payloads = EncryptionExecutor(now_ms)
+
+    @property
+    def executor(self) -> EncryptionExecutor:
+        """What encrypts and decrypts the fields; its `client` has the data keys."""
+        return self._payloads
 
     def type(self) -> str:
         """`ENCRYPT`."""

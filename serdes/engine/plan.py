@@ -483,7 +483,7 @@ def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str =
         return schema.schema
     if isinstance(schema, str):
         return Schema(schema, schema_type)
-    raise TypeError(f"a schema is a str or a Schema, not {type(schema).__name__}")
+    raise TypeError(f"You must pass either str or Schema as a schema, not {type(schema).__name__}")
 
 
 def _run_dry(inquiry: Inquiry[Any]) -> None:
@@ -492,7 +492,17 @@ def _run_dry(inquiry: Inquiry[Any]) -> None:
         raise AssertionError(f"nothing is asked here, not {asked}")
 
 
+class _UnavailableSchemaError(SerializationError, SchemaRegistryError):
+    """What the registry refused, also for those who catch its errors, as confluent_kafka lets them through."""
+
+
 def _registry_error(what: str, error: SchemaRegistryError) -> SerializationError:
-    made = SerializationError(f"{what}: {error}")
+    made = _UnavailableSchemaError(f"{what}: {error}")
+    made.http_status_code, made.error_code, made.error_message = (
+        error.http_status_code,
+        error.error_code,
+        error.error_message,
+    )
+    made.request, made.unsure = error.request, error.unsure
     made.registry_away = error.retriable
     return made

@@ -63,7 +63,7 @@ def _why_not(frame: bytes) -> str:
     if frame[0] == GUID_MAGIC and len(frame) >= GUID_BYTES:
         return "the frame names its schema by GUID (magic byte 1): there is no schema id"
     if frame[0] > GUID_MAGIC:
-        return f"unknown magic byte {frame[0]}: was this written by a schema registry serializer?"
+        return f"Invalid magic byte {frame[0]}: was this written by a schema registry serializer?"
     what, size = ("a schema id", PREFIX_BYTES) if frame[0] == MAGIC else ("a schema GUID", GUID_BYTES)
     return f"the frame has {len(frame)} bytes, a magic byte and {what} alone need {size}"
 

@@ -33,9 +33,9 @@ def is_hostname(text: str) -> bool:
 
 
 def is_email(text: str) -> bool:
-    """One address without a display name; the part after the @ is a host name."""
+    """One address without a display name; the part after the @ is a host name, that before it may be empty."""
     local, at, host = text.partition("@")
-    return bool(at) and parseaddr(text)[1] == text and 0 < len(local) <= 64 and len(text) <= 254 and is_hostname(host)
+    return bool(at) and parseaddr(text)[1] == text and len(local) <= 64 and len(text) <= 254 and is_hostname(host)
 
 
 def is_ip(text: str, version: int) -> bool:

@@ -98,7 +98,8 @@ class RuleContracts:
                 from serdes.rules.engine import RuleEngine
 
                 conf = self._client.config() if hasattr(self._client, "config") else {}
-                self._made = RuleEngine(self._rule_registry, conf, self._rule_conf)
+                own_conf = self._client.same_registry() if hasattr(self._client, "same_registry") else conf
+                self._made = RuleEngine(self._rule_registry, conf, self._rule_conf, own_conf)
             return self._made
 
     def close(self) -> None:

@@ -61,6 +61,7 @@ class RuleEngine:
         registry: executors and actions that were added; None for the global ones.
         client_conf: configuration of the serializer's registry client, for executors that need one.
         rule_conf: the serializer's `rule_conf`.
+        own_conf: `client_conf` for executors and actions that this engine makes itself; None if it is the same.
 
     Raises:
         RuleError: an executor refuses the configuration.
@@ -71,11 +72,13 @@ class RuleEngine:
         registry: RuleRegistry | None = None,
         client_conf: Mapping[str, Any] | None = None,
         rule_conf: Mapping[str, Any] | None = None,
+        own_conf: Mapping[str, Any] | None = None,
     ) -> None:
         self._registry = registry or RuleRegistry.get_global_instance()
         self._owns_registry = registry is not None
         self._closed = False
         self._conf = (dict(client_conf or {}), dict(rule_conf or {}))
+        self._own_conf = (dict(client_conf or {}) if own_conf is None else dict(own_conf), self._conf[1])
         self._own_executors: dict[str, RuleExecutor] = {}
         self._own_actions: dict[str, RuleAction] = {}
         self._lock = threading.RLock()
@@ -199,7 +202,7 @@ class RuleEngine:
                         f"there is no executor for rules of type {rule.type!r}: add one to the RuleRegistry"
                     )
                 if name not in self._own_executors:
-                    found.configure(*self._conf)
+                    found.configure(*self._own_conf)
                     self._own_executors[name] = found
         return found
 
@@ -211,7 +214,7 @@ class RuleEngine:
                 if found is None:
                     raise SerializationError(f"there is no rule action {name!r}: add one to the RuleRegistry")
                 if name not in self._own_actions:
-                    found.configure(*self._conf)
+                    found.configure(*self._own_conf)
                     self._own_actions[name] = found
         return found
 

@@ -167,7 +167,7 @@ def test_cut_frames_are_refused(make: Any, cut: int) -> None:
     [
         (b"", "the frame is empty"),
         (b"\x00", "alone need 5"),
-        (b"\x05\x00\x00\x00\x01", "unknown magic byte 5"),
+        (b"\x05\x00\x00\x00\x01", "Invalid magic byte 5"),
         (b"\x00\x00\x00\x00\x63\x00", "Schema 99 not found"),
         (b"\x01" + bytes(16) + b"\x00", "not found"),
         (b"\x01\x00", "alone need 17"),

@@ -89,7 +89,7 @@ def test_protobuf_becomes_columns(spark: Any, registry: SchemaRegistryClient) ->
     assert (second.id, second.total, second.pieces, second["items"], second.cash) == ("b", 0, None, [], None)
     assert tombstone is None
     assert bad.id is None
-    assert "unknown magic byte 106" in bad["_error"]
+    assert "Invalid magic byte 106" in bad["_error"]
 
 
 def test_a_message_type_that_is_named(spark: Any, registry: SchemaRegistryClient) -> None:

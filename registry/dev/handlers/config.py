@@ -22,8 +22,8 @@ from registry.dev.refusal import (
     subject_not_found,
 )
 from registry.dev.shapes import boolean, metadata_of, rule_set_of, text
-from registry.dev.state.settings import DEFAULT_LEVEL, Settings
-from registry.dev.state.state import GLOBAL
+from registry.dev.state.settings import Settings
+from registry.dev.state.state import GLOBAL, State
 
 ROUTES = Routes()
 POLICIES = ("STRICT", "LENIENT")
@@ -62,8 +62,8 @@ def _changes(body: Mapping[str, Any]) -> dict[str, Any]:
     return {target: read(body[name]) for name, (target, read) in readers.items() if name in body}
 
 
-def _answered(settings: Settings) -> dict[str, Any]:
-    return (settings if settings.level is not None else settings.updated({"level": DEFAULT_LEVEL})).to_dict()
+def _answered(state: State, settings: Settings) -> dict[str, Any]:
+    return (settings if settings.level is not None else settings.updated({"level": state.default_level})).to_dict()
 
 
 def _set(call: Call, scope: str) -> dict[str, Any]:
@@ -79,12 +79,12 @@ def _delete(call: Call, scope: str, missing: Refusal) -> dict[str, Any]:
         raise missing
     refuse_read_only(call.state, scope)
     old = call.state.configs.pop((scope,))
-    return _answered(old or Settings())
+    return _answered(call.state, old or Settings())
 
 
 @ROUTES.on("GET", "/config")
 def get_global(call: Call) -> Any:
-    return _answered(call.state.settings(GLOBAL))
+    return _answered(call.state, call.state.settings(GLOBAL))
 
 
 @ROUTES.on("PUT", "/config")
@@ -95,18 +95,18 @@ def set_global(call: Call) -> Any:
 @ROUTES.on("DELETE", "/config")
 def delete_global(call: Call) -> Any:
     if (GLOBAL,) not in call.state.configs:
-        return _answered(Settings())
+        return _answered(call.state, Settings())
     return _delete(call, GLOBAL, subject_not_found(GLOBAL))
 
 
 @ROUTES.on("GET", "/config/{subject}")
 def get_one(call: Call) -> Any:
     if call.flag("defaultToGlobal"):
-        return _answered(call.state.settings(call.subject))
+        return _answered(call.state, call.state.settings(call.subject))
     found = call.state.configs.get((call.subject,))
     if found is None:
         raise no_subject_config(call.subject)
-    return _answered(found)
+    return _answered(call.state, found)
 
 
 @ROUTES.on("PUT", "/config/{subject}")

@@ -11,11 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from registry.compat import Level
 from registry.dev.handlers import PARTS
 from registry.dev.handlers.requests import Request, Response, refused
 from registry.dev.handlers.routes import Router, Routes
 from registry.dev.operations.comparison import Comparison
 from registry.dev.refusal import Refusal, store_failed, too_large
+from registry.dev.state.settings import DEFAULT_LEVEL
 from registry.dev.state.state import LIST_LIMIT, State
 from registry.dev.state.storage import MemoryStorage, SqliteStorage, Storage, StorageError
 from registry.limits import MAX_BODY_BYTES
@@ -44,13 +46,19 @@ class EmbeddedRegistry:
         path: the file it is kept in, made if it is not there; None for a registry that ends with the process.
         parts: routes of further parts of the API.
         list_limit: entries of a list that are given at once; Confluent's default is 20,000.
+        level: the level of compatibility if none is set; None for BACKWARD.
 
     Raises:
         StorageError: the file can't be used, or another process uses it.
     """
 
     def __init__(
-        self, path: str | Path | None = None, parts: Sequence[Routes] = (), *, list_limit: int = LIST_LIMIT
+        self,
+        path: str | Path | None = None,
+        parts: Sequence[Routes] = (),
+        *,
+        list_limit: int = LIST_LIMIT,
+        level: Level | None = None,
     ) -> None:
         self._storage: Storage = MemoryStorage() if path is None else SqliteStorage(path)
         self._router = Router([*PARTS, *parts])
@@ -59,6 +67,7 @@ class EmbeddedRegistry:
         try:
             self._state = State(self._storage.load())
             self._state.list_limit = list_limit
+            self._state.default_level = level or DEFAULT_LEVEL
         except BaseException:
             self._storage.close()
             raise
@@ -158,7 +167,12 @@ _shared: dict[str, EmbeddedRegistry] = {}
 _shared_lock = threading.Lock()
 
 
-def shared(name: str) -> EmbeddedRegistry:
-    """The embedded registry of this name: one per process, made at first use, what `mock://name` stands for."""
+def shared(name: str, level: Level | None = None) -> EmbeddedRegistry:
+    """The embedded registry of this name: one per process, made at first use, what `mock://name` stands for.
+
+    Args:
+        name: the registry's name.
+        level: the level of compatibility that it begins with; None for that of any registry.
+    """
     with _shared_lock:
-        return _shared.setdefault(name, EmbeddedRegistry())
+        return _shared.setdefault(name, EmbeddedRegistry(level=level))

@@ -91,6 +91,7 @@ class State:
     Attributes:
         journal: what changed since it was last stored.
         list_limit: entries of a list that are given at once.
+        default_level: the level of compatibility where none is set.
         judge: gives the outcome of a comparison of large schemas; whoever answers may put one in its place that says
             "not yet" by raising.
         contents: (context, id) → schema.
@@ -103,6 +104,7 @@ class State:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.journal = Journal()
         self.list_limit = LIST_LIMIT
+        self.default_level = DEFAULT_LEVEL
         self.judge: Callable[[Any], Any] = lambda comparison: comparison.outcome()
         self.contents: Table[Schema] = Table("content", self.journal, Schema.to_dict, Schema.from_dict)
         self._rows: Table[Version] = Table(
@@ -251,8 +253,8 @@ class State:
         for scope in _scopes(subject):
             found = self.configs.get((scope,))
             if found is not None:
-                return found if found.level is not None else found.updated({"level": DEFAULT_LEVEL})
-        return Settings(DEFAULT_LEVEL)
+                return found if found.level is not None else found.updated({"level": self.default_level})
+        return Settings(self.default_level)
 
     def mode(self, subject: str) -> str:
         """The mode that counts for a subject."""

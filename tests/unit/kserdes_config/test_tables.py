@@ -19,7 +19,7 @@ from kafka_core.config_table import TABLE as CLIENT
 from kafka_core.errors import ConfigError, KafkaError, KafkaException
 from kserdes_config.errors import PropertyError, PropertyTypeError
 from kserdes_config.properties import Kind, Property
-from kserdes_config.reading import accepted, value_of
+from kserdes_config.reading import accepted, value_of, worded
 from kserdes_config.table import Table, did_you_mean, nearest
 from registry.client.config import ClientConfig
 from registry.client.config_table import TABLE as REGISTRY
@@ -122,8 +122,8 @@ def test_wrong_values_are_refused_with_name_and_what_is_accepted(idiom: Idiom, r
             with pytest.raises(idiom.error) as caught:
                 idiom.read({name: wrong})
             text = str(caught.value)
-            assert text.startswith(f"{name} must be {accepted(row)}, not "), wrong
-            assert (caught.value.property, caught.value.accepted) == (name, accepted(row))
+            assert text.startswith(f"{name} must be {worded(row)}, not "), wrong
+            assert (caught.value.property, caught.value.accepted) == (name, worded(row))
             assert isinstance(caught.value, ValueError)
             assert SECRET not in text + repr(caught.value)
             assert ("None" if wrong is None else type(wrong).__name__) in text

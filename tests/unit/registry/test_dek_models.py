@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.dek_models import Dek, DekAlgorithm, Kek
+from registry.dek_models import Dek, DekAlgorithm, Kek, KekKmsProps
 
 KEK = {
     "name": "k",
@@ -49,3 +49,17 @@ def test_what_is_missing_is_an_error() -> None:
         Kek.from_dict({"name": "k"})
     with pytest.raises(ValueError, match="ROT13"):
         Dek.from_dict({**DEK, "algorithm": "ROT13"})
+
+
+def test_names_of_confluents_client() -> None:
+    dek = Dek("k", "s", 1, DekAlgorithm.AES256_GCM)
+    dek.set_key_material(b"abc")
+    assert (dek.key_material, dek.get_key_material_bytes()) == ("YWJj", b"abc")
+    dek.set_key_material(None)
+    assert dek.get_key_material_bytes() is None
+    props = Kek.from_dict({"name": "n", "kmsType": "t", "kmsKeyId": "i", "kmsProps": {"a": "b"}}).kms_props
+    assert isinstance(props, KekKmsProps)
+    assert (props, props.properties, props.to_dict()) == ({"a": "b"}, {"a": "b"}, {"a": "b"})
+    made = KekKmsProps.from_dict({"c": "d"})
+    made.properties = {"e": "f"}
+    assert made == {"e": "f"}

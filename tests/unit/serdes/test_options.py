@@ -31,8 +31,8 @@ def test_strategies_by_type_and_callable() -> None:
     [
         ({"auto.register.schema": True}, "did you mean 'auto.register.schemas'"),
         ({"xyz": 1}, "Unrecognized properties: xyz$"),
-        ({"auto.register.schemas": "yes"}, "must be true or false"),
-        ({"normalize.schemas": 1}, "must be true or false"),
+        ({"auto.register.schemas": "yes"}, "must be a boolean value"),
+        ({"normalize.schemas": 1}, "must be a boolean value"),
         ({"use.schema.id": "5", "auto.register.schemas": False}, "must be a whole number"),
         ({"use.latest.version": True}, "cannot enable both use.latest.version and auto.register"),
         (
@@ -46,7 +46,7 @@ def test_strategies_by_type_and_callable() -> None:
         ({"use.latest.with.metadata": "a"}, "must be a dict"),
         ({"schema.id.serializer": "prefix"}, "must be callable"),
         ({"validation.rules.execution": "AFTER"}, "must be one of DISABLED, BEFORE_DOMAIN_RULES, AFTER_DOMAIN_RULES"),
-        ({"validation.rules.fail.fast": "no"}, "must be true or false"),
+        ({"validation.rules.fail.fast": "no"}, "must be a boolean value"),
         ({"validate": True}, "Unrecognized properties: validate"),
     ],
 )
@@ -66,7 +66,7 @@ def test_associated_and_what_belongs_to_formats() -> None:
     own = WriteOptions.parse(conf, True, PROTOBUF_WRITE).own
     assert (own["message.type"], own["skip.known.types"], own["use.deprecated.format"]) == ("a.B", False, False)
     assert own["reference.subject.name.strategy"] is reference_subject_name_strategy
-    with pytest.raises(ValueError, match=r"message\.type must be a text"):
+    with pytest.raises(ValueError, match=r"message\.type must be a str"):
         ReadOptions.parse({"message.type": 5}, PROTOBUF_READ)
     assert WriteOptions.parse({"validation.rules.execution": "DISABLED"}, True).validation is None
     told = {"validation.rules.execution": "AFTER_DOMAIN_RULES", "validation.rules.fail.fast": True}

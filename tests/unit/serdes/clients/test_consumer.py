@@ -83,7 +83,7 @@ def test_whether_offsets_are_stored_is_read_as_the_consumer_reads_it(monkeypatch
         assert consumer.poll(0) is not None
         assert consumer.stored == []
     for kind in (DeserializingConsumer, AIODeserializingConsumer):
-        with pytest.raises(ConfigError, match=r"enable\.auto\.offset\.store must be true or false"):
+        with pytest.raises(ConfigError, match=r"enable\.auto\.offset\.store must be a boolean value"):
             kind({**CONF, "enable.auto.offset.store": "fasle"})
 
 

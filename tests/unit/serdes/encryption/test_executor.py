@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from registry import RuleKind, RuleMode
+from registry import RuleKind, RuleMode, RuleSet, SchemaRegistryClient
 from registry.schemas.avro.model import parse
+from serdes import MessageField, SerializationContext
+from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
+from serdes.encryption.executor import Clock
 from serdes.rules import FieldType, RuleContext, RuleError, RuleRegistry
 from serdes.rules.walk_avro import field_transformer, inline_tags
 from tests.unit.serdes.encryption.test_keys import KEK
@@ -142,3 +146,39 @@ def test_they_can_be_registered() -> None:
     found = RuleRegistry.get_global_instance()
     assert {executor.type() for executor in found.get_executors()} >= {"ENCRYPT", "ENCRYPT_PAYLOAD"}
     found.clear()
+
+
+def test_their_clients_are_confluents(conf: dict[str, Any]) -> None:
+    fields = ready(FieldEncryptionExecutor(), conf)
+    fields.transform(on_fields(RuleMode.WRITE), PERSON)
+    client = fields.executor.client
+    assert client.get_dek(KEK["encrypt.kek.name"], context(rule(), RuleMode.WRITE).subject).version == 1
+    assert fields.executor.client is client
+    fields.close()
+    with pytest.raises(RuleError, match="closed"):
+        _ = fields.executor.client
+
+
+class Fixed(Clock):
+    fixed_now = 5
+
+    def now(self) -> int:
+        return self.fixed_now
+
+
+def test_the_clock_is_the_one_given() -> None:
+    assert EncryptionExecutor(lambda: 7).clock.now() == 7
+    clock = Fixed()
+    assert EncryptionExecutor(clock).clock is clock
+
+
+def test_readers_of_a_registry_of_its_own_find_its_keys() -> None:
+    keyed = rule(type="ENCRYPT", kind=RuleKind.TRANSFORM, mode=RuleMode.WRITEREAD, tags=["PII"], params=KEK)
+    with SchemaRegistryClient({"url": "mock://"}) as client:
+        client.register_schema("t-value", replace(schema(), rule_set=RuleSet(domain_rules=[keyed])))
+        settings = {"auto.register.schemas": False, "use.latest.version": True}
+        here = SerializationContext("t", MessageField.VALUE)
+        frame = AvroSerializer(client, None, conf=settings, rule_conf={"secret": "s"})(PERSON, here)
+        assert frame is not None
+        assert b"Ada" not in frame
+        assert AvroDeserializer(client, rule_conf={"secret": "s"})(frame, here) == PERSON

@@ -136,7 +136,7 @@ def test_an_unknown_id_is_asked_again_later(client: Counting) -> None:
 
 
 def test_without_context_only_strategies_that_need_none(client: Counting) -> None:
-    with pytest.raises(SerializationError, match="SerializationContext is needed"):
+    with pytest.raises(SerializationError, match="SerializationContext is required"):
         AvroSerializer(client, ORDER)({"id": "x", "n": 1})
     serialize = AvroSerializer(client, ORDER, conf={"subject.name.strategy.type": "RECORD"})
     assert AvroDeserializer(client)(serialize({"id": "x", "n": 1})) == {"id": "x", "n": 1}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -167,6 +168,11 @@ def test_registry_errors(error: SchemaRegistryError, away: bool) -> None:
         Registry(register_schema_full_response=error).run(writer().plan(CONTEXT))
     assert caught.value.retriable is away
     assert caught.value.__cause__ is error
+    assert isinstance(caught.value, SchemaRegistryError)  # what confluent_kafka lets through
+    facts = (caught.value.http_status_code, caught.value.error_code, caught.value.error_message)
+    assert facts == (error.http_status_code, error.error_code, error.error_message)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.http_status_code) == (str(caught.value), error.http_status_code)
 
 
 def test_a_reference_that_can_not_be_had() -> None:

@@ -28,8 +28,8 @@ def test_ids_that_do_not_fit(schema_id: int) -> None:
     [
         (b"", "empty"),
         (b"\x00\x00\x00", "has 3 bytes"),
-        (b"\x05hello world", "unknown magic byte 5"),
-        (b"{", "unknown magic byte 123"),
+        (b"\x05hello world", "Invalid magic byte 5"),
+        (b"{", "Invalid magic byte 123"),
         (b"\x01" + b"g" * 16, "by GUID"),
     ],
 )
@@ -45,7 +45,7 @@ def test_what_stands_in_front_of_the_payload() -> None:
         (b"", "is empty"),
         (b"\x00\x00", "a schema id alone need 5"),
         (b"\x01" + bytes(15), "a schema GUID alone need 17"),
-        (b"\x02" + bytes(20), "unknown magic byte 2"),
+        (b"\x02" + bytes(20), "Invalid magic byte 2"),
     ):
         with pytest.raises(SerializationError, match=text):
             prefix_size(bad)

@@ -18,6 +18,8 @@ LONG = "a" * 64
     [
         ("isEmail", "ada@example.org", True),
         ("isEmail", "ada@", False),
+        ("isEmail", "@ada", True),  # as confluent_kafka
+        ("isEmail", "@", False),
         ("isEmail", "ada", False),
         ("isEmail", "Ada <ada@example.org>", False),
         ("isEmail", f"{LONG}a@example.org", False),
