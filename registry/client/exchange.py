@@ -58,10 +58,9 @@ def mock_transport(config: ClientConfig) -> InProcessTransport | None:
     """The transport into the in-process registry of a `mock://name` URL, None for a real registry."""
     if config.mock_name is None:
         return None
-    from registry.compat import Level
     from registry.dev.server.embedded import shared  # nobody else needs an embedded registry
 
-    return shared(config.mock_name, Level.NONE if config.mock_is_own else None).transport()
+    return shared(config.mock_name, compares=not config.mock_is_own).transport()
 
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:

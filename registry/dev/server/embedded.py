@@ -167,12 +167,12 @@ _shared: dict[str, EmbeddedRegistry] = {}
 _shared_lock = threading.Lock()
 
 
-def shared(name: str, level: Level | None = None) -> EmbeddedRegistry:
+def shared(name: str, compares: bool = True) -> EmbeddedRegistry:
     """The embedded registry of this name: one per process, made at first use, what `mock://name` stands for.
 
     Args:
         name: the registry's name.
-        level: the level of compatibility that it begins with; None for that of any registry.
+        compares: whether it begins with the level of any registry, else with NONE.
     """
     with _shared_lock:
-        return _shared.setdefault(name, EmbeddedRegistry(level=level))
+        return _shared.setdefault(name, EmbeddedRegistry(level=None if compares else Level.NONE))
