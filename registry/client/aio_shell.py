@@ -22,7 +22,7 @@ from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery
-from registry.client.exchange import Body, closed, mock_transport, tls_context, unreachable
+from registry.client.exchange import Body, OnlyAnswer, closed, mock_transport, tls_context, unreachable
 from registry.client.forks import share_no_fork
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError
@@ -146,6 +146,7 @@ class AsyncShell(AsyncOperations):
             auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
             answer = await self._http.send(request, stream=True, auth=auth)
             async with contextlib.aclosing(answer):
+                answer.stream = OnlyAnswer(answer)
                 body = Body(self._timeout_s, deadline_s)
                 async for chunk in answer.aiter_bytes():
                     body.add(chunk, time.monotonic())

@@ -6,7 +6,8 @@ Must not wait for anything.
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -18,6 +19,8 @@ from registry.limits import MAX_ANSWER_BYTES
 if TYPE_CHECKING:
     from registry.dev.server.transport import InProcessTransport
 
+INSIDES = ("_stream", "_httpcore_stream", "_stream", "_connection")
+"""From httpx's stream of an answer to httpcore's connection."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -76,6 +79,45 @@ def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
 def closed() -> TransportError:
     """The error of calls on a client that is closed."""
     return TransportError(-1, -1, "the registry client is closed")
+
+
+class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """The body of an answer, whose connection is closed if the server sent more behind it.
+
+    httpx keeps such a connection, and then each caller gets the answer to the request before his own: the schema of
+    another id, the id of another schema. What comes later than the answer itself httpx notices.
+    """
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self._stream: Any = answer.stream
+        self._connection: Any = answer.extensions.get("network_stream")
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+        if _has_more(self._stream):
+            self._connection.close()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield chunk
+        if _has_more(self._stream):
+            await self._connection.aclose()
+
+    def close(self) -> None:
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _has_more(stream: Any) -> bool:
+    """Whether bytes behind an answer were read with it. Nothing public says it; where httpx changes, False."""
+    for name in (*INSIDES, ""):
+        state = getattr(stream, "_h11_state", None)
+        if state is not None:
+            return bool(state.trailing_data[0])
+        stream = getattr(stream, name, None)
+    return False
 
 
 class Body:

@@ -22,7 +22,7 @@ from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery
-from registry.client.exchange import Body, closed, mock_transport, tls_context, unreachable
+from registry.client.exchange import Body, OnlyAnswer, closed, mock_transport, tls_context, unreachable
 from registry.client.forks import share_no_fork
 from registry.client.operations import Operations
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
@@ -147,6 +147,7 @@ class Shell(Operations):
             auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
             answer = self._http.send(request, stream=True, auth=auth)
             with contextlib.closing(answer):
+                answer.stream = OnlyAnswer(answer)
                 body = Body(self._timeout_s, deadline_s)
                 for chunk in answer.iter_bytes():
                     body.add(chunk, time.monotonic())
