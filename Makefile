@@ -28,7 +28,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@KSERDES_NO_NATIVE=1 $(INSTALL) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
-$(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard */kernels/native/*.pyx */kernels/native/*.pxd)
+$(VENV)/.kernels: $(VENV)/.installed setup.py $(wildcard */kernels/native/*.p[xy][xdi])
 	@CFLAGS="-DNDEBUG -fwrapv $(WARNINGS)" KSERDES_REQUIRE_NATIVE=1 $(BIN)/python setup.py -q build_ext --inplace
 	@touch $@
 

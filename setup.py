@@ -19,7 +19,7 @@ from setuptools.command.build_py import build_py
 from setuptools.errors import BaseError, CCompilerError
 
 PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
-SHARED = (".pxd", ".h")
+SHARED = (".pxd", ".pxi", ".h")
 STAMPS = Path("build/kernels")
 UTILITY = "kserdes_config._cyutility"
 """Cython's own code for calls and functions, once for all modules instead of in each; in the leaf of all packages."""

@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 DATE: Final = (2020, 1, 1, 0, 0, 0)
 MOST_BYTES: Final = 2_550_000
 """More than this is refused: what grows must be meant to. 2.5 MB are wanted (docs/decisions/0084)."""
-SOURCES: Final = (".c", ".pyx", ".pxd", ".h")
+SOURCES: Final = (".c", ".pyx", ".pxd", ".pxi", ".h")
 
 
 class WheelError(Exception):

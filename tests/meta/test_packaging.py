@@ -48,7 +48,8 @@ def project(tmp_path: Path) -> Path:
         "registry/__init__.py": "",
         "registry/gone.py": "",
         NATIVE / "__init__.py": "",
-        NATIVE / "tiny.pyx": "def one() -> int:\n    return 1\n",
+        NATIVE / "tiny.pyx": 'include "part.pxi"\n\ndef one() -> int:\n    return 1\n',
+        NATIVE / "part.pxi": "cdef int zero = 0\n",
         NATIVE / "tiny.pyi": "def one() -> int: ...\n",
         NATIVE / "shared.pxd": "",
     }
@@ -112,7 +113,7 @@ def test_without_a_compiler_a_pure_wheel_and_one_warning(project: Path) -> None:
     assert path.name == "kserdes-0.1.0-py3-none-any.whl"
     held = zipfile.ZipFile(path).namelist()
     assert "kafka_core/kernels/native/tiny.pyi" in held
-    assert [name for name in held if name.endswith((".c", ".so", ".pyx"))] == []
+    assert [name for name in held if name.endswith((".c", ".so", ".pyx", ".pxi"))] == []
 
 
 def test_kernels_that_are_required_and_not_built_are_an_error_without_a_traceback(project: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_second_build_compiles_what_has_changed_and_forgets_what_is_gone(
 ) -> None:
     path, held = wheel(project, **compiler)
     assert "py3-none-any" not in path.name
-    assert [name for name in held if name.endswith((".c", ".pyx", ".pxd", ".h"))] == []
+    assert [name for name in held if name.endswith((".c", ".pyx", ".pxd", ".pxi", ".h"))] == []
     assert "kafka_core/kernels/native/tiny.pyi" in held
     assert "registry/gone.py" in held
     compiled = (project / "compiled.log").read_text()
@@ -152,6 +153,9 @@ def test_a_second_build_compiles_what_has_changed_and_forgets_what_is_gone(
 
     (project / NATIVE / "shared.pxd").write_text("cdef int two\n")
     wheel(project, **compiler)
+    assert commands(project) == 2, "a shared file had changed"
+    (project / NATIVE / "part.pxi").write_text("cdef int zero = 1\n")
+    wheel(project, **compiler)
     assert commands(project) == 2, "an included file had changed"
 
 
@@ -162,7 +166,8 @@ def test_the_source_distribution_can_be_built_and_is_licensed(project: Path) -> 
     (path,) = (project / "dist").glob("*.tar.gz")
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"LICENSE", "SECURITY.md", "setup.py", f"{NATIVE}/tiny.pyx", f"{NATIVE}/shared.pxd"} <= held
+    assert {"LICENSE", "SECURITY.md", "setup.py", f"{NATIVE}/tiny.pyx", f"{NATIVE}/part.pxi"} <= held
+    assert f"{NATIVE}/shared.pxd" in held
     assert f"{NATIVE}/tiny.c" not in held
 
 

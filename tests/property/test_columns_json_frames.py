@@ -128,6 +128,21 @@ def test_rows_that_have_no_form_cost_themselves_only() -> None:
     assert [error is None for error in made.errors.to_pylist()] == [True, False, False, False]
 
 
+@pytest.mark.parametrize("rule", ["oneOf", "anyOf"])
+@pytest.mark.parametrize("named", [True, False])
+def test_members_that_an_alternative_to_null_requires_are_not_left_out(rule: str, named: bool) -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}
+    schema: Any = {rule: [{"type": "null"}, inner]}
+    schema = {"properties": {"in": schema}} if named else {"$ref": "#/definitions/it", "definitions": {"it": schema}}
+    kind = pa.struct([("a", pa.int8()), ("b", pa.dictionary(pa.int8(), pa.string()))])
+    rows = pa.array([{"a": 1, "b": "x"}, {"a": 1, "b": None}, {"a": None, "b": "x"}], kind)
+    struct = pa.StructArray.from_arrays([rows], ["in"]) if named else rows
+    made, kernel = both(struct.type, schema, struct)
+    assert kernel.plan is not None
+    assert kernel.plan.proved
+    assert [error is None for error in made.errors.to_pylist()] == [True, True, False]
+
+
 def test_texts_that_are_not_utf8() -> None:
     texts = pa.array([b"\xff", b"ok", b'"\xed\xa0\x80'], pa.binary()).view(pa.string())
     struct = pa.StructArray.from_arrays([texts], ["t"])

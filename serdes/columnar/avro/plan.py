@@ -8,6 +8,7 @@ be read is an error only of a value that has it. Must not know of frames or kern
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,9 +70,9 @@ class Plan:
         from serdes.kernels.native import avro_columns
 
         program = self.program
-        return avro_columns.Program(
-            [op[:6] for op in program.ops], program.table, program.numbers, bytes(program.pool), self.layout.span
-        )
+        ops = array("q", [number for op in program.ops for number in op[:6]]).tobytes()
+        table, numbers = (array("q", given).tobytes() for given in (program.table, program.numbers))
+        return avro_columns.Program(ops, table, numbers, bytes(program.pool), self.layout.span)
 
 
 def _names(layout: Layout) -> list[str]:

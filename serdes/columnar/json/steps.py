@@ -134,17 +134,31 @@ class _Compiler:
         self.steps: list[Step] = []
         self.proved = True
 
-    def step(self, column: Column, schema: Any, resolver: Any, left_out: Any, missing: bool) -> int:
-        """Adds the step of a column and those of its parts; gives its number."""
+    def step(
+        self, column: Column, schema: Any, resolver: Any, left_out: Any, missing: bool, needed: bool = False
+    ) -> int:
+        """Adds the step of a column and those of its parts; gives its number.
+
+        Args:
+            column: what is written.
+            schema: what it has to be.
+            resolver: of its references.
+            left_out: see `plan_of`.
+            missing: whether null leaves it out.
+            needed: whether it must not be left out then.
+        """
         number = len(self.steps)
         self.steps.append(Step(Op.NULL))
         if pa.types.is_dictionary(column.type):
-            kid = self.step(column.kids[0], schema, resolver, left_out, missing)
+            kid = self.step(column.kids[0], schema, resolver, left_out, missing, needed)
             null = self.steps[kid].null
             self.steps[number] = Step(Op.DICTIONARY, WHOLE[column.type.index_type], column.number, null, kids=(kid,))
             return number
         rules = self._rules(schema, resolver)
-        null = Null.LEFT_OUT if missing else Null.WRITTEN if rules.nullable else Null.LEFT_TO_OBJECTS
+        if missing:
+            null = Null.LEFT_TO_OBJECTS if needed else Null.LEFT_OUT
+        else:
+            null = Null.WRITTEN if rules.nullable else Null.LEFT_TO_OBJECTS
         self.steps[number] = self._made(column, rules, left_out, null)
         return number
 
@@ -173,12 +187,13 @@ class _Compiler:
         self._judge(Op.OBJECT, rules)
         named, more = rules.given.get("properties", {}), rules.given.get("additionalProperties", True)
         names = [column.type.field(at).name for at in range(column.type.num_fields)]
-        if not set(rules.given.get("required", ())) <= set(names):
+        needed = set(rules.given.get("required", ()))
+        if not needed <= set(names):
             self.proved = False
         kids = []
         for name, kid in zip(names, column.kids, strict=True):
             missing, inside = (left_out or {}).get(name, (False, None))
-            kids.append(self.step(kid, named.get(name, more), rules.resolver, inside, missing))
+            kids.append(self.step(kid, named.get(name, more), rules.resolver, inside, missing, name in needed))
         data = tuple(orjson.dumps(name) + b":" for name in names)
         return Step(Op.OBJECT, column=column.number, null=null, kids=tuple(kids), data=data)
 

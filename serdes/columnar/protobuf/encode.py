@@ -72,7 +72,7 @@ class ProtobufFrames:
 
             made = Lowered(self.plan)
             self._kernel = protobuf_frames.FrameWriter(
-                made.messages, made.sources, made.symbols, self._prefix, max_row_bytes
+                made.messages(), made.sources(), made.symbols(), self._prefix, max_row_bytes
             )
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray) -> EncodeResult:

@@ -19,6 +19,7 @@ from registry.schemas.references import Resolver, resolve_all
 from serdes.columnar.assemble import errors_of
 from serdes.columnar.contract import ColumnOptions, DecodeResult
 from serdes.columnar.frames import Frames
+from serdes.columnar.protobuf.lowered import LoweredTree
 from serdes.columnar.protobuf.plan import ProtobufPlan, ReaderType, arrow_type, frame_paths, plan
 from serdes.columnar.protobuf.pure import read_payload
 from serdes.columnar.protobuf.texts import json_of
@@ -109,10 +110,13 @@ def load_resolved(schema: Schema, resolve: Resolver | None) -> ProtobufSchema:
 
 
 @lru_cache(maxsize=64)
-def _kernel(reader: ReaderType) -> Any:
+def _kernel(reader: ReaderType) -> tuple[Any, list[tuple[int, str, str]]]:
+    """What reads batches, and the columns that are made texts of JSON afterwards."""
     from serdes.kernels.native import protobuf_columns
 
-    return protobuf_columns.ColumnReader(reader.tree, reader.nanoseconds)
+    made = LoweredTree(reader.tree).verify()
+    tables = made.messages(), made.columns(), made.scopes(), made.symbols()
+    return protobuf_columns.ColumnReader(*tables, reader.nanoseconds), made.json_columns
 
 
 class Capsule:
@@ -127,7 +131,7 @@ class Capsule:
 
 def _native(frames: Any, plans: Sequence[ProtobufPlan], plan_of_row: bytes, options: ColumnOptions) -> DecodeResult:
     reader = plans[0].reader
-    kernel = _kernel(reader)
+    kernel, json_columns = _kernel(reader)
     paths, starts = frame_paths(plans)
     chosen = memoryview(plan_of_row).cast("i")
     errors: dict[int, str] = {}
@@ -136,7 +140,7 @@ def _native(frames: Any, plans: Sequence[ProtobufPlan], plan_of_row: bytes, opti
     while True:
         batch = kernel.read(frames, chosen, paths, starts, options.max_row_bytes, replaced)
         again = _errors(batch, frames, plans, chosen, reader, errors, replaced, judged)
-        again |= bool(kernel.json_columns) and _as_json(batch, kernel, frames, reader, errors)
+        again |= bool(json_columns) and _as_json(batch, json_columns, frames, reader, errors)
         if not again:
             break
         left = array("i", chosen)
@@ -191,11 +195,13 @@ def _what_counts(reader: ReaderType, payload: bytes) -> bytes:
     return bytes(made.SerializePartialToString())
 
 
-def _as_json(batch: Any, kernel: Any, frames: Any, reader: ReaderType, errors: dict[int, str]) -> bool:
+def _as_json(
+    batch: Any, columns: Sequence[tuple[int, str, str]], frames: Any, reader: ReaderType, errors: dict[int, str]
+) -> bool:
     """Makes text of the messages that are columns of JSON; true if rows have to be left out for that."""
     pool = reader.descriptor.file.pool
     again = False
-    for column, full_name, path in kernel.json_columns:
+    for column, full_name, path in columns:
         texts: list[bytes | None] = []
         for slot, payload in enumerate(batch.texts(column)):
             try:

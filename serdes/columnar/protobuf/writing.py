@@ -6,6 +6,7 @@ type can't say in every case (a number that is too large, an unknown name) is fo
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from serdes.columnar.protobuf.layouts import plain_type, with_texts
 from serdes.columnar.protobuf.plan import message_type
-from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, is_list, tree_of_columns
+from serdes.columnar.protobuf.tree import Field, FieldType, Message, Shape, Symbols, is_list, tree_of_columns
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema, index_path
 from serdes.frames.framing import pack_indexes
@@ -177,45 +178,57 @@ def wire_of(kind: FieldType) -> int:
 # --- what the kernel takes
 
 
-class Lowered:
-    """A plan as flat lists: messages, columns and enums that name each other by number.
+FIELD: Final = struct.Struct("=I15i")
+SOURCE: Final = struct.Struct("=5i")
 
-    Attributes:
-        messages: the fields of each, by number; `serdes.kernels.native.protobuf_frames` says what they hold.
-        sources: of each column its type, width, ticks per second, the column above and the place in there.
-        symbols: of each enum its names and numbers, ordered by length and name.
-    """
+
+class Lowered:
+    """A plan as tables for the kernel: messages, columns and enums that name each other by number."""
 
     def __init__(self, plan: WritingPlan) -> None:
-        self.messages: list[list[dict[str, Any]]] = []
-        self.sources: list[tuple[int, int, int, int, int]] = []
-        self.symbols: list[list[tuple[bytes, int]]] = []
-        self._known: dict[str, int] = {}
+        self._messages: list[list[tuple[int, ...]]] = []
+        self._sources: list[tuple[int, int, int, int, int]] = []
+        self._symbols: list[Symbols] = []
         root = self._source(STRUCT, plan.type, -1, 0)
         self._message(plan.tree, plan.type, root, False)
+
+    def messages(self) -> list[bytes]:
+        """Of each its fields by their tags: what `_row` says, in native ints of 32 bits."""
+        return [b"".join(FIELD.pack(*row) for row in sorted(rows)) for rows in self._messages]
+
+    def sources(self) -> list[bytes]:
+        """Of each column its type, width, ticks per second, the column above and the place in there."""
+        return [SOURCE.pack(*source) for source in self._sources]
+
+    def symbols(self) -> list[tuple[list[bytes], list[int]]]:
+        """Of each enum its names, ordered by length and name, and their numbers."""
+        made = []
+        for one in self._symbols:
+            pairs = [(name.encode(), number) for name, number in one.numbers.items()]
+            pairs.sort(key=lambda pair: (len(pair[0]), pair[0]))
+            made.append(([name for name, _ in pairs], [number for _, number in pairs]))
+        return made
 
     def _source(self, source: int, kind: pa.DataType, above: int, place: int) -> int:
         width = kind.byte_width if source == FIXED_BYTES else 0
         timed = pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
-        self.sources.append((source, width, PER_SECOND[kind.unit] if timed else 0, above, place))
-        return len(self.sources) - 1
+        self._sources.append((source, width, PER_SECOND[kind.unit] if timed else 0, above, place))
+        return len(self._sources) - 1
 
     def _message(self, tree: Message, kind: pa.StructType, above: int, entry: bool) -> int:
-        number = len(self.messages)
-        made: list[dict[str, Any]] = []
-        self.messages.append(made)
+        number = len(self._messages)
+        made: list[tuple[int, ...]] = []
+        self._messages.append(made)
         members = [field.oneof for field in tree.columns if field.oneof >= 0]
         shared = [oneof for oneof in dict.fromkeys(members) if members.count(oneof) > 1]
         for place, field in enumerate(tree.fields):
             if field.kept:
-                found = self._field(field, kind, above, entry)
-                found["place"] = place
-                found["oneof"] = shared.index(field.oneof) if field.oneof in shared else -1
-                made.append(found)
-        made.sort(key=lambda one: int(one["tag"]))
+                oneof = shared.index(field.oneof) if field.oneof in shared else -1
+                made.append(self._row(field, self._columns(field, kind, above, entry), place, oneof, entry))
         return number
 
-    def _field(self, field: Field, kind: pa.StructType, above: int, entry: bool) -> dict[str, Any]:
+    def _columns(self, field: Field, kind: pa.StructType, above: int, entry: bool) -> tuple[int, int, int]:
+        """A field's column, the one that holds its items (-1 for none), and its message (-1 for none)."""
         place = kind.get_field_index(field.name) if not entry else int(field.name == "value")
         own = kind.field(place).type
         holder = -1
@@ -224,43 +237,31 @@ class Lowered:
             source = NULL if pa.types.is_null(own) else LARGE_LIST if large else LIST
             holder = self._source(source, own, above, place)
             if source == NULL:
-                return self._made(field, holder, holder, -1, entry)
+                return holder, holder, -1
             above, place = holder, 0
             own = pa.struct([own.key_field, own.item_field]) if field.shape is Shape.MAP else own.value_type
         if field.message is None or pa.types.is_null(own):
             found = source_of(field, own)
-            return self._made(
-                field, self._source(NULL if found is None else found, own, above, place), holder, -1, entry
-            )
+            return self._source(NULL if found is None else found, own, above, place), holder, -1
         column = self._source(STRUCT, own, above, place)
-        message = self._message(field.message, own, column, field.shape is Shape.MAP)
-        return self._made(field, column, holder, message, entry)
+        return column, holder, self._message(field.message, own, column, field.shape is Shape.MAP)
 
-    def _made(self, field: Field, column: int, holder: int, message: int, entry: bool) -> dict[str, Any]:
+    def _row(self, field: Field, columns: tuple[int, int, int], place: int, oneof: int, entry: bool) -> tuple[int, ...]:
+        """Tag, kind, shape, four facts, packed, wire type, oneof, closed, column, holder, message, enum, place."""
         wire = wire_of(field.kind)
         outer = 3 if field.delimited else 2 if field.wrapped else wire
-        return {
-            "tag": field.number << 3 | outer,
-            "kind": int(field.kind),
-            "shape": int(field.shape),
-            "wrapped": field.wrapped,
-            "delimited": field.delimited,
-            "required": field.required or entry,
-            "implicit": field.implicit and not entry,
-            "packed": field.packed,
-            "wire": wire,
-            "closed": field.symbols is not None and field.symbols.closed,
-            "column": column,
-            "holder": holder,
-            "message": message,
-            "symbols": self._enum(field),
-        }
+        closed = field.symbols is not None and field.symbols.closed
+        return (
+            field.number << 3 | outer, field.kind, field.shape, field.wrapped, field.delimited,
+            field.required or entry, field.implicit and not entry, field.packed, wire, oneof, closed,
+            *columns, self._enum(field.symbols), place,
+        )  # fmt: skip
 
-    def _enum(self, field: Field) -> int:
-        if field.symbols is None:
+    def _enum(self, symbols: Symbols | None) -> int:
+        if symbols is None:
             return -1
-        if field.symbols.full_name not in self._known:
-            self._known[field.symbols.full_name] = len(self.symbols)
-            pairs = [(name.encode(), number) for name, number in field.symbols.numbers.items()]
-            self.symbols.append(sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])))
-        return self._known[field.symbols.full_name]
+        for at, known in enumerate(self._symbols):
+            if known.full_name == symbols.full_name:
+                return at
+        self._symbols.append(symbols)
+        return len(self._symbols) - 1

@@ -10,16 +10,19 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
+from serdes.kernels.agreement import agree
 from serdes.kernels.arrays import Source
 from serdes.kernels.native.arrow cimport ArrowArray
 
-NUMBERS = {
-    "I8": I8, "I16": I16, "I32": I32, "I64": I64, "U8": U8, "U16": U16, "U32": U32, "U64": U64, "F16": F16, "F32": F32,
-    "F64": F64, "OFFSETS_32": OFFSETS_32, "OFFSETS_64": OFFSETS_64, "VIEW": VIEW, "WIDTH": WIDTH, "VIEWS_32": VIEWS_32,
-    "VIEWS_64": VIEWS_64, "SPARSE": SPARSE, "DENSE": DENSE,
-}
-if NUMBERS != {one.name: one.value for one in Source}:
-    raise ImportError("the kernel's numbers of Source are not those of serdes.kernels.arrays")
+cdef int[19] SOURCES = [
+    I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, OFFSETS_32, OFFSETS_64, VIEW, WIDTH, VIEWS_32, VIEWS_64, SPARSE,
+    DENSE,
+]
+agree(
+    Source,
+    "I8 I16 I32 I64 U8 U16 U32 U64 F16 F32 F64 OFFSETS_32 OFFSETS_64 VIEW WIDTH VIEWS_32 VIEWS_64 SPARSE DENSE",
+    SOURCES,
+)
 
 
 cdef class Shapes:

@@ -2,9 +2,7 @@ from serdes.kernels.native.columns import Builders
 from serdes.kernels.native.frames import Frames
 
 class Program:
-    def __init__(
-        self, ops: list[tuple[int, ...]], table: list[int], numbers: list[int], pool: bytes, columns: int
-    ) -> None: ...
+    def __init__(self, ops: bytes, table: bytes, numbers: bytes, pool: bytes, columns: int) -> None: ...
 
 def codes() -> list[int]: ...
 def decode(

@@ -186,12 +186,13 @@ fill_tens()
 
 def codes():
     """The operations that this kernel runs, by their numbers, to compare with `Code`."""
-    return [
+    cdef int[43] all_codes = [
         END, JUMP, NULL_CELL, STRUCT, REFUSE, INPUT, OUTPUT, BRANCH, OPTIONAL, UNION, LIST, LIST_END, MAP, MAP_END,
         BOOL, INT, LONG, INT_LONG, FLOAT, DOUBLE, FLOAT_DOUBLE, WHOLE_FLOAT, WHOLE_DOUBLE, BYTES, STRING, FIXED,
         DECIMAL, UUID, ENUM, ENUM_NUMBER, INT_WITHIN, LONG_WITHIN, SCALED, SKIP_INT, SKIP_LONG, SKIP_BOOL, SKIP_BYTES,
         SKIP_TEXT, SKIP_ENUM, SKIP_LIST, SKIP_LIST_END, CALL, RETURN,
     ]
+    return all_codes
 
 
 cdef struct Op:
@@ -235,374 +236,54 @@ cdef struct Run:
     int64_t detail
 
 
+cdef inline bint is_int(int64_t number) noexcept:
+    return number == <int32_t>number
+
+
 cdef class Program:
     """The operations of a plan. Nothing is checked here: `serdes.columnar.avro.program.verify` did.
 
     Args:
-        ops: of each operation its code, column and operands.
-        table, numbers, pool: see `serdes.columnar.avro.program.Program`.
+        ops: of each operation its code, column and operands, six native ints of 64 bits.
+        table, numbers: see `serdes.columnar.avro.program.Program`; native ints of 64 bits, too.
+        pool: see there.
         columns: how many it is made for.
     """
 
     cdef Op* ops
-    cdef int64_t* table
-    cdef int64_t* numbers
+    cdef bytes table
+    cdef bytes numbers
     cdef bytes pool
     cdef int32_t columns
 
-    def __cinit__(self, list ops not None, list table not None, list numbers not None, bytes pool not None, int columns):
-        cdef Py_ssize_t at
-        cdef int64_t column
-        self.ops = <Op*>malloc((len(ops) + 1) * sizeof(Op))
-        self.table = <int64_t*>malloc((len(table) + 1) * sizeof(int64_t))
-        self.numbers = <int64_t*>malloc((len(numbers) + 1) * sizeof(int64_t))
-        if self.ops == NULL or self.table == NULL or self.numbers == NULL:
+    def __cinit__(self, bytes ops not None, bytes table not None, bytes numbers not None, bytes pool not None, int columns):
+        cdef int64_t count = len(ops) // (6 * sizeof(int64_t))
+        cdef int64_t at
+        cdef const int64_t* given = <const int64_t*><const char*>ops
+        if count == 0 or len(ops) % (6 * sizeof(int64_t)):
+            raise ValueError("an operation is six numbers, and a program has one")
+        self.ops = <Op*>malloc(count * sizeof(Op))
+        if self.ops == NULL:
             raise MemoryError()
-        for at in range(len(ops)):
-            self.ops[at].code, column, self.ops[at].a, self.ops[at].b, self.ops[at].c, self.ops[at].d = ops[at]
-            if not -1 <= column < MOST_COLUMNS:
-                raise ValueError("more columns than a program can have")
-            self.ops[at].column = <int32_t>(column * <int64_t>sizeof(Column))
-        for at in range(len(table)):
-            self.table[at] = table[at]
-        for at in range(len(numbers)):
-            self.numbers[at] = numbers[at]
-        self.pool = pool + bytes(SHORT)
+        for at in range(count):
+            if not (-1 <= given[1] < MOST_COLUMNS and is_int(given[0]) and is_int(given[2]) and is_int(given[3])):
+                raise ValueError("more columns than a program can have, or an operand that is too large")
+            self.ops[at].code = <int32_t>given[0]
+            self.ops[at].column = <int32_t>(given[1] * <int64_t>sizeof(Column))
+            self.ops[at].a = <int32_t>given[2]
+            self.ops[at].b = <int32_t>given[3]
+            self.ops[at].c = given[4]
+            self.ops[at].d = given[5]
+            given += 6
+        self.table, self.numbers, self.pool = table, numbers, pool + bytes(SHORT)
         self.columns = columns
 
     def __dealloc__(self):
         free(self.ops)
-        free(self.table)
-        free(self.numbers)
 
 
-# --- numbers and texts
-
-
-cdef const uint8_t* long_varint(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
-    cdef uint64_t value = 0
-    cdef int shift = 0
-    cdef int size = varint_size(p) if end - p >= 8 else 0
-    if size:
-        value = varint_bits(p, size)
-        out[0] = <int64_t>((value >> 1) ^ (0 - (value & 1)))
-        return p + size
-    while shift < 70:
-        if p >= end:
-            out[0] = ENDS
-            return NULL
-        if shift == 63 and p[0] & 0x7E:
-            out[0] = LONG_NUMBER
-            return NULL
-        value |= <uint64_t>(p[0] & 0x7F) << shift
-        if p[0] < 0x80:
-            out[0] = <int64_t>((value >> 1) ^ (0 - (value & 1)))
-            return p + 1
-        p += 1
-        shift += 7
-    out[0] = LONG_NUMBER
-    return NULL
-
-
-cdef inline const uint8_t* varint(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
-    """Reads a number; NULL if there is none, and what is wrong in its place."""
-    cdef uint32_t value
-    if end - p >= 3:
-        value = p[0]
-        if value < 0x80:
-            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
-            return p + 1
-        value = (value & 0x7F) | <uint32_t>p[1] << 7
-        if p[1] < 0x80:
-            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
-            return p + 2
-        value = (value & 0x3FFF) | <uint32_t>p[2] << 14
-        if p[2] < 0x80:
-            out[0] = <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
-            return p + 3
-    return long_varint(p, end, out)
-
-
-cdef inline const uint8_t* length_of(const uint8_t* p, const uint8_t* end, int64_t* out) noexcept nogil:
-    """As `varint`, for what is small and not negative in most cases."""
-    if p < end and not p[0] & 0x81:
-        out[0] = p[0] >> 1
-        return p + 1
-    return varint(p, end, out)
-
-
-cdef int put_uuid(Column* column, const uint8_t* p, int64_t size) noexcept nogil:
-    """A UUID in any of the forms that Python takes, as 8-4-4-4-12 small hexadecimal digits; 1 if it is none."""
-    cdef uint8_t[36] out
-    cdef int64_t at = 0
-    cdef int digits = 0
-    cdef int place = 0
-    cdef int digit
-    if size >= 4 and memcmp(p, b"urn:", 4) == 0:
-        p += 4
-        size -= 4
-    if size >= 5 and memcmp(p, b"uuid:", 5) == 0:
-        p += 5
-        size -= 5
-    while size and (p[0] == 0x7B or p[0] == 0x7D):
-        p += 1
-        size -= 1
-    while size and (p[size - 1] == 0x7B or p[size - 1] == 0x7D):
-        size -= 1
-    for at in range(size):
-        if p[at] == 0x2D:
-            continue
-        digit = hex_value(p[at])
-        if digit < 0 or digits == 32:
-            return 1
-        if digits == 8 or digits == 12 or digits == 16 or digits == 20:
-            out[place] = 0x2D
-            place += 1
-        out[place] = <uint8_t>(48 + digit if digit < 10 else 87 + digit)
-        place += 1
-        digits += 1
-    return append_bytes(column, out, 36) if digits == 32 else 1
-
-
-cdef int wide_decimal(Column* column, const Op* op, const uint8_t* p, int64_t size) noexcept nogil:
-    """A decimal that is long or has another scale; what is wrong with it, or 0."""
-    cdef uint32_t[LIMBS] limbs
-    cdef bint negative = size > 0 and p[0] >= 0x80
-    cdef int64_t at
-    cdef int64_t shift = op.b
-    cdef int used = 0
-    cdef int limb
-    cdef uint64_t carry = 0
-    cdef int wanted = column.width // 4
-    while size > 1 and ((p[0] == 0 and p[1] < 0x80) or (p[0] == 0xFF and p[1] >= 0x80)):
-        p += 1
-        size -= 1
-    if size > (LIMBS - 1) * 4:
-        return DIGITS
-    memset(limbs, 0, sizeof(limbs))
-    for at in range(size):
-        limbs[at >> 2] |= <uint32_t>(<uint8_t>(p[size - 1 - at] ^ (0xFF if negative else 0))) << (8 * (at & 3))
-    if negative:  # one more than what is inverted
-        limb = 0
-        while limb < LIMBS:
-            limbs[limb] += 1
-            if limbs[limb]:
-                break
-            limb += 1
-    used = LIMBS
-    while used and not limbs[used - 1]:
-        used -= 1
-    while shift > 0 and used:
-        carry = 0
-        for limb in range(used):
-            carry += <uint64_t>limbs[limb] * 10
-            limbs[limb] = <uint32_t>carry
-            carry >>= 32
-        if carry:
-            limbs[used] = <uint32_t>carry
-            used += 1
-        if used > 9:
-            return DIGITS
-        shift -= 1
-    while shift < 0 and used:
-        carry = 0
-        limb = used - 1
-        while limb >= 0:
-            carry = carry << 32 | limbs[limb]
-            limbs[limb] = <uint32_t>(carry // 10)
-            carry %= 10
-            limb -= 1
-        if carry:
-            return SCALE
-        while used and not limbs[used - 1]:
-            used -= 1
-        shift += 1
-    if used > 9:
-        return DIGITS
-    limb = 8
-    while limb >= 0 and limbs[limb] == WIDE_TENS[op.c][limb]:
-        limb -= 1
-    if limb < 0 or limbs[limb] > WIDE_TENS[op.c][limb]:
-        return DIGITS
-    if negative:
-        carry = 1
-        for limb in range(wanted):
-            carry += <uint32_t>~limbs[limb]
-            limbs[limb] = <uint32_t>carry
-            carry >>= 32
-    return append_fixed(column, <const uint8_t*>limbs)
-
-
-cdef inline int put_decimal(Column* column, const Op* op, const uint8_t* p, int64_t size) noexcept nogil:
-    cdef uint64_t value
-    cdef int64_t[2] halves
-    cdef int64_t at
-    if size > 8 or op.b or column.width != 16:
-        return wide_decimal(column, op, p, size)
-    value = <uint64_t>0 - 1 if size and p[0] >= 0x80 else 0
-    for at in range(size):
-        value = value << 8 | p[at]
-    halves[0] = <int64_t>value
-    halves[1] = -1 if halves[0] < 0 else 0
-    if op.c < 20 and (0 - value if halves[0] < 0 else value) >= TENS[op.c]:
-        return DIGITS
-    return append_fixed(column, <const uint8_t*>halves)
-
-
-# --- lists and maps
-
-
-cdef const uint8_t* block(const uint8_t* p, const uint8_t* end, int64_t* count, int64_t* size) noexcept nogil:
-    """Reads how many items come, and their bytes if that is said (else -1); NULL: what is wrong stands in `count`."""
-    p = varint(p, end, count)
-    size[0] = -1
-    if p == NULL or count[0] >= 0:
-        return p
-    count[0] = -(count[0] + 1)  # the smallest number has no counterpart
-    if count[0] < MOST_LONG:
-        count[0] += 1
-    p = varint(p, end, size)
-    if p == NULL:
-        count[0] = size[0]
-    elif size[0] < 0:
-        count[0] = BLOCK
-        return NULL
-    return p
-
-
-cdef int admit(Run* run, const Op* op, int64_t count, int64_t left) noexcept nogil:
-    """Whether so many items may come; what is wrong with that, or 0."""
-    if op.b:
-        run.empty_items -= count
-        if run.empty_items < 0:
-            return EMPTY_ITEMS
-    elif count > left:
-        return ENDS
-    if op.c and count > run.room // op.c:
-        return ROW_BYTES
-    run.room -= count * op.c
-    return 0
-
-
-cdef const uint8_t* skip_blocks(
-    Run* run, const Op* op, const uint8_t* p, const uint8_t* end, int64_t* count
-) noexcept nogil:
-    """Passes blocks whose bytes are said; gives the items of the first other one, 0 at the end of the list."""
-    cdef int64_t size
-    cdef int wrong
-    while True:
-        p = block(p, end, count, &size)
-        if p == NULL or count[0] == 0:
-            return p
-        if size < 0:
-            wrong = admit(run, op, count[0], end - p)
-            if wrong:
-                count[0] = wrong
-                return NULL
-            return p
-        if size > end - p:
-            count[0] = ENDS
-            return NULL
-        p += size
-
-
-cdef int end_entry(Run* run, Column* entry) noexcept nogil:
-    """Notes an entry of a map; takes it back if a later one has its key."""
-    cdef int64_t* grown
-    cdef int64_t room
-    if run.sieving:
-        if run.entries < run.dropped_room and run.dropped[run.entries]:
-            truncate(entry, entry.length - 1)
-        run.entries += 1
-        return 0
-    if run.ordinals_used == run.ordinals_room:
-        room = run.ordinals_room * 2 + 64
-        grown = <int64_t*>realloc(run.ordinals, room * sizeof(int64_t))
-        if grown == NULL:
-            return NO_MEMORY
-        run.ordinals, run.ordinals_room = grown, room
-    run.ordinals[run.ordinals_used] = run.entries
-    run.ordinals_used += 1
-    run.entries += 1
-    return 0
-
-
-cdef int drop(Run* run, int64_t ordinal) noexcept nogil:
-    """Says that an entry is not to be kept when the row is read again."""
-    cdef int64_t room
-    cdef uint8_t* grown
-    run.again = True
-    if ordinal >= run.dropped_room:
-        room = run.entries * 2 + 64
-        grown = <uint8_t*>realloc(run.dropped, room)
-        if grown == NULL:
-            return NO_MEMORY
-        memset(grown + run.dropped_room, 0, room - run.dropped_room)
-        run.dropped, run.dropped_room = grown, room
-    run.dropped[ordinal] = 1
-    return 0
-
-
-cdef inline bint same_key(Column* keys, int64_t one, int64_t other) noexcept nogil:
-    cdef const int32_t* offsets = <const int32_t*>keys.values
-    cdef int32_t size = offsets[one + 1] - offsets[one]
-    if size != offsets[other + 1] - offsets[other]:
-        return False
-    return size == 0 or memcmp(keys.data + offsets[one], keys.data + offsets[other], size) == 0
-
-
-cdef int sieve(Run* run, Column* keys, int64_t first, int64_t count) noexcept nogil:
-    """Finds the entries of a map, which are the last so many, whose key comes again."""
-    cdef int64_t base = run.ordinals_used - count
-    cdef int64_t one, other, slot, size
-    cdef int32_t* table
-    cdef uint64_t mixed
-    cdef int32_t at
-    cdef const int32_t* offsets = <const int32_t*>keys.values
-    cdef int code = 0
-    if count <= FEW_ENTRIES:
-        for one in range(count):
-            for other in range(one + 1, count):
-                if same_key(keys, first + one, first + other):
-                    if drop(run, run.ordinals[base + one]):
-                        return NO_MEMORY
-                    break
-        return 0
-    size = 32
-    while size < 2 * count:
-        size *= 2
-    table = <int32_t*>malloc(size * sizeof(int32_t))
-    if table == NULL:
-        return NO_MEMORY
-    memset(table, 0xFF, size * sizeof(int32_t))
-    one = count - 1
-    while one >= 0 and not code:  # from the end: the last one of a key comes first
-        mixed = SEED
-        for at in range(offsets[first + one], offsets[first + one + 1]):
-            mixed = (mixed ^ keys.data[at]) * <uint64_t>0x9E3779B97F4A7C15
-            mixed ^= mixed >> 29
-        slot = <int64_t>(mixed & <uint64_t>(size - 1))
-        while table[slot] >= 0:
-            if same_key(keys, first + table[slot], first + one):
-                code = drop(run, run.ordinals[base + one])
-                break
-            slot = (slot + 1) & (size - 1)
-        if table[slot] < 0:
-            table[slot] = <int32_t>one
-        one -= 1
-    free(table)
-    return code
-
-
-cdef int end_map(Run* run, Column* column, int64_t first) noexcept nogil:
-    cdef int64_t count
-    cdef int code = 0
-    if not run.sieving:
-        count = (column + 1).length - first
-        if count > 1:
-            code = sieve(run, column + 2, first, count)
-        run.ordinals_used -= count
-    return code if code else append_list(column)
+include "avro_leaves.pxi"
+include "avro_blocks.pxi"
 
 
 # --- one row
@@ -1130,8 +811,9 @@ def decode(
             program = programs[at]
             if program.columns != builders.count:
                 raise ValueError("a program for other columns")
-            tables[at].ops, tables[at].table = program.ops, program.table
-            tables[at].numbers, tables[at].pool = program.numbers, <const uint8_t*><const char*>program.pool
+            tables[at].ops, tables[at].pool = program.ops, <const uint8_t*><const char*>program.pool
+            tables[at].table = <const int64_t*><const char*>program.table
+            tables[at].numbers = <const int64_t*><const char*>program.numbers
         with nogil:
             wrong = reserve_rows(builders.columns, rows)
             row = 0

@@ -3,8 +3,6 @@ from typing import Any
 
 from serdes.kernels.native.arrays import Block, Shapes
 
-NUMBERS: dict[str, dict[str, int]]
-
 class FramesProgram:
     def __init__(self, steps: Sequence[tuple[Any, ...]], shapes: Shapes, depth: int) -> None: ...
     def run(

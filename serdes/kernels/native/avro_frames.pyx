@@ -13,6 +13,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from serdes.kernels.agreement import agree
 from serdes.kernels.avro_frames import Fault, Op
 from serdes.kernels.native.arrays cimport (
     DENSE,
@@ -89,20 +90,26 @@ cdef enum:
 
 cdef double LARGEST_SINGLE = 2.0**128 - 2.0**103
 
-NUMBERS = {
-    "Op": {"NULL": NULL_, "BOOLEAN": BOOLEAN, "INT": INT, "FLOAT": FLOAT, "DOUBLE": DOUBLE, "OCTETS": OCTETS,
-           "ENUM": ENUM, "FIXED": FIXED, "DECIMAL": DECIMAL, "UUID_OF_BYTES": UUID_OF_BYTES,
-           "UUID_OF_TEXT": UUID_OF_TEXT, "INTERVAL": INTERVAL, "LAPSE": LAPSE, "LIST": LIST, "MAP": MAP,
-           "RECORD": RECORD, "CONSTANT": CONSTANT, "MEMBERS": MEMBERS, "VARIANT": VARIANT, "DICTIONARY": DICTIONARY},
-    "Fault": {"FINE": FINE, "NULL": FAULT_NULL, "OUT_OF_RANGE": OUT_OF_RANGE, "LOSES_DIGITS": LOSES_DIGITS,
-              "NOT_UTF8": NOT_UTF8, "NO_SYMBOL": NO_SYMBOL, "WRONG_SIZE": WRONG_SIZE, "NOT_UUID": NOT_UUID,
-              "NO_MEMBER": NO_MEMBER, "SEVERAL_MEMBERS": SEVERAL_MEMBERS, "TOO_LARGE": TOO_LARGE,
-              "KEY_TWICE": KEY_TWICE, "NULL_KEY": NULL_KEY, "BROKEN": BROKEN, "NO_MEMORY": NO_MEMORY,
-              "INEXACT": INEXACT},
-}
-for _kind in (Op, Fault):
-    if NUMBERS[_kind.__name__] != {one.name: one.value for one in _kind}:
-        raise ImportError(f"the kernel's numbers of {_kind.__name__} are not those of serdes.kernels.avro_frames")
+cdef int[20] OPS = [
+    NULL_, BOOLEAN, INT, FLOAT, DOUBLE, OCTETS, ENUM, FIXED, DECIMAL, UUID_OF_BYTES, UUID_OF_TEXT, INTERVAL, LAPSE, LIST,
+    MAP, RECORD, CONSTANT, MEMBERS, VARIANT, DICTIONARY,
+]
+cdef int[16] FAULTS = [
+    FINE, FAULT_NULL, OUT_OF_RANGE, LOSES_DIGITS, NOT_UTF8, NO_SYMBOL, WRONG_SIZE, NOT_UUID, NO_MEMBER, SEVERAL_MEMBERS,
+    TOO_LARGE, KEY_TWICE, NULL_KEY, BROKEN, NO_MEMORY, INEXACT,
+]
+agree(
+    Op,
+    "NULL BOOLEAN INT FLOAT DOUBLE OCTETS ENUM FIXED DECIMAL UUID_OF_BYTES UUID_OF_TEXT INTERVAL LAPSE LIST MAP RECORD"
+    " CONSTANT MEMBERS VARIANT DICTIONARY",
+    OPS,
+)
+agree(
+    Fault,
+    "FINE NULL OUT_OF_RANGE LOSES_DIGITS NOT_UTF8 NO_SYMBOL WRONG_SIZE NOT_UUID NO_MEMBER SEVERAL_MEMBERS TOO_LARGE"
+    " KEY_TWICE NULL_KEY BROKEN NO_MEMORY INEXACT",
+    FAULTS,
+)
 
 
 cdef struct Step:

@@ -1,8 +1,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-NUMBERS: dict[str, dict[str, int]]
-
 class JsonProgram:
     def __init__(self, steps: Sequence[tuple[Any, ...]], depth: int) -> None: ...
     def decode(

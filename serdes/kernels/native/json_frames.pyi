@@ -3,8 +3,6 @@ from typing import Any
 
 from serdes.kernels.native.arrays import Block, Shapes
 
-NUMBERS: dict[str, int]
-
 class JsonFramesProgram:
     def __init__(self, steps: Sequence[tuple[Any, ...]], shapes: Shapes) -> None: ...
     def run(

@@ -13,6 +13,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from serdes.kernels.agreement import agree
 from serdes.kernels.json_frames import Null as Null_
 from serdes.kernels.json_frames import Op as Op_
 from serdes.kernels.native.arrays cimport (
@@ -78,15 +79,12 @@ cdef int64_t LAST_DAY = 2932896
 cdef bytes LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 cdef const char* BASE = LETTERS
 
-NUMBERS = {
-    "NULL": NULL_, "BOOLEAN": BOOLEAN, "WHOLE": WHOLE, "REAL": REAL, "TEXT": TEXT, "BASE64": BASE64, "UUID": UUID,
-    "DATE": DATE, "MOMENT": MOMENT, "TIME": TIME, "DECIMAL": DECIMAL, "LIST": LIST, "OBJECT": OBJECT, "MAP": MAP,
-    "DICTIONARY": DICTIONARY,
-}
-if NUMBERS != {one.name: one.value for one in Op_}:
-    raise ImportError("the kernel's numbers of Op are not those of serdes.kernels.json_frames")
-if [one.value for one in Null_] != [WRITTEN, LEFT_OUT, LEFT_TO_OBJECTS]:
-    raise ImportError("the kernel's numbers of Null are not those of serdes.kernels.json_frames")
+cdef int[15] OPS = [
+    NULL_, BOOLEAN, WHOLE, REAL, TEXT, BASE64, UUID, DATE, MOMENT, TIME, DECIMAL, LIST, OBJECT, MAP, DICTIONARY,
+]
+cdef int[3] NULLS = [WRITTEN, LEFT_OUT, LEFT_TO_OBJECTS]
+agree(Op_, "NULL BOOLEAN WHOLE REAL TEXT BASE64 UUID DATE MOMENT TIME DECIMAL LIST OBJECT MAP DICTIONARY", OPS)
+agree(Null_, "WRITTEN LEFT_OUT LEFT_TO_OBJECTS", NULLS)
 
 
 cdef struct Step:

@@ -1,13 +1,17 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from serdes.columnar.protobuf.tree import Message
-
 Buffer: TypeAlias = Any
 
 class ColumnReader:
-    json_columns: list[tuple[int, str, str]]
-    def __init__(self, tree: Message, nanoseconds: bool) -> None: ...
+    def __init__(
+        self,
+        messages: list[tuple[int, bool, bool, bytes]],
+        columns: list[tuple[bytes, list[int]]],
+        scopes: list[tuple[int, list[int]]],
+        symbols: list[tuple[bool, list[int], list[bytes]]],
+        nanoseconds: bool,
+    ) -> None: ...
     def read(
         self,
         frames: Any,

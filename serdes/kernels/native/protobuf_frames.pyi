@@ -3,9 +3,9 @@ from typing import Any
 class FrameWriter:
     def __init__(
         self,
-        messages: list[list[dict[str, Any]]],
-        sources: list[tuple[int, int, int, int, int]],
-        symbols: list[list[tuple[bytes, int]]],
+        messages: list[bytes],
+        sources: list[bytes],
+        symbols: list[tuple[list[bytes], list[int]]],
         prefix: bytes,
         longest: int,
     ) -> None: ...

@@ -613,9 +613,10 @@ cdef class FrameWriter:
     """What is written of a struct's columns, in C, for any number of batches and threads.
 
     Args:
-        messages: for each message its fields as dicts, ordered by number; the first one is the rows'.
+        messages: for each message its fields, ordered by number, as `Lowered` has them; the first one is the rows'.
         sources: for each column its type, width, ticks per second, and where it is: below which column, at which place.
-        symbols: for each enum its (name, number) pairs, ordered by length and name.
+            Native ints of 32 bits, as fields are.
+        symbols: for each enum its names and numbers, ordered by length and name.
         prefix: what stands in front of every payload.
         longest: bytes of the longest frame.
     """
@@ -629,8 +630,7 @@ cdef class FrameWriter:
 
     def __cinit__(self, list messages not None, list sources not None, list symbols not None, bytes prefix not None,
                   int64_t longest):
-        cdef int i, j
-        cdef Field* field
+        cdef int i
         self.prefix, self.longest = prefix, longest
         self.message_count, self.source_count, self.symbol_count = len(messages), len(sources), len(symbols)
         self.messages = <Message*> calloc(self.message_count + 1, sizeof(Message))
@@ -638,34 +638,12 @@ cdef class FrameWriter:
         self.symbols = <Symbols*> calloc(self.symbol_count + 1, sizeof(Symbols))
         if self.messages == NULL or self.sources == NULL or self.symbols == NULL:
             raise MemoryError
-        for i, made in enumerate(messages):
-            self.messages[i].fields = <Field*> calloc(len(made) + 1, sizeof(Field))
-            if self.messages[i].fields == NULL:
-                raise MemoryError
-            self.messages[i].count = len(made)
-            for j, one in enumerate(made):
-                field = &self.messages[i].fields[j]
-                field.tag = one["tag"]
-                field.kind = one["kind"]
-                field.shape = one["shape"]
-                field.wrapped = one["wrapped"]
-                field.delimited = one["delimited"]
-                field.required = one["required"]
-                field.implicit = one["implicit"]
-                field.packed = one["packed"]
-                field.wire = one["wire"]
-                field.oneof = one["oneof"]
-                field.closed = one["closed"]
-                field.column = one["column"]
-                field.holder = one["holder"]
-                field.message = one["message"]
-                field.symbols = one["symbols"]
-                field.place = one["place"]
-        for i, source in enumerate(sources):
-            self.sources[i].type, self.sources[i].width, self.sources[i].per_second = source[:3]
-            self.sources[i].above, self.sources[i].place = source[3:]
-        for i, pairs in enumerate(symbols):
-            fill_symbols(&self.symbols[i], pairs)
+        for i in range(self.message_count):
+            fill_message(&self.messages[i], messages[i])
+        for i in range(self.source_count):
+            fill_source(&self.sources[i], sources[i])
+        for i in range(self.symbol_count):
+            fill_symbols(&self.symbols[i], symbols[i])
 
     def __dealloc__(self):
         cdef int i
@@ -796,17 +774,61 @@ cdef object finished(Run* run, int64_t count, int64_t* behind, uint8_t* valid):
     return PyCapsule_New(array, "arrow_array", drop_capsule)
 
 
-cdef fill_symbols(Symbols* symbols, pairs):
+cdef fill_message(Message* message, bytes made):
+    cdef const int32_t* row = <const int32_t*> <const char*> made
+    cdef Field* field
+    if len(made) % 64:
+        raise ValueError("a table that is not of this kernel")
+    message.count = len(made) // 64
+    message.fields = <Field*> calloc(message.count + 1, sizeof(Field))
+    if message.fields == NULL:
+        raise MemoryError
+    for i in range(message.count):
+        field = &message.fields[i]
+        field.tag = <uint32_t> row[0]
+        field.kind = <int8_t> row[1]
+        field.shape = <int8_t> row[2]
+        field.wrapped = <int8_t> row[3]
+        field.delimited = <int8_t> row[4]
+        field.required = <int8_t> row[5]
+        field.implicit = <int8_t> row[6]
+        field.packed = <int8_t> row[7]
+        field.wire = <int8_t> row[8]
+        field.oneof = <int8_t> row[9]
+        field.closed = <int8_t> row[10]
+        field.column = row[11]
+        field.holder = row[12]
+        field.message = row[13]
+        field.symbols = row[14]
+        field.place = row[15]
+        row += 16
+
+
+cdef fill_source(Source* source, bytes made):
+    cdef const int32_t* row = <const int32_t*> <const char*> made
+    if len(made) != 20:
+        raise ValueError("a table that is not of this kernel")
+    source.type = <int8_t> row[0]
+    source.width = row[1]
+    source.per_second = row[2]
+    source.above = row[3]
+    source.place = row[4]
+
+
+cdef fill_symbols(Symbols* symbols, tuple made):
     cdef int i
-    cdef bytes text = b"".join(name for name, _ in pairs)
-    symbols.numbers = <int32_t*> malloc((len(pairs) + 1) * 4)
-    symbols.starts = <int32_t*> malloc((len(pairs) + 1) * 4)
+    cdef bytes text
+    cdef list names, numbers
+    names, numbers = made
+    text = b"".join(names)
+    symbols.numbers = <int32_t*> malloc((len(names) + 1) * 4)
+    symbols.starts = <int32_t*> malloc((len(names) + 1) * 4)
     symbols.text = <char*> malloc(len(text) + 1)
     if symbols.numbers == NULL or symbols.starts == NULL or symbols.text == NULL:
         raise MemoryError
-    symbols.count = len(pairs)
+    symbols.count = len(names)
     memcpy(symbols.text, <const char*> text, len(text))
     symbols.starts[0] = 0
-    for i, (name, number) in enumerate(pairs):
-        symbols.numbers[i] = number
-        symbols.starts[i + 1] = symbols.starts[i] + len(name)
+    for i in range(symbols.count):
+        symbols.numbers[i] = numbers[i]
+        symbols.starts[i + 1] = symbols.starts[i] + <int32_t> len(<bytes> names[i])
