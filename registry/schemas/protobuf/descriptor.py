@@ -172,7 +172,7 @@ class _DescriptorReader:
             name=given.name,
             number=given.number,
             options=_options(given.options, FIELD_OPTIONS),
-            default=given.default_value if given.HasField("default_value") and not self.proto3 else None,
+            default=_default(given) if given.HasField("default_value") and not self.proto3 else None,
             json_name=given.json_name if given.HasField("json_name") else None,
         )
 
@@ -258,3 +258,9 @@ def _meta(value: Any) -> dict[str, Any]:
         names = ("name", "doc", "expr", "sql")
         result["rules"] = [{name: said for name in names if (said := getattr(rule, name))} for rule in value.rules]
     return result
+
+
+def _default(given: FieldDescriptorProto) -> str:
+    """A field's default as a text has it: wire reads no plus, which protoc writes into exponents."""
+    is_real = given.type in (FieldDescriptorProto.TYPE_DOUBLE, FieldDescriptorProto.TYPE_FLOAT)
+    return given.default_value.replace("e+", "e") if is_real else given.default_value

@@ -55,18 +55,19 @@ PLAIN_FIELD = re.compile(
 PLAIN_CONSTANT = re.compile(r"\s*([A-Za-z_]\w*)[ \t]*=[ \t]*(0|-?[1-9]\d{0,8})[ \t]*;", re.ASCII)
 
 
-def read(text: str, which: str = "") -> File:
+def read(text: str, which: str = "", as_protoc: bool = False) -> File:
     """What a text declares.
 
     Args:
         text: the text.
         which: how messages call it; empty if that is clear.
+        as_protoc: whether numbers are read that protoc takes and Confluent's registry does not.
 
     Raises:
         InvalidSchemaError: it is not Protobuf; the text has the line and column.
     """
     refuse_extremes(text, which)
-    return _Parser(Scanner(text, f"{which}: " if which else "")).file()
+    return _Parser(Scanner(text, f"{which}: " if which else "", as_protoc)).file()
 
 
 class _Parser:

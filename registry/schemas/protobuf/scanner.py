@@ -14,6 +14,8 @@ from registry.errors import InvalidSchemaError
 BLANK = re.compile(r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 BLANKS: Final = " \t\r\n\f\v/"
 WORD = re.compile(r"[A-Za-z0-9_.\-]+")
+EXPONENT_WORD = re.compile(r"(?:-?\d+\.?\d*[eE]\+\d+|[A-Za-z0-9_.\-]+)")
+"""Of protoc: a number may have a plus in its exponent, and protoc itself writes such defaults into descriptors."""
 NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d{1,20})")
 STRING_PART = re.compile(r"""[^"'\\\n]+""")
 ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -28,11 +30,13 @@ class Scanner:
     Args:
         text: the text; a byte order mark is skipped.
         prefix: in front of every error.
+        as_protoc: whether numbers are read that protoc takes and wire does not.
     """
 
-    __slots__ = ("_at", "_prefix", "_text")
+    __slots__ = ("_at", "_prefix", "_text", "_word")
 
-    def __init__(self, text: str, prefix: str = "") -> None:
+    def __init__(self, text: str, prefix: str = "", as_protoc: bool = False) -> None:
+        self._word = EXPONENT_WORD if as_protoc else WORD
         self._text = text
         self._prefix = prefix
         self._at = 1 if text.startswith("\ufeff") else 0
@@ -102,7 +106,7 @@ class Scanner:
             InvalidSchemaError: something else is next.
         """
         self._skip()
-        found = WORD.match(self._text, self._at)
+        found = self._word.match(self._text, self._at)
         if found is None:
             self.fail(f"expected a word, found {self._next()}")
         self._at = found.end()

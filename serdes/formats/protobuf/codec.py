@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.message import DecodeError, EncodeError, Message
@@ -27,6 +27,8 @@ from serdes.formats.protobuf.dicts import message_of
 from serdes.formats.protocol import Decode, Encode, Referenced
 from serdes.kernels import MessageDecoder, MessageEncoder
 
+GROUP: Final = 10
+"""The type of fields that are groups."""
 BUILT_IN = ("confluent/", "google/protobuf/", "google/type/")
 
 
@@ -37,10 +39,12 @@ class ProtobufSchema:
     Attributes:
         file: the descriptor of the file.
         message: the message class that was chosen, None where the frame says which.
+        as_written: whether types are in the writer's order: Confluent's registry writes texts anew, fields first.
     """
 
     file: Any
     message: type[Message] | None = None
+    as_written: bool = True
 
     @property
     def name(self) -> str | None:
@@ -54,18 +58,45 @@ class ProtobufSchema:
         """The class of the message type at a path.
 
         Raises:
+            SerializationError: there is none, or it may be one of several (`at_any`).
+        """
+        found = self.at_any(indexes)
+        if len(found) > 1 and not self.as_written:
+            names = " or ".join(one.full_name for one in found)
+            raise SerializationError(
+                f"message type {indexes} is {names}: not all clients count the types that protoc makes of map fields, "
+                "and the registry's text has them in another order than the writer; give the class, or set message.type"
+            )
+        return GetMessageClass(found[0])
+
+    def at_any(self, indexes: list[int]) -> list[Any]:
+        """The descriptors that a path may mean.
+
+        Python counts the types that protoc makes of maps and groups as those of the text, Java does not; none is ever
+        meant for itself if there is another.
+
+        Raises:
             SerializationError: there is none.
         """
-        types: Any = list(self.file.message_types_by_name.values())
-        found: Any = None
+        found: list[Any] = [None]
         for index in indexes:
-            if index >= len(types):
-                where = "the schema" if found is None else found.full_name
-                raise SerializationError(f"message type {indexes} is not there: {where} has {len(types)}")
-            found = types[index]
-            types = found.nested_types
-        assert found is not None  # a path has at least one part
-        return GetMessageClass(found)
+            countings = [counted for holder in found for counted in self._countings(holder)]
+            named = {types[index].full_name: types[index] for types in countings if index < len(types)}
+            if not named:
+                where = "the schema" if found[0] is None else found[0].full_name
+                raise SerializationError(f"message type {indexes} is not there: {where} has {len(countings[0])}")
+            of_text = {one.full_name for types in countings[2::3] for one in types}
+            found = [one for name, one in named.items() if name in of_text] or list(named.values())
+        return found
+
+    def _countings(self, holder: Any) -> list[list[Any]]:
+        """The types in a message, or in the file: all, without those of maps, and without those of groups, too."""
+        if holder is None:
+            return [list(self.file.message_types_by_name.values())] * 3
+        named = list(holder.nested_types)
+        of_groups = {field.message_type.full_name for field in holder.fields if field.type == GROUP}
+        without_maps = [one for one in named if not one.GetOptions().map_entry]
+        return [named, without_maps, [one for one in without_maps if one.full_name not in of_groups]]
 
     def named(self, name: str) -> type[Message]:
         """The class of a message type by its full name, or its name without the package.
@@ -91,7 +122,8 @@ def load(schema: Schema, referenced: Referenced = ()) -> ProtobufSchema:
     """
     try:
         files = _files(schema, referenced)
-        return ProtobufSchema(protobuf_parser.pool_of(files).FindFileByName(files.file[-1].name))
+        file = protobuf_parser.pool_of(files).FindFileByName(files.file[-1].name)
+        return ProtobufSchema(file, as_written=decoded(schema.schema_str) is not None)
     except InvalidSchemaError as error:
         raise SerializationError(f"the Protobuf schema is not valid: {error.error_message}") from error
 
@@ -171,7 +203,7 @@ def types_at(schema: Schema, indexes: list[int]) -> list[str]:
     """
     try:
         data = decoded(schema.schema_str)
-        file = protobuf_reader.read(schema.schema_str) if data is None else from_bytes(data)
+        file = protobuf_reader.read(schema.schema_str, as_protoc=True) if data is None else from_bytes(data)
     except InvalidSchemaError as error:
         raise SerializationError(f"the Protobuf schema is not valid: {error.error_message}") from error
     holders = [(file.package or "", file.types, False)]

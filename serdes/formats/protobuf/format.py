@@ -119,13 +119,20 @@ class ProtobufFormat:
         if self._message is not None and (hooks is None or hooks.migrate is None):
             return decoder(self._message, skip)
         assert writer is not None  # needs_writer
-        message = writer.at(indexes or [0])
-        name = self._type_name
-        if name and message.DESCRIPTOR.full_name not in (name, writer.named(name).DESCRIPTOR.full_name):
-            raise SerializationError(f"the frame has a message of type {message.DESCRIPTOR.full_name}, not {name}")
+        message = self._of_frame(writer, indexes or [0])
         if reader is not None:
             message = reader.named(message.DESCRIPTOR.full_name)
         return decoder(message, skip)
+
+    def _of_frame(self, writer: ProtobufSchema, indexes: list[int]) -> type[Message]:
+        if not self._type_name:
+            return writer.at(indexes)
+        found = [one.full_name for one in writer.at_any(indexes)]
+        wanted = writer.named(self._type_name)
+        if wanted.DESCRIPTOR.full_name not in found:
+            names = " or ".join(found)
+            raise SerializationError(f"the frame has a message of type {names}, not {self._type_name}")
+        return wanted
 
     def _chosen(self, parsed: ProtobufSchema) -> type[Message]:
         if self._message is not None:

@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from registry import Schema, SchemaReference
+from registry import Schema, SchemaReference, SchemaRegistryClient
 from serdes import SerializationError
-from serdes.formats.protobuf.codec import decoder, descriptor_text, encoder, index_path, is_built_in, load, of_class
+from serdes.formats.protobuf.codec import (
+    decoder,
+    descriptor_text,
+    encoder,
+    index_path,
+    is_built_in,
+    load,
+    of_class,
+    types_at,
+)
+from serdes.formats.protobuf.format import ProtobufFormat
 from tests.unit.serdes.protos import PART, PART_REFERENCE, TEXT, message_class
 
 
@@ -27,6 +37,64 @@ def test_types_by_path_and_name() -> None:
             schema.at(path)
     with pytest.raises(SerializationError, match=r"no message type 'shop\.None'"):
         schema.named("shop.None")
+
+
+MAPS = """syntax = "proto3"; message O {
+  map<string, int32> m = 1;
+  message A { int32 a = 1; }
+  message B { int32 b = 1; }
+  message C { message D {} map<int32, D> d = 1; }
+}"""
+
+
+def test_a_path_never_means_what_protoc_makes_of_a_map() -> None:
+    """Java counts A, B, C; Python counts the type of m, too, wherever it stood in the writer's text."""
+    text = load(Schema(MAPS, "PROTOBUF"))
+    assert next(one.full_name for one in text.file.message_types_by_name["O"].nested_types) == "O.MEntry"
+    assert text.at([0, 0]).DESCRIPTOR.full_name == "O.A"
+    assert text.at([0, 3]).DESCRIPTOR.full_name == "O.C"
+    assert text.at([0, 3, 0]).DESCRIPTOR.full_name == "O.C.D"
+    for path, names in (([0, 1], "O.B or O.A"), ([0, 2], "O.C or O.B")):
+        assert sorted(one.full_name for one in text.at_any(path)) == sorted(names.split(" or "))
+        with pytest.raises(SerializationError, match=r"is O\.\w or O\.\w: .*give the class, or set message\.type"):
+            text.at(path)
+    with pytest.raises(SerializationError, match=r"\[0, 4\] is not there: O has 4"):
+        text.at([0, 4])
+    with pytest.raises(SerializationError, match=r"\[0, 0, 0\] is not there: O\.A has 0"):
+        text.at([0, 0, 0])
+    python = load(Schema(descriptor_text(text.file), "PROTOBUF"))
+    assert [python.at([0, index]).DESCRIPTOR.full_name for index in (1, 2, 3)] == ["O.A", "O.B", "O.C"]
+
+
+def test_a_path_that_may_mean_several_types_is_settled_by_the_name() -> None:
+    schema = load(Schema(MAPS, "PROTOBUF"))
+    for name, path in (("O.A", [0, 0]), ("O.A", [0, 1]), ("O.B", [0, 1]), ("B", [0, 2])):
+        form = ProtobufFormat(None, f"O.{name[-1]}")
+        assert form.decoder(schema, None, 0, path)(b"").DESCRIPTOR.full_name == f"O.{name[-1]}"
+    with pytest.raises(SerializationError, match=r"has a message of type O\.B or O\.C, not O\.A"):
+        ProtobufFormat(None, "O.A").decoder(schema, None, 0, [0, 2])
+
+
+def test_groups_are_types_only_if_nothing_else_is_meant() -> None:
+    text = 'syntax = "proto2"; message O { optional group G = 1 { optional int32 a = 1; } message A {} message B {} }'
+    schema = load(Schema(text, "PROTOBUF"))
+    assert schema.at([0, 0]).DESCRIPTOR.full_name == "O.A"
+    with pytest.raises(SerializationError, match=r"O\.A or O\.B|O\.B or O\.A"):
+        schema.at([0, 1])
+    alone = load(Schema(text.replace("message A {} message B {}", ""), "PROTOBUF"))
+    assert alone.at([0, 0]).DESCRIPTOR.full_name == "O.G"
+
+
+def test_numbers_may_have_a_plus_in_their_exponents() -> None:
+    """As other registries take them, and protoc writes them into descriptors."""
+    text = 'syntax = "proto2"; message O { optional double d = 1 [default = -1e+300]; }'
+    assert types_at(Schema(text, "PROTOBUF"), [0]) == ["O"]
+    client = SchemaRegistryClient({"url": "mock://plus"})
+    own = Schema(descriptor_text(load(Schema(text, "PROTOBUF")).file), "PROTOBUF")
+    found = client.get_schema(client.register_schema("s", own))
+    assert "e300];" in found.schema_str  # the client refuses a plus, as Confluent's registry does
+    assert load(found).file.message_types_by_name["O"].fields[0].default_value == -1e300
+    assert client.register_schema("other", found) > 0
 
 
 def test_descriptors_as_references_are_put_together() -> None:
