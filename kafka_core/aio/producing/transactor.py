@@ -334,6 +334,7 @@ class Transactor:
                 return requests.end_error(response.error_code, commit=commit, protocol=transactions.protocol)
             next_ = ProducerIdentity(response.producer_id, response.producer_epoch)
             self._note_protocol(connection)
+            transactions.pause.ended(self._clock.monotonic())
             transactions.ended(next_ if next_.producer_id >= 0 else None)
             return None
 

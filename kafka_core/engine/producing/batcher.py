@@ -63,6 +63,8 @@ class Shipment:
     taken_at_s: float = 0.0
     alone: bool = False
     """Whether nothing was in flight to that broker."""
+    opens: bool = False
+    """Whether its records are the first of a transaction."""
 
 
 class Settled(NamedTuple):
@@ -119,6 +121,7 @@ class Batcher:
         self._waiting: set[Lane] = set()
         self._view = ClusterView()
         self._expire_at_s = NEVER_S
+        self._opens_at_s = NEVER_S
         self._order = 0
 
     # ---- state
@@ -219,6 +222,11 @@ class Batcher:
             return None
         if in_flight >= self._window(node_id).size and all(len(lane.queue) <= 1 for lane in lanes):
             return None
+        transactions = self.transactions
+        if transactions is not None and transactions.opens_at_s > now_s:
+            self._opens_at_s = transactions.opens_at_s
+            return None
+        opens = transactions is not None and not transactions.touched
         items: list[tuple[Lane, Delivery]] = []
         left_bytes = self.rules.max_request_bytes
         for lane in list(lanes):
@@ -226,7 +234,7 @@ class Batcher:
                 if not lane.queue:
                     del lanes[lane]
                 continue
-            if self.transactions is not None and not self.transactions.admits(lane.topic, lane.partition):
+            if transactions is not None and not transactions.admits(lane.topic, lane.partition):
                 continue
             size_bytes = lane.queue[0].batch.size_bytes
             if items and size_bytes > left_bytes:
@@ -239,7 +247,7 @@ class Batcher:
         if not items:
             return None
         self._requests[node_id] = in_flight + 1
-        return Shipment(node_id, items, taken_at_s=now_s, alone=not in_flight)
+        return Shipment(node_id, items, taken_at_s=now_s, alone=not in_flight, opens=opens)
 
     def _window(self, node_id: int) -> Window:
         if node_id not in self._windows:
@@ -285,6 +293,8 @@ class Batcher:
         reaction = Reaction()
         self._requests[shipment.node_id] -= 1
         self._window(shipment.node_id).answered(now_s - shipment.taken_at_s, alone=shipment.alone)
+        if shipment.opens and self.transactions is not None:
+            self.transactions.pause.answered(now_s - shipment.taken_at_s)
         if len(shipment.items) == 1 and self._all_is_written(shipment, response, reaction):
             return reaction
         answers = self._answers(shipment, response)
@@ -465,7 +475,7 @@ class Batcher:
 
     def next_deadline_s(self) -> float | None:
         """When to call `expire` and `take` again although nothing happened; may be in the past, None: never."""
-        due_s = self._expire_at_s
+        due_s = min(self._expire_at_s, self._opens_at_s)
         for lane in self._waiting:
             due_s = min(due_s, lane.retry_at_s)
         return None if due_s == NEVER_S else due_s
@@ -479,6 +489,8 @@ class Batcher:
         reaction = Reaction()
         for lane in [lane for lane in self._waiting if lane.retry_at_s <= now_s]:
             self._waiting.discard(lane)
+        if self._opens_at_s <= now_s:
+            self._opens_at_s = NEVER_S
         if now_s < self._expire_at_s:
             return reaction
         self._expire_at_s = NEVER_S

@@ -15,6 +15,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from kafka_core.engine.producing.marker_pause import MarkerPause
 from kafka_core.engine.producing.sequences import ProducerIdentity, ProducerIds
 from kafka_core.errors import KafkaError, KafkaException, StateError
 
@@ -188,6 +189,7 @@ class Transactions:
         needs_epoch: the producer's epoch is of no more use after this transaction.
         offsets_open: offsets were sent, and it is not known whether the group's coordinator has them.
         calls: the application's.
+        pause: between two transactions, for the markers of the first.
     """
 
     def __init__(self, ids: ProducerIds) -> None:
@@ -200,6 +202,7 @@ class Transactions:
         self.needs_epoch = False
         self.offsets_open = False
         self.calls = Calls()
+        self.pause = MarkerPause()
         self._members: set[Partition] = set()
         self._wanted: dict[Partition, None] = {}
         self._groups: set[str] = set()
@@ -328,6 +331,11 @@ class Transactions:
             return True
         self._wanted[key] = None
         return False
+
+    @property
+    def opens_at_s(self) -> float:
+        """Its first records are not to be sent before that time (protocol 2)."""
+        return 0.0 if self.touched or self.protocol < SECOND_PROTOCOL else self.pause.until_s
 
     @property
     def wanted(self) -> list[Partition]:
