@@ -14,17 +14,10 @@ BASES: Final = "BaseSerializer and BaseDeserializer hold an engine, there are no
 CONSTANT: Final = "a number that nobody takes from there"
 
 MODULES_NOT_HERE: Final = {
-    "_serde_builder": BUILDERS,
     "kafkatest": "a tool of Kafka's own system tests",
     "kafkatest.": "a tool of Kafka's own system tests",
     "schema_registry.rules.encryption.azurekms.azure_aead": INSIDE,
-    **{
-        f"schema_registry.rules.cel.{module}": CEL
-        for module in (
-            *("cel_field_presence", "constraints", "decimal_funcs", "extra_func"),
-            *("protobuf_result_writer", "string_format", "timestamp_funcs", "variant_funcs", "variant_path"),
-        )
-    },
+    "schema_registry.rules.cel.constraints": CEL,
 }
 
 NAMES_NOT_HERE: Final[dict[str, str]] = {
@@ -53,12 +46,6 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
     ),
     **dict.fromkeys(
         [
-            "LocalSchemaRepository",
-            "get_inline_tags",
-            "get_type",
-            "is_map_field",
-            "parse_schema_with_repo",
-            "transform",
             "clear_original_key",
             "get_original_key",
             "set_original_key",
@@ -73,15 +60,8 @@ NAMES_NOT_HERE: Final[dict[str, str]] = {
             "MAX_PREC",
             "MIN_EMIN",
             "DAYS_SHIFT",
-            "EXTRA_FUNCS",
-            "field_value_to_cel",
-            "msg_to_cel",
-            "MAX_ENCODABLE_COEFFICIENT_DIGITS",
             "ROUND_HALF_UP",
-            "is_cel_leaf_message",
             "rebuild_value_type",
-            "set_decimal_message",
-            "set_timestamp_message",
         ],
         INSIDE,
     ),

@@ -23,6 +23,7 @@ from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
 from serdes.builders import BuiltSerdes, closing_on_error
 from serdes.clients.messages import (
+    Awaited,
     FieldDeserializers,
     FieldSerializers,
     TypedMessage,
@@ -149,7 +150,7 @@ class SerializingProducer(Producer, Generic[K, V]):
         return accepted
 
 
-class AIOSerializingProducer(AIOProducer, Generic[K, V]):
+class AIOSerializingProducer(Awaited, AIOProducer, Generic[K, V]):
     """A `kafka_core.aio.AIOProducer` that takes objects; see `SerializingProducer`.
 
     `produce_batch` takes objects as `key` and `value` too: the future of a message that can't be serialized raises
@@ -387,7 +388,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             super().close()
 
 
-class AIODeserializingConsumer(AIOConsumer, Generic[K, V]):
+class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
     """A `kafka_core.aio.AIOConsumer` that gives objects; see `DeserializingConsumer`.
 
     Args:

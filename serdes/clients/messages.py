@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
@@ -27,6 +27,7 @@ from serdes.errors import (
 from serdes.kernels.fields import ANY, KNOWN, NONE, PLAIN, TEXT, FieldReader, FieldWriter, last_of_each
 
 __all__ = [
+    "Awaited",
     "FieldDeserializers",
     "FieldSerializers",
     "PolledMessages",
@@ -43,6 +44,15 @@ V = TypeVar("V", covariant=True)
 T = TypeVar("T")
 Function = Callable[[Any, SerializationContext], Any]
 FIELDS = (MessageField.KEY, MessageField.VALUE)
+
+
+class Awaited:
+    """A client whose constructor may be awaited, as it has to be in confluent_kafka."""
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        """Itself."""
+        yield from ()
+        return self
 
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from kafka_core.aio.sharing.consumer import AIOShareConsumer
 from kafka_core.kernels import Message
 from kafka_core.model import AcknowledgeType, Messages
 from kafka_core.sync.share_consumer import ShareConsumer
-from serdes.clients.messages import FieldDeserializers, take_functions
+from serdes.clients.messages import Awaited, FieldDeserializers, take_functions
 from serdes.errors import FieldError
 
 K = TypeVar("K")
@@ -63,7 +63,7 @@ class DeserializingShareConsumer(ShareConsumer, Generic[K, V]):
         return messages
 
 
-class AIODeserializingShareConsumer(AIOShareConsumer, Generic[K, V]):
+class AIODeserializingShareConsumer(Awaited, AIOShareConsumer, Generic[K, V]):
     """A `kafka_core.aio.AIOShareConsumer` that gives objects; see `DeserializingShareConsumer`.
 
     Args:

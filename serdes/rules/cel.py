@@ -142,14 +142,14 @@ def _now() -> Any:
 @functools.lru_cache(1024)
 def _program(expression: str) -> Callable[[Mapping[str, Any]], Any]:
     celpy = needed("celpy", "rules", RuleError)
-    environment = celpy.Environment(runner_class=_runner())
+    environment = celpy.Environment(runner_class=runner())
     program = environment.program(environment.compile(expression), functions=FUNCTIONS)
     run_program: Callable[[Mapping[str, Any]], Any] = program.evaluate
     return run_program
 
 
 @functools.lru_cache(1)
-def _runner() -> type[Any]:
+def runner() -> type[Any]:
     """cel-python's interpreter within bounds. It lets values know that `has()` asks for them: Protobuf's unset fields
     have a value, but `has()` is to say no.
     """

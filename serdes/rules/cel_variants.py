@@ -168,9 +168,17 @@ def _step(found: re.Match[str], path: str) -> str | int:
 def _path(value: Any, path: Any) -> Variant | None:
     given = _text(path, "a path")
     found = make(value)
-    if found is None:
-        return None
-    for step in steps(given):
+    return None if found is None else followed(found, given)
+
+
+def followed(root: Variant, path: str) -> Variant | None:
+    """What a path leads to; None if there is nothing.
+
+    Raises:
+        ValueError: it is no path.
+    """
+    found: Variant | None = root
+    for step in steps(path):
         found = _field_of(found, step) if isinstance(step, str) else _element_of(found, step)
     return found
 

@@ -89,7 +89,7 @@ class _Walk:
             known = self._known(registered, field)
             if known is None:
                 continue  # no tags
-            self._ctx.enter_field(message, known.full_name, known.name, _type(field), tags_of(known), field)
+            self._ctx.enter_field(message, known.full_name, known.name, type_of(field), tags_of(known), field)
             try:
                 self._field(known, field, message)
             finally:
@@ -124,7 +124,7 @@ class _Walk:
 
     def _is_meant(self, known: Any, seen: set[str]) -> bool:
         """Whether the rule is for a field, or for one inside it."""
-        entered = self._ctx.enter_field(None, known.full_name, known.name, _type(known), tags_of(known))
+        entered = self._ctx.enter_field(None, known.full_name, known.name, type_of(known), tags_of(known))
         self._ctx.exit_field()
         inner = (known.message_type.fields_by_name["value"] if is_map(known) else known).message_type
         if inner is None or inner.full_name in SINGLE or inner.full_name in WRAPPERS:
@@ -141,7 +141,7 @@ class _Walk:
             item = field.message_type.fields_by_name["value"]
             entered = self._ctx.current_field()
             if entered is not None:  # what is transformed is a value of the map
-                entered.field_type, entered.field_descriptor = _type(item), item
+                entered.field_type, entered.field_descriptor = type_of(item), item
             for key in list(value):
                 result = self._one(child, value[key])
                 if item.message_type is not None:
@@ -190,7 +190,7 @@ class _Walk:
         """Transforms the value in a wrapper message, in place."""
         entered = self._ctx.current_field()
         if entered is not None:
-            entered.field_type = _type(wrapper.DESCRIPTOR.fields_by_name["value"])
+            entered.field_type = type_of(wrapper.DESCRIPTOR.fields_by_name["value"])
         result = self._one(None, wrapper.value)
         if self._changes:
             wrapper.value = result
@@ -250,7 +250,8 @@ def _store(message: Any, result: Any) -> None:
         raise RuleError(f"the rule gave a {type(result).__name__} for a {name}")
 
 
-def _type(field: Any) -> FieldType:
+def type_of(field: Any) -> FieldType:
+    """The kind of a field, or of its items."""
     if is_map(field):
         return FieldType.MAP
     if field.message_type is not None:

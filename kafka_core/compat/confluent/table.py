@@ -25,12 +25,16 @@ _ENCRYPTION: Final = (
 )
 _SERDES: Final = ("serdes", "serdes.compat", "serdes.errors", *_RULES, "serdes.rules.dlq", "registry")
 _FORMATS: Final = (*_SERDES, "serdes.builders")
+_CEL: Final = ("serdes.compat.cel",)
 _VARIANTS: Final = ("serdes.variants", "serdes.variants.messages")
 _LEGACY: Final = ("serdes.legacy",)
 _PARTS: Final = "kafka_core.compat.confluent"
 _CHECKS: Final = (f"{_PARTS}.checks",)
 _CLIENT: Final = (*_REGISTRY, "serdes.compat.rest", "registry.client.bearer")
-_PROTOBUF: Final = ("serdes.protobuf", *_FORMATS, "serdes.decimals", *_VARIANTS, "serdes.compat.messages")
+_PROTOBUF: Final = (
+    *("serdes.protobuf", *_FORMATS, "serdes.decimals", *_VARIANTS),
+    *("serdes.compat.messages", "serdes.compat.protobuf_parts", "serdes.rules.inline_protobuf"),
+)
 
 HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("kafka_core", "serdes"),
@@ -38,6 +42,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "error": ("kafka_core.errors", "serdes.errors"),
     "_model": ("kafka_core.model", "kafka_core"),
     "_oauthbearer": (),
+    "_serde_builder": ("serdes.compat.building",),
     "_oauthbearer.aws": (),
     "_oauthbearer.aws.aws_autowire": (f"{_PARTS}.aws_tokens",),
     "_oauthbearer.aws.aws_iam_marker": (f"{_PARTS}.aws_settings",),
@@ -85,32 +90,53 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "serialization": ("serdes.compat.serialization", "serdes", "serdes.errors", "serdes.builders"),
     "schema_registry": (*_CLIENT, "serdes.subject", "serdes.rules.dlq"),
     "schema_registry._async": (),
-    "schema_registry._async.avro": ("serdes.avro", *_FORMATS),
-    "schema_registry._async.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry._async.avro": ("serdes.avro", *_FORMATS, "serdes.compat.avro_parts", "serdes.rules.inline_avro"),
+    "schema_registry._async.json_schema": (
+        "serdes.json_schema",
+        *_FORMATS,
+        "serdes.compat.json_parts",
+        "serdes.rules.inline_json",
+    ),
     "schema_registry._async.mock_schema_registry_client": ("serdes.compat",),
     "schema_registry._async.protobuf": _PROTOBUF,
     "schema_registry._async.schema_registry_client": _CLIENT,
     "schema_registry._async.serde": _SERDES,
     "schema_registry._sync": (),
-    "schema_registry._sync.avro": ("serdes.avro", *_FORMATS),
-    "schema_registry._sync.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry._sync.avro": ("serdes.avro", *_FORMATS, "serdes.compat.avro_parts", "serdes.rules.inline_avro"),
+    "schema_registry._sync.json_schema": (
+        "serdes.json_schema",
+        *_FORMATS,
+        "serdes.compat.json_parts",
+        "serdes.rules.inline_json",
+    ),
     "schema_registry._sync.mock_schema_registry_client": ("serdes.compat",),
     "schema_registry._sync.protobuf": _PROTOBUF,
     "schema_registry._sync.schema_registry_client": _CLIENT,
     "schema_registry._sync.serde": _SERDES,
-    "schema_registry.avro": ("serdes.avro", *_FORMATS),
+    "schema_registry.avro": ("serdes.avro", *_FORMATS, "serdes.compat.avro_parts", "serdes.rules.inline_avro"),
     "schema_registry.common": _CHECKS,
     "schema_registry.common._httpx_compat": ("registry.client.bearer",),
     "schema_registry.common._oauthbearer": ("registry.client.bearer",),
-    "schema_registry.common.avro": ("serdes.compat", "serdes.rules.inline_avro", "serdes.rules"),
-    "schema_registry.common.json_schema": ("serdes.compat", "serdes.rules.inline_json", "serdes.rules"),
+    "schema_registry.common.avro": (
+        "serdes.compat",
+        "serdes.rules",
+        "serdes.compat.avro_parts",
+        "serdes.rules.inline_avro",
+    ),
+    "schema_registry.common.json_schema": (
+        "serdes.compat",
+        "serdes.rules",
+        "serdes.compat.json_parts",
+        "serdes.rules.inline_json",
+    ),
     "schema_registry.common.protobuf": (
         "serdes.compat",
-        "serdes.rules.inline_protobuf",
         "serdes.rules",
         "serdes.decimals",
         *_VARIANTS,
         "serdes.compat.messages",
+        "serdes.compat.protobuf_parts",
+        "serdes.rules.inline_protobuf",
     ),
     "schema_registry.common.schema_registry_client": _CLIENT,
     "schema_registry.common.serde": _SERDES,
@@ -124,14 +150,31 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "schema_registry.confluent.types": (),
     "schema_registry.confluent.types.decimal_pb2": ("serdes.decimals",),
     "schema_registry.error": ("registry.errors", "serdes.compat"),
-    "schema_registry.json_schema": ("serdes.json_schema", *_FORMATS),
+    "schema_registry.json_schema": (
+        "serdes.json_schema",
+        *_FORMATS,
+        "serdes.compat.json_parts",
+        "serdes.rules.inline_json",
+    ),
     "schema_registry.protobuf": _PROTOBUF,
     "schema_registry.rule_registry": ("serdes.rules",),
     "schema_registry.rules": (),
     "schema_registry.rules.cel": (),
-    "schema_registry.rules.cel.cel_executor": ("serdes.rules.cel",),
-    "schema_registry.rules.cel.cel_field_executor": ("serdes.rules.cel",),
-    "schema_registry.rules.cel.cel_validator": ("serdes.rules.cel_validator",),
+    "schema_registry.rules.cel.cel_executor": ("serdes.rules.cel", *_CEL),
+    "schema_registry.rules.cel.cel_field_executor": ("serdes.rules.cel", *_CEL),
+    "schema_registry.rules.cel.cel_field_presence": _CEL,
+    "schema_registry.rules.cel.cel_validator": ("serdes.rules.cel_validator", *_CEL),
+    "schema_registry.rules.cel.decimal_funcs": _CEL,
+    "schema_registry.rules.cel.extra_func": _CEL,
+    "schema_registry.rules.cel.protobuf_result_writer": (
+        *_CEL,
+        "serdes.compat.protobuf_parts",
+        "serdes.rules.inline_protobuf",
+    ),
+    "schema_registry.rules.cel.string_format": _CEL,
+    "schema_registry.rules.cel.timestamp_funcs": _CEL,
+    "schema_registry.rules.cel.variant_funcs": _CEL,
+    "schema_registry.rules.cel.variant_path": _CEL,
     "schema_registry.rules.dlq": (),
     "schema_registry.rules.dlq.dlq_action": ("serdes.rules.dlq",),
     "schema_registry.rules.encryption": (),

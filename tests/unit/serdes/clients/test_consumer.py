@@ -14,6 +14,7 @@ from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
 from serdes import (
     AIODeserializingConsumer,
+    AIOSerializingProducer,
     DeserializingConsumer,
     SerializationError,
     SerializingProducer,
@@ -210,3 +211,14 @@ def test_what_an_asyncio_consumer_has_is_closed_whatever_fails(monkeypatch: pyte
             consumer._letters = None
 
     asyncio.run(scene())
+
+
+def test_constructors_for_tasks_may_be_awaited() -> None:
+    async def run() -> None:
+        producer: AIOSerializingProducer[str, str] = AIOSerializingProducer({})
+        consumer: AIODeserializingConsumer[str, str] = AIODeserializingConsumer({"group.id": "g"})
+        for client in (producer, consumer):
+            assert await client is client
+            await client.close()
+
+    asyncio.run(run())
