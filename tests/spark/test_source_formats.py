@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from serdes.frames.schema_id import header_schema_id_serializer
 from serdes.json_schema import JSONSerializer
 from serdes.protobuf import ProtobufSerializer
 from tests.patience import PROCESS_S
-from tests.spark.conftest import WITH_FUNCTIONS, WITH_STREAMS_OUT, Produce, frame, patiently, register
+from tests.spark.conftest import SPARK, WITH_FUNCTIONS, WITH_STREAMS_OUT, Produce, frame, patiently, register
 from tests.spark.test_formats import JSON_ORDER, PROTO
 from tests.spark.test_sink import ORDER, common, letters
 
@@ -194,3 +195,32 @@ def test_the_jobs_of_the_guide_run(
     assert spark.read.parquet(str(tmp_path / "flights")).count() == 2
     copied = letters(cluster, names["flights-copy"], 4)
     assert {record.key() for record in copied} == {b"AA", b"UA", None}
+
+
+@pytest.mark.skipif(SPARK < (4, 2), reason="AvailableNow of Python sources came with Spark 4.2")
+def test_the_five_jobs_run(
+    spark: Any, project_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # the page sets them, too
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+    page = (project_root / "docs" / "guide" / "spark-jobs.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 6
+    shown, found = [], dict[str, Any]()
+    with EmbeddedCluster() as own, serve() as server:
+        for block in blocks:
+            cell = block.replace("localhost:9092", own.bootstrap_servers).replace("http://localhost:8081", server.url)
+            patiently(functools.partial(exec, compile(cell, "spark-jobs.md", "exec"), found))
+            shown.append(" ".join(capsys.readouterr().out.split()))
+        dead = [letter.value for letter in found["letters"].collect()]
+        good = found["good"].count()
+    assert "| 19| 19|190.0|Oslo|" in shown[1]
+    assert "unknown magic byte 110" in shown[1]
+    assert found["first"] >= 21
+    assert found["second"] > found["first"]
+    assert "|Oslo| 10|" in shown[3]
+    assert "struct<id:bigint,total:double>" in shown[3]
+    assert "| 1| 9.5|" in shown[4]
+    assert "|9.5|" in shown[4]
+    assert good == found["second"] - 1
+    assert set(dead) == {"not an order"}
