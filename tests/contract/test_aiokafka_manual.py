@@ -27,6 +27,7 @@ from kafka_core.compat.aiokafka import (
 from kafka_core.compat.aiokafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
 from kafka_core.compat.aiokafka.interfaces import AbstractTokenProvider
 from kafka_core.compat.aiokafka.partitioner import DefaultPartitioner
+from kafka_core.compat.aiokafka.producer import TURN_RECORDS
 from tests.contract.clusters import LIMIT_S, Cluster, unique
 from tests.contract.test_aio import run
 from tests.contract.test_aiokafka_examples import reading, taken, write
@@ -48,6 +49,27 @@ def test_a_record_is_waited_for_by_its_future(cluster: Cluster) -> None:
             assert (await limited).offset == 0
         finally:
             await producer.stop()
+
+    run(work)
+
+
+def test_records_leave_while_a_task_only_sends(cluster: Cluster) -> None:
+    async def work() -> None:
+        topic, turns = cluster.topic(), 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with AIOKafkaProducer(bootstrap_servers=cluster.servers, max_batch_size=20_000) as producer:
+            await producer.partitions_for(topic)
+            other = asyncio.create_task(count())
+            futures = [await producer.send(topic, b"v" * 100) for _ in range(5 * TURN_RECORDS)]
+            assert turns >= 4  # `send` never waits for a record, but the loop has its turns
+            other.cancel()
+            assert [(await future).offset for future in futures] == list(range(5 * TURN_RECORDS))
 
     run(work)
 

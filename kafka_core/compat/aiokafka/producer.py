@@ -43,6 +43,9 @@ COMPRESSIONS: Final = (None, "gzip", "snappy", "lz4", "zstd")
 ACKS: Final = {0: 0, 1: 1, -1: -1, "all": -1}
 _DEFAULT_PARTITIONER: Final = PRODUCER.rows["partitioner"].default
 _UNLIMITED_MS: Final = 2**31 - 1
+TURN_RECORDS: Final = 1000
+"""After so many records in a row `send` lets the loop take a turn, in which full batches leave: else a task that only
+sends would fill the queue before its first batch is written, and broker and client would wait for each other."""
 
 Partitioner = Callable[[bytes | None, Sequence[int], Sequence[int]], int]
 Serializer = Callable[[Any], Any]
@@ -186,6 +189,7 @@ class AIOKafkaProducer:
         self._partitioner = None if isinstance(partitioner, DefaultPartitioner) else partitioner
         self._topics: dict[str, tuple[frozenset[int], list[int], list[int]]] = {}
         self._known_until_s = 0.0
+        self._unbroken = 0
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
@@ -277,6 +281,10 @@ class AIOKafkaProducer:
         Raises:
             ProducerClosed, IllegalOperation, KafkaTimeoutError, MessageSizeTooLargeError.
         """
+        self._unbroken += 1
+        if self._unbroken >= TURN_RECORDS:
+            self._unbroken = 0
+            await asyncio.sleep(0)
         loop = self._loop
         if loop is None or self._closed or (self._transactional and not self._in_transaction):
             self._check()
