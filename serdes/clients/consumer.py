@@ -33,7 +33,7 @@ from serdes.clients.messages import (
     take_functions,
     taking,
 )
-from serdes.clients.poison import DELIVERY_S, Letter, PoisonPolicy
+from serdes.clients.poison import DELIVERY_S, Letter, PoisonPolicy, SentLetters
 from serdes.context import Headers
 from serdes.errors import FieldError
 from serdes.kernels.fields import ProduceCall
@@ -46,6 +46,7 @@ V = TypeVar("V")
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
 SERIALIZERS = ("key.serializer", "value.serializer")
 DESERIALIZERS = ("key.deserializer", "value.deserializer")
+ON_ITS_WAY = "the dead letter is still on its way"
 log = logging.getLogger("serdes")
 
 
@@ -208,6 +209,19 @@ class AIOSerializingProducer(Awaited, AIOProducer, Generic[K, V]):
         )
 
 
+class _Delivery:
+    """What became of a dead letter."""
+
+    __slots__ = ("error", "told")
+
+    def __init__(self) -> None:
+        self.told = False
+        self.error: KafkaError | None = None
+
+    def report(self, error: KafkaError | None, _: Message) -> None:
+        self.error, self.told = error, True
+
+
 class DeserializingConsumer(Consumer, Generic[K, V]):
     """A `kafka_core.Consumer` that gives objects.
 
@@ -240,6 +254,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
+        self._sent: SentLetters[_Delivery] = SentLetters()
         self._held: deque[ConsumeError] = deque()
         self._reader = self._deserializers.reader
         self._take_one = self._reader.take
@@ -365,19 +380,29 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         """
         if self._letters is None:
             self._letters = Producer(dict(self._policy.producer_conf or {}))
-        failures: list[KafkaError] = []
-        self._letters.produce(
-            letter.topic,
-            letter.value,
-            letter.key,
-            on_delivery=lambda error, _: failures.append(error) if error is not None else None,
-            timestamp=letter.timestamp,
-            headers=letter.headers,
-        )
-        if self._letters.flush(DELIVERY_S):
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way"))
-        if failures:
-            raise KafkaException(failures[0])
+        delivery = self._sent.of(letter)
+        if delivery is None:
+            delivery = _Delivery()
+            self._letters.produce(
+                letter.topic,
+                letter.value,
+                letter.key,
+                on_delivery=delivery.report,
+                timestamp=letter.timestamp,
+                headers=letter.headers,
+            )
+            self._sent.begun(letter, delivery)
+        if not delivery.told:
+            self._letters.flush(DELIVERY_S)
+        if not delivery.told:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, ON_ITS_WAY))
+        if delivery.error is not None:
+            self._sent.forget(letter)
+            raise KafkaException(delivery.error)
+
+    def let_go(self, letter: Letter) -> None:
+        """The message behind a letter is done with."""
+        self._sent.forget(letter)
 
     def close(self) -> None:
         """As `Consumer.close`; closes the producer of dead letters and what builders made, too, whatever fails."""
@@ -407,6 +432,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
             rest, self._policy = PoisonPolicy.take(rest)
         self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
+        self._sent: SentLetters[asyncio.Future[Message]] = SentLetters()
         self._held: deque[ConsumeError] = deque()
         self._reader = self._deserializers.reader
         with closing_on_error(built):
@@ -492,14 +518,24 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
         """
         if self._letters is None:
             self._letters = AIOProducer(dict(self._policy.producer_conf or {}))
-        delivery = await self._letters.produce(
-            letter.topic, letter.value, letter.key, timestamp=letter.timestamp, headers=letter.headers
-        )
+        delivery = self._sent.of(letter)
+        if delivery is None:
+            delivery = await self._letters.produce(
+                letter.topic, letter.value, letter.key, timestamp=letter.timestamp, headers=letter.headers
+            )
+            delivery.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # maybe nobody waits
+            self._sent.begun(letter, delivery)
         try:
-            await asyncio.wait_for(delivery, DELIVERY_S)
+            await asyncio.wait_for(asyncio.shield(delivery), DELIVERY_S)
         except TimeoutError as late:
-            reason = KafkaError(KafkaError._TIMED_OUT, "the dead letter is still on its way")
-            raise KafkaException(reason) from late
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, ON_ITS_WAY)) from late
+        except KafkaException:
+            self._sent.forget(letter)
+            raise
+
+    def let_go(self, letter: Letter) -> None:
+        """The message behind a letter is done with."""
+        self._sent.forget(letter)
 
     async def close(self) -> None:
         """As `AIOConsumer.close`; closes the producer of dead letters and what builders made, too, whatever fails."""

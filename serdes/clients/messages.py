@@ -234,11 +234,15 @@ class Client(Protocol):
         ...
 
     def set_aside(self, letter: Letter) -> Any:
-        """Delivers a dead letter.
+        """Delivers a dead letter, once for a message until that is let go.
 
         Raises:
             KafkaException: it was not delivered.
         """
+        ...
+
+    def let_go(self, letter: Letter) -> None:
+        """The message behind a letter is done with."""
         ...
 
 
@@ -265,7 +269,7 @@ def taking(
     Returns:
         What is handed out, and what is to be raised instead, if anything.
     """
-    polled = PolledMessages()
+    polled, letters = PolledMessages(), list[Letter]()
     for count, message in enumerate(raw):
         if count < good:
             polled.good(message)
@@ -282,11 +286,13 @@ def taking(
         if poison is None:
             polled.good(message)
         else:
-            yield from _poison(polled, message, poison, policy, client)
+            yield from _poison(polled, message, poison, policy, client, letters)
     for place in polled.seeks:
         yield client.go_back(place)
     if stores and polled.stores:
         yield client.keep(polled.stores)
+    for letter in letters:  # not before: a call that is interrupted hands all its messages back
+        client.let_go(letter)
     return polled, polled.verdict()[0]
 
 
@@ -300,7 +306,12 @@ def _poison_of(deserializers: FieldDeserializers, message: Message) -> Relay[Fie
 
 
 def _poison(
-    polled: PolledMessages, message: Message, poison: FieldError, policy: PoisonPolicy, client: Client
+    polled: PolledMessages,
+    message: Message,
+    poison: FieldError,
+    policy: PoisonPolicy,
+    client: Client,
+    letters: list[Letter],
 ) -> Relay[None]:
     if not policy.passes(poison):
         polled.poison(message, poison)
@@ -320,6 +331,8 @@ def _poison(
             poison.add_note(f"and on.poison failed: {type(error).__name__}: {error}")
             polled.poison(message, poison)
             return
+    if letter is not None:
+        letters.append(letter)
     polled.passed(message)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from kafka_core.kernels import Message
 from serdes.errors import FieldError
@@ -18,17 +18,45 @@ CONSUMER_ONLY: Final = ("group.", "auto.", "enable.", "fetch.", "max.poll.", "se
 CONSUMER_WORDS: Final = ("isolation.level", "check.crcs", "queued.", "consume.", "topic.", "offset.", "rebalance_cb")
 DELIVERY_S: Final = 60.0
 """How long the delivery of a dead letter may take."""
+MOST_LETTERS: Final = 1000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A record for the dead-letter topic: key and value as they came, and headers that say why it is here."""
+    """A record for the dead-letter topic: key and value as they came, and headers that say why it is here.
 
+    Attributes:
+        origin: topic, partition and offset of the message that could not be read.
+    """
+
+    origin: tuple[str, int, int]
     topic: str
     key: bytes | None
     value: bytes | None
     headers: list[tuple[str, Any]]
     timestamp: int
+
+
+class SentLetters(Generic[T]):
+    """Deliveries of letters whose messages may come again, since a call was interrupted: none is sent twice for it."""
+
+    def __init__(self) -> None:
+        self._deliveries: dict[tuple[str, int, int], T] = {}
+
+    def of(self, letter: Letter) -> T | None:
+        """The delivery that was begun, if one was."""
+        return self._deliveries.get(letter.origin)
+
+    def begun(self, letter: Letter, delivery: T) -> None:
+        """A letter is on its way."""
+        if len(self._deliveries) >= MOST_LETTERS:  # of messages that nobody wanted again
+            del self._deliveries[next(iter(self._deliveries))]
+        self._deliveries[letter.origin] = delivery
+
+    def forget(self, letter: Letter) -> None:
+        """It failed, or the message is done with: where it is read again, it is set aside again."""
+        self._deliveries.pop(letter.origin, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +123,8 @@ class PoisonPolicy:
             "path": error.path,
         }
         headers += [(f"__dlq.{name}", _told(fact)) for name, fact in facts.items() if fact is not None]
-        return Letter(self.topic, _raw(message.key()), _raw(message.value()), headers, max(timestamp, 0))
+        origin = message.topic() or "", message.partition() or 0, message.offset() or 0
+        return Letter(origin, self.topic, _raw(message.key()), _raw(message.value()), headers, max(timestamp, 0))
 
 
 DELIVERY: Final[Mapping[str, object]] = {"acks": "all", "enable.idempotence": True}

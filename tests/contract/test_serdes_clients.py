@@ -13,6 +13,7 @@ import pytest
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import ConsumeError, KafkaError, StateError
 from kafka_core.model import TopicPartition
+from kafka_core.sync.consumer import Consumer
 from kafka_core.sync.producer import Producer
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes import (
@@ -424,6 +425,75 @@ def test_asyncio_dead_letters(world: World, cluster: EmbeddedCluster) -> None:
     (letter,) = gather(reader, 1)
     reader.close()
     assert letter.value() == b"bad"
+
+
+def letters_of(world: World, dead: str) -> list[Any]:
+    """The values of all letters that are there now."""
+    with Consumer(world.consumer_conf("letters")) as reader:
+        _, end = reader.get_watermark_offsets(TopicPartition(dead, 0), WAIT_S)
+        reader.assign([TopicPartition(dead, 0, 0)])
+        return [message.value() for message in gather(reader, end)]
+
+
+def test_a_message_that_comes_again_is_not_set_aside_again(world: World, cluster: EmbeddedCluster) -> None:
+    dead = f"{world.topic}-dead"
+    cluster.create_topic(dead, 1)
+    world.raw(b"bad")
+    world.typed(1)
+    told: list[Any] = []
+
+    def fails_at_first(error: Any) -> None:
+        told.append(error.offset)
+        if len(told) < 3:
+            raise ValueError("not yet")
+
+    with world.consumer(**{"dead.letter.topic": dead, "on.poison": fails_at_first}) as consumer:
+        world.at(consumer)
+        for _ in range(2):
+            with pytest.raises(ValueDeserializationError):
+                consumer.poll(WAIT_S)
+        message = consumer.poll(WAIT_S)
+        assert message is not None
+        assert (message.offset(), told) == (1, [0, 0, 0])
+        assert letters_of(world, dead) == [b"bad"]
+        consumer.seek(TopicPartition(world.topic, 0, 0))  # read again on purpose, it is set aside again
+        assert consumer.poll(WAIT_S) is not None
+    assert letters_of(world, dead) == [b"bad"] * 2
+
+
+def test_a_poll_that_is_cancelled_sets_nothing_aside_twice(world: World, cluster: EmbeddedCluster) -> None:
+    dead = f"{world.topic}-dead"
+    cluster.create_topic(dead, 1)
+    for _ in range(3):
+        world.raw(b"bad")
+    world.typed(1)
+
+    async def scene() -> None:
+        conf = {"key.deserializer": StringDeserializer(), "value.deserializer": AvroDeserializer(world.registry)}
+        consumer: AIODeserializingConsumer[str, dict[str, Any]] = AIODeserializingConsumer(
+            world.consumer_conf("aio", **conf, **{"dead.letter.topic": dead})
+        )
+        async with consumer:
+            await consumer.assign([TopicPartition(world.topic, 0, 0)])
+            begun, sent = asyncio.Event(), consumer._sent.begun
+
+            def begin(*arguments: Any) -> None:
+                sent(*arguments)
+                begun.set()
+
+            setattr(consumer._sent, "begun", begin)  # noqa: B010  # mypy takes no other one in its place
+            for _ in range(3):
+                begun.clear()
+                interrupted = asyncio.ensure_future(consumer.consume(10, WAIT_S))
+                await asyncio.wait_for(begun.wait(), WAIT_S)
+                interrupted.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await interrupted
+            (message,) = await consumer.consume(10, WAIT_S)
+            assert message.offset() == 3
+
+    asyncio.run(asyncio.wait_for(scene(), 120))
+    assert letters_of(world, dead) == [b"bad"] * 3
 
 
 def test_schema_ids_may_travel_in_headers(world: World) -> None:

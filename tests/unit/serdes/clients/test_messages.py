@@ -243,6 +243,9 @@ class Consumer:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         self.done.append(("letter", letter.value))
 
+    def let_go(self, letter: Letter) -> None:
+        self.done.append(("gone", letter.origin[2]))
+
 
 def bad_at(*offsets: int) -> Any:
     def read(value: Any, ctx: SerializationContext) -> Any:
@@ -287,7 +290,7 @@ def test_a_callback_that_fails_holds_the_message_back() -> None:
 
 
 def test_dead_letters_are_delivered_before_offsets_are_stored() -> None:
-    assert take(PoisonPolicy(True, None, "dead"), 1) == ([0, 2], None, [("letter", b"1"), ("keep", [3])])
+    assert take(PoisonPolicy(True, None, "dead"), 1) == ([0, 2], None, [("letter", b"1"), ("keep", [3]), ("gone", 1)])
     handed, raised, done = take(PoisonPolicy(True, None, "dead"), 0, client=Consumer(failing=True))
     assert (handed, done) == ([], [("back", 0)])
     assert raised is not None
