@@ -52,14 +52,23 @@ class Linter:
         if document.schema_type == "AVRO":
             from registry.cli.lint import avro as lint_avro
 
-            return lint_avro.complaints(document.value, self._field_case)
+            return itertools.chain(self._repeated(document), lint_avro.complaints(document.value, self._field_case))
         if document.schema_type == "JSON":
             from registry.cli.lint import json as lint_json
 
-            return lint_json.complaints(document.value, self._field_case)
+            return itertools.chain(self._repeated(document), lint_json.complaints(document.value, self._field_case))
         from registry.cli.lint import protobuf as lint_protobuf
 
         return itertools.chain(self._protoc(path), lint_protobuf.complaints(document.text))
+
+    def _repeated(self, document: Document) -> Iterable[Complaint]:
+        if "repeated-key" not in self._rules:
+            return ()
+        text = "the object has the key {!r} before already, and only this one counts"
+        return (
+            Complaint("repeated-key", text.format(name), offset=offset)
+            for name, offset in Positions(document.text).repeated
+        )
 
     def _protoc(self, path: str) -> Iterable[Complaint]:
         if "proto-valid" not in self._rules:

@@ -65,6 +65,9 @@ RULES = {
         Rule("json-property-description", "properties have a description", default=False),
         Rule("json-required", "what is required is described in properties"),
         Rule("json-open", "additionalProperties is said, so that it is no accident who may add fields", default=False),
+        Rule(
+            "repeated-key", "no object of Avro or JSON Schema has a key twice: the last one counts, the others are lost"
+        ),
         Rule("proto-valid", "protoc takes the file: types, imports and custom options are there and spelled right"),
         Rule("proto-syntax", "the file says its syntax or edition"),
         Rule("proto-package", "the file has a package"),

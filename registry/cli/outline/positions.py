@@ -40,12 +40,16 @@ class Positions:
 
     Args:
         text: the document.
+
+    Attributes:
+        repeated: names that their object has before already, each with its offset: parsers let the last one count.
     """
 
-    __slots__ = ("_root",)
+    __slots__ = ("_root", "repeated")
 
     def __init__(self, text: str) -> None:
-        self._root = _scanned(text)
+        self.repeated: list[tuple[str, int]] = []
+        self._root = _scanned(text, self.repeated)
 
     def offset(self, steps: Sequence[str]) -> int:
         """The offset of a value, or of the nearest one around it that the document has; a member's is its name's."""
@@ -77,7 +81,7 @@ class _Node:
         self.is_list = False
 
 
-def _scanned(text: str) -> _Node:
+def _scanned(text: str, repeated: list[tuple[str, int]]) -> _Node:
     root: _Node | None = None
     open_nodes: list[_Node] = []
     member: _Node | None = None  # whose name was read and whose value comes next
@@ -91,7 +95,10 @@ def _scanned(text: str) -> _Node:
         above = open_nodes[-1] if open_nodes else None
         if above is not None and not above.is_list and member is None:
             assert above.children is not None
-            member = above.children[json.loads(token, strict=False)] = _Node(match.start())
+            name = json.loads(token, strict=False)
+            if name in above.children:
+                repeated.append((name, match.start()))
+            member = above.children[name] = _Node(match.start())
             continue
         node, member = member or _Node(match.start()), None
         if above is None:

@@ -35,6 +35,26 @@ def test_only_rules_that_are_on_count(tmp_path: Path) -> None:
     assert lint(tmp_path, {"b.avsc": '"int"'}, "avro-doc")["b.avsc"].status is Status.OK
 
 
+def test_a_key_that_comes_again_is_a_complaint_where_it_comes_again(tmp_path: Path) -> None:
+    twice = '{"type": "object", "properties": {"a": {"type": "string"}, "b": {},\n "\\u0061": {"a": 1}}}'
+    found = lint(
+        tmp_path,
+        {
+            "a.json": twice,
+            "b.avsc": '{"type": "record", "name": "B",\n"fields": [{"name": "x", "type": "int", "type": "long"}]}',
+            "c.avsc": '[{"type": "string"}, {"type": "int"}]',
+        },
+        "repeated-key",
+    )
+    places = {path: [(one.line, one.column, one.message) for one in result.findings] for path, result in found.items()}
+    text = "the object has the key {!r} before already, and only this one counts"
+    assert places == {
+        "a.json": [(2, 2, text.format("a"))],
+        "b.avsc": [(2, 41, text.format("type"))],
+        "c.avsc": [],
+    }
+
+
 def test_unparseable_files_are_reported_whatever_the_rules_are(tmp_path: Path) -> None:
     found = lint(
         tmp_path,
