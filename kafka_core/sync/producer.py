@@ -323,8 +323,9 @@ class Producer(TransactionCalls):
         if not reports.pending() and not len(reports):
             return 0
         self._may_wait()
-        self._thread.post(self._core.begin_flush)
+        flush = object()
         try:
+            self._thread.post(self._core.begin_flush, flush)
             while True:
                 self._serve(failures)
                 if not reports.pending():
@@ -333,7 +334,7 @@ class Producer(TransactionCalls):
                     break
         finally:
             with contextlib.suppress(StateError):  # a callback, or another thread, has closed it meanwhile
-                self._thread.post(self._core.end_flush)
+                self._thread.post(self._core.end_flush, flush)
         self._serve(failures)
         return accumulator.queued_records
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
@@ -42,6 +42,7 @@ class _Reports:
     """The delivery reports of one batch; opened into Messages when its turn comes."""
 
     __slots__ = ("error", "latency_s", "rest", "settled", "settled_bytes", "verdict")
+    of_records: Final[Literal[True]] = True
 
     def __init__(self, verdict: Settled) -> None:
         self.verdict = verdict
@@ -69,6 +70,7 @@ class _Call:
     """Any other event: a callback with its argument."""
 
     __slots__ = ("argument", "callback")
+    of_records: Final[Literal[False]] = False
 
     def __init__(self, callback: Callable[[Any], object], argument: object) -> None:
         self.callback = callback
@@ -199,38 +201,47 @@ class ReportQueue:
         return served
 
     def _serve_next(self) -> int:
+        """Serve the first item.
+
+        Ctrl-C may come at any call. From the queue into this thread's hands an item goes without one (`del` and `+=` of
+        lists are none), and what was not served of it, or not settled, goes back whatever happens then.
+        """
+        serving, items = self._serving, self._items
         try:
-            item = self._items.popleft()
+            item = items[0]
+            del items[0]
         except IndexError:  # another thread was quicker
             return 0
-        if isinstance(item, _Call):
+        if not item.of_records:
             item.callback(item.argument)
             return 1
-        return self._serve_reports(item)
+        serving.items += [item]
+        try:
+            return self._serve_reports(item)
+        except Exception:  # of a callback
+            if item.unserved:
+                items.appendleft(item)
+            else:
+                self._settle_so_far(item)
+            raise
+        except BaseException:
+            items.appendleft(item)
+            raise
+        finally:
+            del serving.items[-1]
+            self._early.discard(item)
+            self.wake()  # another thread may wait for room, or for the last record
 
     def _serve_reports(self, item: _Reports) -> int:
-        verdict, serving = item.verdict, self._serving
+        verdict = item.verdict
         if item.rest is None:
             item.rest = iter(
                 verdict.batch.reports(
                     item.error, verdict.base_offset, verdict.log_append_time_ms, latency_s=item.latency_s
                 )
             )
-        serving.items.append(item)
-        try:
-            served = self._call_rest(item)
-        except BaseException:
-            if item.unserved:
-                self._items.appendleft(item)
-            else:
-                self._settle_so_far(item)
-            raise
-        else:
-            self._settle_so_far(item)
-        finally:
-            serving.items.pop()
-            self._early.discard(item)
-            self.wake()  # another thread may wait for room, or for the last record
+        served = self._call_rest(item)
+        self._settle_so_far(item)
         return served
 
     def _call_rest(self, item: _Reports) -> int:
@@ -251,9 +262,9 @@ class ReportQueue:
         if not records:
             return
         size_bytes = batch.size_bytes * (batch.count - left) // batch.count - item.settled_bytes
-        item.settled += records
-        item.settled_bytes += size_bytes
         with self._lock:
+            item.settled += records
+            item.settled_bytes += size_bytes
             self._told -= records
             self._account.settle(records, size_bytes)
             if self._waiting:

@@ -29,6 +29,8 @@ class TransactionCalls:
     """The transaction methods that both producers share; the shell of each supplies the waiting."""
 
     _core: ProducerCore
+    _left: Transaction | None = None
+    """The block that was broken off in its commit."""
 
     # ---- the shell
 
@@ -156,7 +158,8 @@ class TransactionCalls:
 
         Raises:
             KafkaException: At the end of the block, as the calls that it makes; the transaction is aborted then, unless
-                the error is fatal. With `txn_requires_abort` (`error.abortable`) the next block does the work again:
+                the error is fatal, or the commit is under way (a time-out): then the next block, or
+                `commit_transaction()`, waits for its end. With `txn_requires_abort` the next block does the work again:
                 records failed, or (ILLEGAL_GENERATION) partitions were taken from the consumer meanwhile.
         """
         return Transaction(self, consumer, timeout)
@@ -201,6 +204,9 @@ class Transaction:
         self._given_up = 0
 
     def __enter__(self) -> TransactionCalls:
+        left, self._producer._left = self._producer._left, None
+        if left is not None and self._producer._core.transactor.commit_left:
+            left._commit(self._timeout)
         self._producer.begin_transaction()
         if self._consumer is not None:
             self._given_up = self._consumer.partitions_given_up()
@@ -219,14 +225,28 @@ class Transaction:
                 positions = self._positions(self._consumer)
                 self._check_partitions(self._consumer)
                 self._producer.send_offsets_to_transaction(positions, group, self._timeout)
-            self._producer.commit_transaction(self._timeout)
+        except BaseException as failure:
+            self._abort_for(failure)
+            raise
+        self._commit(self._timeout)
+
+    def _commit(self, timeout: float | None) -> None:
+        try:
+            self._producer.commit_transaction(timeout)
         except BaseException as failure:
             self._abort_for(failure)
             raise
 
     def _abort_for(self, reason: BaseException) -> None:
-        """Abort because of that; if it fails, too, the first reason is the one that is raised, with a note."""
+        """Abort because of that; if it fails, too, the first reason is the one that is raised, with a note.
+
+        When the coordinator was asked to commit already, the next block waits for its answer (`commit_left`).
+        """
         if isinstance(reason, KafkaException) and reason.fatal:
+            return
+        if self._producer._core.transactor.commit_left:
+            self._producer._left = self
+            reason.add_note("the commit is under way: the next block waits for its end")
             return
         try:
             self._producer.abort_transaction(self._timeout)

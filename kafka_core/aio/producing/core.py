@@ -138,7 +138,7 @@ class ProducerCore:
         self._hold_s = HOLD_PART * self._rules.message_timeout_s
         self._held: set[tuple[str, int]] = set()
         self._draining_again = False
-        self._flushes = 0
+        self._flushes: set[object] = set()
         self._started_at_s = self._clock.monotonic()
         self._running = False
         self._closed = False
@@ -195,14 +195,16 @@ class ProducerCore:
 
     # ---- what the faces ask for
 
-    def begin_flush(self) -> None:
-        """Batches are not held back for linger.ms until `end_flush`; flushes may overlap."""
-        self._flushes += 1
+    def begin_flush(self, flush: object) -> None:
+        """Batches are not held back for linger.ms until `end_flush` of the same; flushes may overlap."""
+        self._flushes.add(flush)
+        if not self._running:  # the first record's wake was interrupted
+            self._run(self.start())
         self.drain()
 
-    def end_flush(self) -> None:
-        """One flush less."""
-        self._flushes -= 1
+    def end_flush(self, flush: object) -> None:
+        """That flush is over, or has not begun: its caller may have been interrupted before."""
+        self._flushes.discard(flush)
 
     def purge(self, *, in_queue: bool, in_flight: bool) -> None:
         """Give records up, those not sent yet and those sent; their verdicts are _PURGE_QUEUE and _PURGE_INFLIGHT."""
@@ -314,7 +316,7 @@ class ProducerCore:
             return
         for topic in self.accumulator.new_topics():
             self._watch.look_up(topic)
-        batches = self._take_ready(force=self._flushes > 0 or self._sends_all())
+        batches = self._take_ready(force=bool(self._flushes) or self._sends_all())
         if len(batches) == 1 and self._send_alone(batches[0]):
             return
         if batches:

@@ -116,14 +116,15 @@ class _Deliveries:
         """See `AIOProducer.flush`."""
         core = self._core
         accumulator = core.accumulator
-        core.begin_flush()
+        flush = object()
+        core.begin_flush(flush)
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(limit_s(timeout)):
                     while accumulator.queued_records:
                         await self.change()
         finally:
-            core.end_flush()
+            core.end_flush(flush)
         return accumulator.queued_records
 
     async def end(self, limit_s: float) -> None:

@@ -28,6 +28,8 @@ class AIOTransactionCalls:
     """The transaction methods that both producers share; the shell of each supplies the waiting."""
 
     _core: ProducerCore
+    _left: AIOTransaction | None = None
+    """The block that was broken off in its commit."""
 
     # ---- the shell
 
@@ -155,7 +157,8 @@ class AIOTransactionCalls:
 
         Raises:
             KafkaException: At the end of the block, as the calls that it makes; the transaction is aborted then, unless
-                the error is fatal. With `txn_requires_abort` (`error.abortable`) the next block does the work again:
+                the error is fatal, or the commit is under way (a time-out): then the next block, or
+                `commit_transaction()`, waits for its end. With `txn_requires_abort` the next block does the work again:
                 records failed, or (ILLEGAL_GENERATION) partitions were taken from the consumer meanwhile.
         """
         return AIOTransaction(self, consumer, timeout)
@@ -200,6 +203,9 @@ class AIOTransaction:
         self._given_up = 0
 
     async def __aenter__(self) -> AIOTransactionCalls:
+        left, self._producer._left = self._producer._left, None
+        if left is not None and self._producer._core.transactor.commit_left:
+            await left._commit(self._timeout)
         await self._producer.begin_transaction()
         if self._consumer is not None:
             self._given_up = self._consumer.partitions_given_up()
@@ -218,14 +224,28 @@ class AIOTransaction:
                 positions = await self._positions(self._consumer)
                 self._check_partitions(self._consumer)
                 await self._producer.send_offsets_to_transaction(positions, group, self._timeout)
-            await self._producer.commit_transaction(self._timeout)
+        except BaseException as failure:
+            await self._abort_for(failure)
+            raise
+        await self._commit(self._timeout)
+
+    async def _commit(self, timeout: float | None) -> None:
+        try:
+            await self._producer.commit_transaction(timeout)
         except BaseException as failure:
             await self._abort_for(failure)
             raise
 
     async def _abort_for(self, reason: BaseException) -> None:
-        """Abort because of that; if it fails, too, the first reason is the one that is raised, with a note."""
+        """Abort because of that; if it fails, too, the first reason is the one that is raised, with a note.
+
+        When the coordinator was asked to commit already, the next block waits for its answer (`commit_left`).
+        """
         if isinstance(reason, KafkaException) and reason.fatal:
+            return
+        if self._producer._core.transactor.commit_left:
+            self._producer._left = self
+            reason.add_note("the commit is under way: the next block waits for its end")
             return
         try:
             await self._producer.abort_transaction(self._timeout)

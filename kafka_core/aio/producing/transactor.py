@@ -139,6 +139,11 @@ class Transactor:
             raise
         calls.leave(resumable=False)
 
+    @property
+    def commit_left(self) -> bool:
+        """Whether a commit timed out, or was interrupted, when the coordinator was asked: it has to be resumed."""
+        return self._work is not None and self.transactions.calls.left == COMMIT
+
     def begin(self) -> None:
         """Open a transaction."""
         calls = self.transactions.calls
@@ -163,9 +168,10 @@ class Transactor:
 
     def _begin(self, name: str, move: Callable[[], None]) -> None:
         calls = self.transactions.calls
-        calls.enter(name)
+        resumes = calls.enter(name)
         try:
-            move()
+            if not (resumes and self._work is not None):  # its outcome is there, or will be: the state may be the next
+                move()
         except BaseException:
             calls.leave(resumable=False)
             raise

@@ -149,6 +149,11 @@ class Calls:
         self._name = ""
         self._busy = False
 
+    @property
+    def left(self) -> str:
+        """The call that has to be resumed, empty if there is none or it runs."""
+        return "" if self._busy else self._name
+
     def enter(self, name: str) -> bool:
         """A call begins; whether it resumes one that timed out.
 
