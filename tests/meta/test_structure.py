@@ -259,6 +259,19 @@ def test_tests_of_real_parts_are_where_make_test_looks_for_them() -> None:
     assert missed == set()
 
 
+def test_every_function_of_a_kernel_is_called() -> None:
+    """A C function that nothing names but its own definition is dead; compilers are told not to look (Makefile)."""
+    for place in ("kafka_core", "serdes"):
+        sources = [
+            path for path in (ROOT / place / "kernels/native").iterdir() if path.suffix in (".pyx", ".pxi", ".pxd")
+        ]
+        text = "\n".join(path.read_text() for path in sources)
+        own = "\n".join(path.read_text() for path in sources if path.suffix != ".pxd")
+        defined = re.findall(r"^ *cp?def (?!class|extern|enum|struct|union)[^=\n]*?(\w+)\(", own, re.MULTILINE)
+        assert len(defined) > 20, place
+        assert [name for name in set(defined) if len(re.findall(rf"\b{name}\b", text)) < 2] == []
+
+
 def test_documents_that_docstrings_cite_are_here() -> None:
     """`DESIGN §4` has to be a section of DESIGN.md; other documents of the design's time are not in the repository."""
     sections = set(re.findall(r"^## §(\d+) ", (ROOT / "DESIGN.md").read_text(), re.MULTILINE))

@@ -43,19 +43,7 @@ def same(work: Callable[..., Any], *arguments: Any) -> Any:
     return first
 
 
-# ---- numbers and hashes
-
-
-@given(st.integers(-(2**65), 2**65))
-def test_encoding_numbers(value: int) -> None:
-    same(lambda kernels: kernels.encode_uvarint(value))
-    same(lambda kernels: kernels.encode_varint(value))
-
-
-@given(st.binary(max_size=12) | st.lists(st.integers(0x80, 0xFF), max_size=12).map(bytes), st.integers(-2, 14))
-def test_decoding_numbers(data: bytes, position: int) -> None:
-    same(lambda kernels: kernels.decode_uvarint(data, position))
-    same(lambda kernels: kernels.decode_varint(data, position))
+# ---- hashes
 
 
 @given(st.binary(max_size=200), st.integers(0, 2**32 - 1))

@@ -2,10 +2,8 @@
 
 from kafka_core.kernels.native.accumulator import Accumulator, Batch
 from kafka_core.kernels.native.columns import ColumnSink
-from kafka_core.kernels.native.hashes import crc32c, fnv1a, murmur2
 from kafka_core.kernels.native.message import Message, OffsetStore, set_delivery_count
-from kafka_core.kernels.native.record_batch import RecordCursor, scan_batches
-from kafka_core.kernels.native.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
+from kafka_core.kernels.native.record_batch import RecordCursor, crc32c, fnv1a, murmur2, scan_batches
 
 __all__ = [
     "Accumulator",
@@ -15,10 +13,6 @@ __all__ = [
     "OffsetStore",
     "RecordCursor",
     "crc32c",
-    "decode_uvarint",
-    "decode_varint",
-    "encode_uvarint",
-    "encode_varint",
     "fnv1a",
     "murmur2",
     "scan_batches",

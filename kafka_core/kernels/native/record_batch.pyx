@@ -15,6 +15,8 @@ from kafka_core.kernels.abc import BatchHeader
 
 ks_crc_init()
 
+include "hashes.pxi"  # a module of its own would add 9 kB
+
 cdef int HEADER_BYTES = 61
 cdef int CRC_AT = 17
 cdef int CRC_FROM = 21

@@ -10,7 +10,6 @@ from kafka_core.kernels.pure.columns import ColumnSink
 from kafka_core.kernels.pure.hashes import crc32c, fnv1a, murmur2
 from kafka_core.kernels.pure.message import Message, OffsetStore, set_delivery_count
 from kafka_core.kernels.pure.record_batch import RecordCursor, scan_batches
-from kafka_core.kernels.pure.varint import decode_uvarint, decode_varint, encode_uvarint, encode_varint
 
 __all__ = [
     "Accumulator",
@@ -20,10 +19,6 @@ __all__ = [
     "OffsetStore",
     "RecordCursor",
     "crc32c",
-    "decode_uvarint",
-    "decode_varint",
-    "encode_uvarint",
-    "encode_varint",
     "fnv1a",
     "murmur2",
     "scan_batches",

@@ -6,9 +6,6 @@ Spec: https://kafka.apache.org/protocol (VARINT, VARLONG, UNSIGNED_VARINT), KIP-
 
 from __future__ import annotations
 
-from kafka_core.errors import ProtocolError
-from kafka_core.kernels.abc import Buffer
-
 _UINT64_MAX = 2**64 - 1
 MAX_VARINT64_BYTES = 10
 MAX_VARINT32_BYTES = 5
@@ -39,29 +36,6 @@ def encode_varint(value: int) -> bytes:
     if not -(2**63) <= value < 2**63:
         raise OverflowError(f"{value} is not a signed 64-bit integer")
     return encode_uvarint(value << 1 if value >= 0 else (-value << 1) - 1)
-
-
-def decode_uvarint(data: Buffer, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it).
-
-    Raises:
-        ProtocolError: the data ends inside it, or it is longer than 64 bits.
-    """
-    view = memoryview(data).cast("B")
-    found = read_uvarint(view, position, len(view)) if position >= 0 else None
-    if found is None:
-        raise ProtocolError(f"no varint at byte {position} of {len(view)}")
-    return found
-
-
-def decode_varint(data: Buffer, position: int = 0) -> tuple[int, int]:
-    """(signed number, position behind it), zigzag.
-
-    Raises:
-        ProtocolError: the data ends inside it, or it is longer than 64 bits.
-    """
-    value, position = decode_uvarint(data, position)
-    return value >> 1 ^ -(value & 1), position
 
 
 def read_uvarint(

@@ -10,8 +10,8 @@ from serdes.kernels.native.calls import (
     ReadCall,
     ValueEncoders,
     WriteCall,
+    survey,
 )
-from serdes.kernels.native.values import survey
 
 __all__ = [
     "FrameDecoders",

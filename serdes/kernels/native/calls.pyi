@@ -10,6 +10,7 @@ from serdes.kernels.pure.calls import (
     WriteCall,
     may_name_schema,
 )
+from serdes.kernels.pure.values import survey
 
 __all__ = [
     "FrameDecoders",
@@ -22,4 +23,5 @@ __all__ = [
     "ValueEncoders",
     "WriteCall",
     "may_name_schema",
+    "survey",
 ]

@@ -10,8 +10,9 @@ from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
 from serdes.kernels.native.json_values cimport JsonWriter
-from serdes.kernels.native.values cimport look
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
+
+include "values.pxi"  # a module of its own would add 7 kB
 
 cdef enum:
     DIGITS = 19  # of 2**63, the least integer that orjson might read as a float

@@ -1,12 +1,10 @@
-"""Variable-length integers at their borders."""
+"""Variable-length integers of the pure kernels at their borders; the compiled ones have theirs inside `wire.h`."""
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import pytest
 
-from kafka_core.errors import ProtocolError
+from kafka_core.kernels.pure.varint import MAX_VARINT32_BYTES, encode_uvarint, encode_varint, read_uvarint
 
 UNSIGNED = [
     (0, "00"),
@@ -36,40 +34,43 @@ SIGNED = [
 
 
 @pytest.mark.parametrize(("value", "encoded"), UNSIGNED)
-def test_unsigned(kernels: ModuleType, value: int, encoded: str) -> None:
+def test_unsigned(value: int, encoded: str) -> None:
     data = bytes.fromhex(encoded)
-    assert kernels.encode_uvarint(value) == data
-    assert kernels.decode_uvarint(b"\xff" + data + b"\xff", 1) == (value, 1 + len(data))
+    assert encode_uvarint(value) == data
+    assert read_uvarint(b"\xff" + data + b"\xff", 1, 1 + len(data)) == (value, 1 + len(data))
 
 
 @pytest.mark.parametrize(("value", "encoded"), SIGNED)
-def test_signed(kernels: ModuleType, value: int, encoded: str) -> None:
+def test_signed(value: int, encoded: str) -> None:
     data = bytes.fromhex(encoded)
-    assert kernels.encode_varint(value) == data
-    assert kernels.decode_varint(memoryview(data + b"\xff")) == (value, len(data))
+    assert encode_varint(value) == data
+    assert read_uvarint(memoryview(data + b"\xff"), 0, len(data) + 1) == (value * 2 ^ value >> 63, len(data))
 
 
 @pytest.mark.parametrize("value", [-1, 2**64])
-def test_unsigned_out_of_range(kernels: ModuleType, value: int) -> None:
+def test_unsigned_out_of_range(value: int) -> None:
     with pytest.raises(OverflowError):
-        kernels.encode_uvarint(value)
+        encode_uvarint(value)
 
 
 @pytest.mark.parametrize("value", [-(2**63) - 1, 2**63])
-def test_signed_out_of_range(kernels: ModuleType, value: int) -> None:
+def test_signed_out_of_range(value: int) -> None:
     with pytest.raises(OverflowError):
-        kernels.encode_varint(value)
+        encode_varint(value)
 
 
 @pytest.mark.parametrize("encoded", ["", "80", "ffff", "ffffffffffffffffff02", "8080808080808080808000"])
-def test_malformed(kernels: ModuleType, encoded: str) -> None:
+def test_malformed(encoded: str) -> None:
     data = bytes.fromhex(encoded)
-    for decode in (kernels.decode_uvarint, kernels.decode_varint):
-        with pytest.raises(ProtocolError, match=f"no varint at byte 0 of {len(data)}"):
-            decode(data)
+    assert read_uvarint(data, 0, len(data)) is None
 
 
-def test_position_outside(kernels: ModuleType) -> None:
-    for position in (-1, 1, 5):
-        with pytest.raises(ProtocolError, match=f"byte {position} of 1"):
-            kernels.decode_uvarint(b"\x01", position)
+def test_longer_than_asked_for() -> None:
+    data = bytes.fromhex("ffffffff1f")  # 33 bits
+    assert read_uvarint(data, 0, 5, bits=32, max_bytes=MAX_VARINT32_BYTES) is None
+    assert read_uvarint(data, 0, 5) == (2**33 - 1, 5)
+
+
+def test_position_outside() -> None:
+    for position in (1, 5):
+        assert read_uvarint(b"\x01", position, 1) is None

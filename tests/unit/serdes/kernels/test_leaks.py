@@ -181,7 +181,7 @@ def columns(kind: str) -> None:
 
 WORK: dict[str, tuple[Callable[[], None], str]] = {
     "avro": (avro, "avro avro_logical avro_objects calls"),
-    "json and protobuf": (json_and_protobuf, "calls values json_values doubles"),
+    "json and protobuf": (json_and_protobuf, "calls json_values doubles"),
     "straight line": (straight_line, "fields"),
     "avro columns": (lambda: columns("AVRO"), "avro_columns avro_frames frames columns arrays"),
     "json columns": (lambda: columns("JSON"), "json_columns json_frames"),

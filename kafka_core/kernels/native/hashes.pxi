@@ -1,18 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-# cython: binding=False, auto_pickle=False, embedsignature=True, embedsignature.format=clinic
-"""CRC-32C, murmur2 and FNV-1a over any buffer; the twin of `pure/hashes.py`.
-
-Must not know of records or partitions. Spec: RFC 3720 B.4; Utils.murmur2 of kafka-clients; FNV-1a 32 bit.
-"""
+# CRC-32C, murmur2 and FNV-1a over any buffer, part of record_batch.pyx; the twins of `pure/hashes.py`.
+#
+# Must not know of records or partitions. Spec: RFC 3720 B.4; Utils.murmur2 of kafka-clients; FNV-1a 32 bit.
+# Buffers are asked for by hand: Cython's typed memory views are slower, and bring 100 kB of code.
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport uint8_t, uint32_t
-from kafka_core.kernels.native.wire cimport ks_crc32c, ks_crc_init, ks_fnv1a, ks_murmur2
+from kafka_core.kernels.native.wire cimport ks_fnv1a, ks_murmur2
 
-ks_crc_init()
-
-
-# Buffers are asked for by hand: Cython's typed memory views are slower, and bring 100 kB of code.
 
 def crc32c(data not None, uint32_t value=0):
     """CRC-32C (Castagnoli) of `data`, going on from `value`; without the GIL."""

@@ -1,8 +1,7 @@
-"""A look at a whole value before it is encoded as JSON, or after it was decoded: may the fast library be trusted?
-
-The twin of `pure/values.py`, which is the specification. No code of the value's types runs, so nothing changes meanwhile,
-and references are borrowed.
-"""
+# A look at a whole value before it is encoded as JSON, or after it was decoded: may the fast library be trusted?
+#
+# Part of calls.pyx; the twin of `pure/values.py`, which is the specification. No code of the value's types runs, so
+# nothing changes meanwhile, and references are borrowed.
 
 from cpython.object cimport PyObject
 
