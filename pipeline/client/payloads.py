@@ -18,6 +18,8 @@ from pipeline.errors import OptionError
 FIELDS: Final = ("value", "key")
 FORMATS: Final = ("bytes", "avro", "json", "protobuf")
 REGISTRY_PREFIX: Final = "schema.registry."
+TABLES_OWN: Final = "provider"
+"""What Spark puts beside the options of a `CREATE TABLE … USING`."""
 
 
 def payload_rows(bytes_or_struct: str, formats: tuple[str, ...], default_topic: str) -> tuple[Property, ...]:
@@ -122,6 +124,11 @@ def read_table(options: Mapping[str, str], table: Table[Property]) -> Divided:
     Raises:
         OptionError: an option is unknown or ill-formed, or there is no broker to go to.
     """
+    if TABLES_OWN in options:
+        raise OptionError(
+            "a topic can't be a table of Spark's catalog, which gives Python none of its options when it is read: use"
+            " CREATE TEMPORARY VIEW … USING kserdes OPTIONS (…), or createOrReplaceTempView of a loaded frame"
+        )
     client: dict[str, str] = {}
     registry: dict[str, str] = {}
     own: dict[str, str] = {}

@@ -77,18 +77,35 @@ def test_one_task_reads_one_topic_partition(spark: Any, cluster: EmbeddedCluster
 def test_workers_look_through_what_they_have_loaded_only_once(
     spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce
 ) -> None:
-    def frozen(batches: Any) -> Any:
-        import gc
+    from pipeline.source.readers import KserdesReader
+    from pyspark_kserdes import DefaultSource
 
-        import pyarrow as pa
+    class CountingReader(KserdesReader):
+        """Reads as ours does, and says what the worker then keeps from the garbage collector."""
 
-        assert list(batches)
-        yield pa.RecordBatch.from_pydict({"count": [gc.get_freeze_count()]})
+        def read(self, partition: Any) -> Any:
+            import gc
+
+            rows = sum(batch.num_rows for batch in KserdesReader.read(self, partition))
+            yield rows, gc.get_freeze_count()
+
+    class CountingSource(DefaultSource):
+        @classmethod
+        def name(cls) -> str:
+            return "counting"
+
+        def schema(self) -> Any:
+            return "rows bigint, frozen bigint"
+
+        def reader(self, schema: Any) -> Any:
+            return CountingReader(self._planned())
 
     produce(topic, [{"value": b"1"}])
-    assert load(spark, cluster, topic).count() == 1
-    counts = [row["count"] for row in spark.range(0, 4, 1, 4).mapInArrow(frozen, "count bigint").collect()]
-    assert max(counts) > 10_000
+    spark.dataSource.register(CountingSource)
+    options = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic}
+    (row,) = spark.read.format("counting").options(**options).load().collect()
+    assert row.rows == 1
+    assert row.frozen > 10_000
 
 
 def test_an_empty_topic_is_an_empty_frame(spark: Any, cluster: EmbeddedCluster, topic: str) -> None:
@@ -185,6 +202,15 @@ def test_filters_narrow_what_is_read(spark: Any, cluster: EmbeddedCluster, topic
 def test_wrong_options_are_named(spark: Any, cluster: EmbeddedCluster, topic: str) -> None:
     assert "did you mean 'startingOffsets'?" in failure(lambda: load(spark, cluster, topic, startingOffset="earliest"))
     assert "linger.msx" in failure(lambda: load(spark, cluster, topic, **{"kafka.linger.msx": "1"}))
+
+
+def test_sql_makes_views_and_no_tables(spark: Any, cluster: EmbeddedCluster, topic: str, produce: Produce) -> None:
+    produce(topic, [{"value": b"1"}, {"value": b"2"}])
+    options = f"OPTIONS (subscribe '{topic}', `kafka.bootstrap.servers` '{cluster.bootstrap_servers}')"
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW of_topic USING kserdes {options}")
+    assert spark.sql("select count(*) as n from of_topic").first().n == 2
+    table = lambda: spark.sql(f"CREATE TABLE of_topic_too USING kserdes {options}")  # noqa: E731
+    assert "CREATE TEMPORARY VIEW … USING" in failure(table)
 
 
 def test_a_password_is_in_no_error_text(spark: Any, cluster: EmbeddedCluster) -> None:

@@ -52,6 +52,7 @@ def test_offsets_as_json() -> None:
         ({"endingOffsets": '{"u": {"3": 5}}'}, "names the topic 'u', which \"subscribe\" does not"),
         ({"bytesPerBatch": "²"}, "from 1"),
         ({"path": "t"}, "load\\(\\) takes no path"),
+        ({"provider": "kserdes", "owner": "me"}, "can't be a table .* CREATE TEMPORARY VIEW"),
         ({"rowsPerBatch": "0"}, "from 1"),
         ({"timeoutSeconds": "soon"}, "from 1 to 2147483647, not 'soon'"),
         ({"kafka.linger": "1"}, r"unknown option 'kafka\.linger'; did you mean 'kafka\.linger\.ms'"),
