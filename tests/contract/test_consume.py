@@ -12,6 +12,7 @@ from kafka_core import (
     OFFSET_BEGINNING,
     OFFSET_END,
     OFFSET_INVALID,
+    ConfigError,
     KafkaError,
     KafkaException,
     Message,
@@ -281,13 +282,19 @@ def test_seek_goes_back_and_forth(cluster: Cluster) -> None:
             assert message.offset() == offset
         reader.seek(TopicPartition(topic, 0, OFFSET_BEGINNING))
         assert values_of(take(reader, 50)) == numbers(50)
+        reader.seek(TopicPartition(topic, 0, OFFSET_END))
+        assert reader.poll(0.2) is None
 
 
 def test_seek_needs_an_assignment(cluster: Cluster) -> None:
     topic = cluster.topic()
-    with consumer(cluster) as reader, pytest.raises(KafkaException) as caught:
-        reader.seek(TopicPartition(topic, 0, 3))
-    assert topic in str(caught.value)
+    with consumer(cluster) as reader:
+        with pytest.raises(KafkaException) as caught:
+            reader.seek(TopicPartition(topic, 0, 3))
+        assert topic in str(caught.value)
+        reader.assign([whole(topic)])
+        with pytest.raises(ConfigError):
+            reader.seek(TopicPartition(topic, 0, -5))
 
 
 def test_a_paused_partition_keeps_its_place(cluster: Cluster) -> None:
@@ -296,7 +303,9 @@ def test_a_paused_partition_keeps_its_place(cluster: Cluster) -> None:
     fill(cluster, topic, numbers(10, 100), 1)
     with consumer(cluster) as reader:
         reader.assign([whole(topic, 0), whole(topic, 1)])
-        reader.pause([TopicPartition(topic, 0)])
+        asked = [TopicPartition(topic, 0), TopicPartition(topic, 7)]
+        reader.pause(asked)
+        assert [item.error for item in asked] == [None, KafkaError._UNKNOWN_PARTITION]
         assert values_of(take(reader, 10)) == numbers(10, 100)
         assert reader.consume(1, 0.2) == []
         reader.resume([TopicPartition(topic, 0)])
@@ -317,7 +326,11 @@ def test_partitions_come_and_go_incrementally(cluster: Cluster) -> None:
         assert values_of(take(reader, 2)) == numbers(2)
         reader.incremental_assign([whole(topic, 1)])
         assert sorted(values_of(take(reader, 6))) == sorted(numbers(2, 2) + numbers(4, 100))
+        with pytest.raises(ConfigError):
+            reader.incremental_assign([whole(topic, 1)])
         reader.incremental_unassign([TopicPartition(topic, 0)])
+        with pytest.raises(ConfigError):
+            reader.incremental_unassign([TopicPartition(topic, 0)])
         assert [(item.topic, item.partition) for item in reader.assignment()] == [(topic, 1)]
         fill(cluster, topic, numbers(1, 4), 0)
         fill(cluster, topic, numbers(1, 104), 1)
@@ -382,6 +395,7 @@ def test_offsets_of_what_is_not_there_are_refused_at_once(cluster: Cluster) -> N
 def test_watermarks(cluster: Cluster) -> None:
     topic = cluster.topic()
     with consumer(cluster) as reader:
+        assert reader.get_watermark_offsets(TopicPartition(topic, 0), cached=True) == (OFFSET_INVALID, OFFSET_INVALID)
         assert reader.get_watermark_offsets(TopicPartition(topic, 0), LIMIT_S) == (0, 0)
         fill(cluster, topic, numbers(7))
         assert reader.get_watermark_offsets(TopicPartition(topic, 0), LIMIT_S) == (0, 7)

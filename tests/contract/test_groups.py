@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_core import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
+from kafka_core import OFFSET_INVALID, Consumer, KafkaError, KafkaException, StateError, TopicPartition
 from tests.contract.clusters import (
     LIMIT_S,
     Cluster,
@@ -206,6 +206,8 @@ def test_only_what_was_stored_is_committed(cluster: Cluster) -> None:
         messages = take(reader, 10)
         reader.store_offsets(messages[2])
         reader.store_offsets(offsets=[TopicPartition(topic, 0, 7)])
+        with pytest.raises(StateError):
+            reader.store_offsets(offsets=[TopicPartition(topic, 1, 4)])
     with consumer(cluster, group) as reader:
         assert committed(reader, topic) == [7]
 

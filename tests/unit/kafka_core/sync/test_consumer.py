@@ -17,7 +17,7 @@ from kafka_core.aio.consuming.events import Notice
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import ConfigError, ConsumeError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.kernels import Message
-from kafka_core.model import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, TopicPartition
+from kafka_core.model import TopicPartition
 from kafka_core.sync.consumer import Consumer
 from tests.faults.consumer_cluster import fill, next_error, poll_until, read, settings, values
 from tests.later import inside, once
@@ -54,42 +54,6 @@ def assigned(cluster: EmbeddedCluster, *offsets: int, topic: str = "log", **more
 # ---- records
 
 
-def test_poll_gives_every_record_of_a_partition_in_order_and_none_when_there_is_none(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0) as consumer:
-        found = [consumer.poll(HANG_S) for _ in range(10)]
-        assert [message.value() for message in found if message] == [b"0-%d" % n for n in range(10)]
-        first = found[0]
-        assert first is not None
-        assert (first.topic(), first.partition(), first.offset(), first.key()) == ("log", 0, 0, b"key")
-        assert first.timestamp() == (1, 1000)
-        assert first.headers() == [("h", b"1")]
-        assert consumer.poll(0.01) is None
-        assert consumer.poll(0) is None
-
-
-def test_consume_returns_when_the_brokers_have_no_more(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0, 5) as consumer:
-        started_s = time.monotonic()
-        found: list[Message] = []
-        while len(found) < 15:
-            found += consumer.consume(1000, 10 * HANG_S)
-        assert time.monotonic() - started_s < 5 * HANG_S
-        assert sorted(values(found)) == sorted([b"0-%d" % n for n in range(10)] + [b"1-%d" % n for n in range(5, 10)])
-        assert consumer.consume(5, 0.01) == []
-        assert consumer.consume(0, 0) == []
-
-
-def test_columns_hold_the_same_records(shared: EmbeddedCluster) -> None:
-    pytest.importorskip("pyarrow")
-    with assigned(shared, 0, 8) as consumer:
-        rows: list[dict[str, Any]] = []
-        while len(rows) < 12:
-            rows += consumer.consume_arrow(7, HANG_S).to_pylist()
-        found = {(row["partition"], row["offset"]): row["value"] for row in rows}
-        assert found == {(0, n): b"0-%d" % n for n in range(10)} | {(1, n): b"1-%d" % n for n in (8, 9)}
-        assert consumer.consume_arrow(5, 0.01).num_rows == 0
-
-
 def test_columns_raise_what_messages_would_carry(shared: EmbeddedCluster) -> None:
     pytest.importorskip("pyarrow")
     with assigned(shared, 99, auto_offset_reset="error") as consumer:
@@ -111,89 +75,6 @@ def test_iteration_gives_messages(shared: EmbeddedCluster) -> None:
     with assigned(shared, 7) as consumer:
         found = [message.value() for _, message in zip(range(3), consumer, strict=False)]
     assert found == [b"0-7", b"0-8", b"0-9"]
-
-
-def test_the_end_of_a_partition_is_an_event_if_wanted(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 9, enable_partition_eof=True) as consumer:
-        assert values(read(consumer, 1)) == [b"0-9"]
-        event = next_error(consumer)
-        error = event.error()
-        assert error is not None
-        assert (error.code(), event.partition(), event.offset()) == (KafkaError._PARTITION_EOF, 0, 10)
-        consumer.seek(TopicPartition("log", 0, 10))
-        assert next_error(consumer).offset() == 10
-
-
-# ---- positions
-
-
-def test_seek_goes_anywhere_and_drops_what_was_fetched(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0) as consumer:
-        read(consumer, 2)
-        for offset, expected in ((7, b"0-7"), (OFFSET_BEGINNING, b"0-0"), (3, b"0-3")):
-            consumer.seek(TopicPartition("log", 0, offset))
-            assert values(read(consumer, 1)) == [expected]
-        consumer.seek(TopicPartition("log", 0, OFFSET_END))
-        assert consumer.poll(0.2) is None
-
-
-def test_seek_needs_an_assigned_partition_and_a_real_offset(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0) as consumer:
-        with pytest.raises(StateError, match="not assigned"):
-            consumer.seek(TopicPartition("log", 1, 3))
-        with pytest.raises(ConfigError):
-            consumer.seek(TopicPartition("log", 0, -5))
-
-
-def test_a_paused_partition_hands_out_nothing_until_it_is_resumed(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0, 0) as consumer:
-        paused = [TopicPartition("log", 0), TopicPartition("log", 7)]
-        consumer.pause(paused)
-        assert paused[0].error is None
-        assert paused[1].error == KafkaError._UNKNOWN_PARTITION
-        assert {message.partition() for message in read(consumer, 10)} == {1}
-        assert consumer.poll(0.1) is None
-        consumer.resume(paused[:1])
-        assert {message.partition() for message in read(consumer, 10)} == {0}
-
-
-def test_position_follows_what_was_handed_out(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 4) as consumer:
-        where = [TopicPartition("log", 0), TopicPartition("log", 1)]
-        assert [item.offset for item in consumer.position(where)] == [OFFSET_INVALID, OFFSET_INVALID]
-        read(consumer, 3)
-        assert [item.offset for item in consumer.position(where)] == [7, OFFSET_INVALID]
-
-
-def test_watermarks_asked_for_and_cached(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0) as consumer:
-        place = TopicPartition("log", 0)
-        assert consumer.get_watermark_offsets(TopicPartition("log", 1), cached=True) == (-1001, -1001)
-        assert consumer.get_watermark_offsets(place, HANG_S) == (0, 10)
-        read(consumer, 1)
-        assert consumer.get_watermark_offsets(place, cached=True) == (0, 10)
-        with pytest.raises(KafkaException):
-            consumer.get_watermark_offsets(TopicPartition("none", 0), 0.3)
-
-
-def test_offsets_by_time(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 0) as consumer:
-        asked = [TopicPartition("log", 0, 1004), TopicPartition("log", 1, 99_999)]
-        assert [item.offset for item in consumer.offsets_for_times(asked, HANG_S)] == [4, OFFSET_END]
-
-
-def test_incremental_assignment_adds_and_takes(shared: EmbeddedCluster) -> None:
-    with assigned(shared, 9) as consumer:
-        consumer.incremental_assign([TopicPartition("log", 1, 9)])
-        assert sorted(values(read(consumer, 2))) == [b"0-9", b"1-9"]
-        with pytest.raises(ConfigError):
-            consumer.incremental_assign([TopicPartition("log", 1)])
-        consumer.incremental_unassign([TopicPartition("log", 0)])
-        assert consumer.assignment() == [TopicPartition("log", 1)]
-        with pytest.raises(ConfigError):
-            consumer.incremental_unassign([TopicPartition("log", 0)])
-        consumer.unassign()
-        assert consumer.assignment() == []
 
 
 # ---- groups
@@ -230,85 +111,6 @@ def test_a_group_of_one_gets_everything_and_commits_at_the_end(cluster: Embedded
 
 
 @pytest.mark.parametrize("strategy", ["range", "roundrobin", "cooperative-sticky"])
-def test_two_members_share_and_the_one_that_stays_takes_over(cluster: EmbeddedCluster, strategy: str) -> None:
-    first = Consumer(settings(cluster, partition_assignment_strategy=strategy))
-    second = Consumer(settings(cluster, partition_assignment_strategy=strategy))
-    first.subscribe(["t"])
-    poll_until(first, lambda: len(first.assignment()) == 2)
-    second.subscribe(["t"])
-
-    def shared_out() -> bool:
-        second.poll(0)
-        return len(first.assignment()) == 1 and len(second.assignment()) == 1
-
-    poll_until(first, shared_out)
-    assert {*first.assignment(), *second.assignment()} == {TopicPartition("t", 0), TopicPartition("t", 1)}
-    first.close()
-    poll_until(second, lambda: len(second.assignment()) == 2)
-    second.close()
-
-
-def test_on_assign_may_choose_other_offsets(cluster: EmbeddedCluster) -> None:
-    fill(cluster, "t", 0, [b"%d" % n for n in range(9)])
-
-    def on_assign(consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        for item in partitions:
-            item.offset = 6
-        consumer.assign(partitions)
-
-    with Consumer(settings(cluster)) as consumer:
-        consumer.subscribe(["t"], on_assign=on_assign)
-        assert values(read(consumer, 3)) == [b"6", b"7", b"8"]
-
-
-def test_errors_of_rebalance_callbacks_are_raised_by_poll_and_the_group_goes_on(cluster: EmbeddedCluster) -> None:
-    fill(cluster, "t", 0, [b"x"])
-
-    def on_assign(*_: Any) -> None:
-        raise ValueError("mine")
-
-    consumer = Consumer(settings(cluster))
-    consumer.subscribe(["t"], on_assign=on_assign)
-    with pytest.raises(ValueError, match="mine"):
-        poll_until(consumer, lambda: False)
-    assert values(read(consumer, 1)) == [b"x"]
-    consumer.close()
-
-
-def test_a_commit_may_be_made_in_on_revoke(cluster: EmbeddedCluster) -> None:
-    fill(cluster, "t", 0, [b"x"] * 3)
-
-    def on_revoke(consumer: Consumer, _: list[TopicPartition]) -> None:
-        consumer.commit(offsets=[TopicPartition("t", 0, 2)], asynchronous=False)
-
-    consumer = Consumer(settings(cluster, enable_auto_commit=False))
-    consumer.subscribe(["t"], on_revoke=on_revoke)
-    read(consumer, 3)
-    consumer.close()
-    assert cluster.committed("g", "t", 0) == 2
-
-
-def test_patterns_find_topics_that_come_later(cluster: EmbeddedCluster) -> None:
-    with Consumer(settings(cluster, topic_metadata_refresh_interval_ms=100)) as consumer:
-        consumer.subscribe(["^ev.*"])
-        poll_until(consumer, lambda: consumer.memberid() is None)
-        cluster.create_topic("events", 1)
-        fill(cluster, "events", 0, [b"late"])
-        assert values(read(consumer, 1)) == [b"late"]
-        assert consumer.assignment() == [TopicPartition("events", 0)]
-
-
-def test_a_topic_that_does_not_exist_is_told_once(cluster: EmbeddedCluster) -> None:
-    with Consumer(settings(cluster, topic_metadata_refresh_interval_ms=50)) as consumer:
-        consumer.subscribe(["t", "none"])
-        message = next_error(consumer)
-        error = message.error()
-        assert error is not None
-        assert (error.code(), message.topic()) == (KafkaError.UNKNOWN_TOPIC_OR_PART, "none")
-        assert "none" in error.str()
-        assert consumer.poll(0.3) is None
-
-
 def not_polled(consumer: Consumer) -> None:
     deadline_s = time.monotonic() + HANG_S
     while consumer.health().state != "expelled":
@@ -354,18 +156,6 @@ def one_poll_comes_back(limit_s: float, cluster: EmbeddedCluster) -> None:
         assert message.value() == b"back"
 
 
-def test_unsubscribe_gives_the_partitions_back(cluster: EmbeddedCluster) -> None:
-    with Consumer(settings(cluster)) as consumer:
-        consumer.subscribe(["t"])
-        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
-        consumer.unsubscribe()
-        poll_until(consumer, lambda: not consumer.assignment())
-        poll_until(consumer, lambda: consumer.memberid() is None)
-        assert consumer.subscription() == []
-        consumer.subscribe(["t"])
-        poll_until(consumer, lambda: len(consumer.assignment()) == 2)
-
-
 # ---- commits
 
 
@@ -389,34 +179,6 @@ def test_commits_of_messages_offsets_and_what_is_stored(cluster: EmbeddedCluster
         with pytest.raises(ConfigError):
             consumer.commit(offsets=[TopicPartition("t", 0, -5)])
     assert cluster.committed("g", "t", 0) == 3
-
-
-def test_an_asynchronous_commit_is_reported_to_on_commit(cluster: EmbeddedCluster) -> None:
-    reports: list[tuple[Any, list[TopicPartition]]] = []
-    conf = settings(cluster, enable_auto_commit=False)
-    with Consumer({**conf, "on_commit": lambda error, partitions: reports.append((error, partitions))}) as consumer:
-        consumer.assign([TopicPartition("t", 0, 0)])
-        assert consumer.commit(offsets=[TopicPartition("t", 0, 4)]) is None
-        poll_until(consumer, lambda: reports)
-    assert reports[0][0] is None
-    assert [(item.partition, item.offset) for item in reports[0][1]] == [(0, 4)]
-
-
-def test_automatic_commits_follow_the_interval(cluster: EmbeddedCluster) -> None:
-    fill(cluster, "t", 0, [b"x"] * 5)
-    with assigned(cluster, 0, topic="t", auto_commit_interval_ms=20) as consumer:
-        read(consumer, 5)
-        poll_until(consumer, lambda: cluster.committed("g", "t", 0) == 5)
-
-
-def test_stored_offsets_are_the_ones_that_are_committed(cluster: EmbeddedCluster) -> None:
-    fill(cluster, "t", 0, [b"x"] * 5)
-    with assigned(cluster, 0, topic="t", enable_auto_offset_store=False) as consumer:
-        messages = read(consumer, 5)
-        consumer.store_offsets(messages[1])
-        with pytest.raises(StateError):
-            consumer.store_offsets(offsets=[TopicPartition("t", 1, 4)])
-    assert cluster.committed("g", "t", 0) == 2
 
 
 def test_store_offsets_needs_the_automatic_storing_off(shared: EmbeddedCluster) -> None:
