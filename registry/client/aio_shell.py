@@ -22,7 +22,16 @@ from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery
-from registry.client.exchange import Body, OnlyAnswer, closed, mock_transport, tls_context, unreachable
+from registry.client.exchange import (
+    Body,
+    OnlyAnswer,
+    ask_mock_async,
+    closed,
+    mock_transport,
+    mocked_network,
+    tls_context,
+    unreachable,
+)
 from registry.client.forks import share_no_fork
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError
@@ -144,7 +153,11 @@ class AsyncShell(AsyncOperations):
                 step.method, step.url, params=step.query, headers=step.headers, content=step.content
             )
             auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
-            answer = await self._http.send(request, stream=True, auth=auth)
+            network = None if self._transport is not None else mocked_network()
+            if network is None:
+                answer = await self._http.send(request, stream=True, auth=auth)
+            else:
+                answer = await ask_mock_async(network, request)
             async with contextlib.aclosing(answer):
                 answer.stream = OnlyAnswer(answer)
                 body = Body(self._timeout_s, deadline_s)

@@ -13,10 +13,12 @@ import warnings
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import httpx
 import pytest
+import respx
+from respx.mocks import HTTPCoreMocker
 
 import registry
 
@@ -223,9 +225,59 @@ def test_references_are_equal_to_a_list() -> None:
 
 
 def test_mocks_of_httpx_see_them() -> None:
-    respx = pytest.importorskip("respx")
     with respx.mock(base_url="http://registry") as mock:
         route = mock.get("/subjects", params={"deleted": "false"}).mock(return_value=httpx.Response(200, json=["a"]))
         with registry.SchemaRegistryClient({"url": "http://registry"}) as client:
             assert client.get_subjects() == ["a"]
         assert route.call_count == 1
+
+
+class Httpx2(HTTPCoreMocker):
+    """What pytest-httpx2 makes of respx: mocks of the library that confluent_kafka sends through."""
+
+    name = "httpx2-of-this-test"
+    targets: ClassVar = [target.replace("httpcore.", "httpcore2.") for target in HTTPCoreMocker.targets]
+
+
+@pytest.mark.parametrize("package", [registry, peer], ids=["ours", "theirs"])
+def test_mocks_of_httpx2_see_them(package: ModuleType) -> None:
+    conf = {"url": "http://registry", "max.retries": 1, "retries.wait.ms": 1, "basic.auth.user.info": "u:p"}
+    with respx.mock(using=Httpx2.name, base_url="http://registry") as mock:
+        route = mock.get("/subjects").mock(side_effect=[httpx.Response(503, json={}), httpx.Response(200, json=["a"])])
+        written = mock.post("/subjects/s/versions").respond(json=REGISTERED)
+        with package.SchemaRegistryClient(conf) as client:
+            assert client.get_subjects() == ["a"]
+            assert client.register_schema("s", package.Schema(TEXT)) == 1
+        assert (route.call_count, written.call_count) == (2, 1)
+        assert route.calls[0].request.headers["authorization"] == "Basic dTpw"
+        assert json.loads(written.calls[0].request.content)["schema"] == TEXT
+
+        async def run() -> None:
+            async with package.AsyncSchemaRegistryClient(conf) as client:
+                assert await client.register_schema("s", package.Schema(TEXT)) == 1
+
+        asyncio.run(run())
+        assert written.call_count == 2
+
+
+def test_errors_that_mocks_of_httpx2_raise_are_those_of_a_network() -> None:
+    httpx2 = pytest.importorskip("httpx2")
+    conf = {"url": "http://a,http://b", "max.retries": 0}
+    with respx.mock(using=Httpx2.name) as mock:
+        mock.get("http://a/subjects").mock(side_effect=httpx2.ConnectError("away"))
+        other = mock.get("http://b/subjects").mock(
+            side_effect=[httpx2.ReadTimeout("late"), httpx.Response(200, json=["b"])]
+        )
+        with registry.SchemaRegistryClient(conf) as client:
+            with pytest.raises(registry.SchemaRegistryError, match=r"late|timed out"):
+                client.get_subjects()
+            assert client.get_subjects() == ["b"]
+        assert other.call_count == 2
+
+        async def run() -> None:
+            other.mock(side_effect=httpx2.ConnectError("gone"))
+            async with registry.AsyncSchemaRegistryClient(conf) as client:
+                with pytest.raises(registry.SchemaRegistryError, match="gone"):
+                    await client.get_subjects()
+
+        asyncio.run(run())

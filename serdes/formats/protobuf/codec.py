@@ -22,7 +22,7 @@ from registry.schemas.protobuf.descriptor import from_bytes
 from registry.schemas.protobuf.model import Message as Declared
 from registry.schemas.protobuf.model import map_types, option_value
 from registry.schemas.protobuf.sources import built_in, decoded
-from serdes.errors import SerializationError, foreign
+from serdes.errors import SerializationError, UnfitError, foreign
 from serdes.formats.protobuf.dicts import message_of
 from serdes.formats.protocol import Decode, Encode, Referenced
 from serdes.kernels import MessageDecoder, MessageEncoder
@@ -260,7 +260,7 @@ def _as_message(message: type[Message], value: Any, full_name: str) -> Message:
     if isinstance(value, Message) and value.DESCRIPTOR.full_name == full_name:
         return value
     found = value.DESCRIPTOR.full_name if isinstance(value, Message) else type(value).__name__
-    raise SerializationError(f"a message of type {full_name} is needed, not {found}")
+    raise UnfitError(f"a message of type {full_name} is needed, not {found}")
 
 
 def decoder(message: type[Message], skip: int) -> Decode:

@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from serdes.errors import SerializationError, foreign
+from serdes.errors import UnfitError
 
 MAX_DEPTH: Final = 100
 """Levels of messages, as many as `json_format` takes."""
@@ -45,14 +45,15 @@ def message_of(kind: type[Message], value: Mapping[str, Any]) -> Message:
         value: fields by their names in the schema, or in camelCase.
 
     Raises:
-        SerializationError: a field is not there, or its value does not fit; `path` says which one.
+        UnfitError: a field is not there, or its value does not fit; `path` says which one.
     """
     descriptor = kind.DESCRIPTOR
     _check(descriptor, value, descriptor.name, 0)
     try:
         return json_format.ParseDict(dict(value), kind())
     except (json_format.ParseError, RecursionError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise foreign(f"the dict does not fit message type {descriptor.full_name}", error) from error
+        what = f"the dict does not fit message type {descriptor.full_name}"
+        raise UnfitError(f"{what}: {type(error).__name__}") from error  # its text may quote the value
 
 
 def _check(descriptor: Any, value: Any, path: str, depth: int) -> None:
@@ -158,4 +159,4 @@ def _kind(value: Any) -> str:
 
 
 def _fail(reason: str, path: str) -> NoReturn:
-    raise SerializationError(reason, path=path or None)
+    raise UnfitError(reason, path=path or None)
