@@ -369,9 +369,11 @@ cdef int value(Run* run, int number_of_step) noexcept nogil:
         byte = run.at[0]
         if step.expected == ANY:
             fault = literal(run, b"null", 4) if byte == 110 else skip(run)
-            if not fault:
+            if not fault and byte == 110:
+                fault = append_null(column)
+            elif not fault:
                 run.left -= run.at - begin
-                fault = append_null(column) if byte == 110 else append_bytes(column, begin, run.at - begin)
+                fault = append_bytes(column, begin, run.at - begin)
         elif step.expected >= ARRAY:
             fault = nested(run, step, byte)
         elif step.expected >= TEXT:
