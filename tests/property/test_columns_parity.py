@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -141,7 +142,12 @@ def mutations(seed: int, schemas: int, rounds: int) -> Iterator[tuple[AvroPair, 
     rng = random.Random(seed)
     for pair in pairs(seed, schemas, 3):
         frames = frames_of(pair)
-        yield pair, [damaged(rng, rng.choice(frames)) for _ in range(rounds)], rng.choice(OPTIONS)
+        options = rng.choice(OPTIONS)
+        both = decoders(pair, options) if rng.random() < 0.4 else None
+        if both is not None and both[0].arrow_type.num_fields > 1:
+            names = [field.name for field in both[0].arrow_type]
+            options = replace(options, columns=tuple(rng.sample(names, rng.randint(1, 2))))
+        yield pair, [damaged(rng, rng.choice(frames)) for _ in range(rounds)], options
 
 
 def compare_mutations(seed: int, schemas: int, rounds: int) -> tuple[int, int]:

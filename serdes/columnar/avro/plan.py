@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -28,7 +28,7 @@ from registry.schemas.avro.model import (
 )
 from serdes.columnar.avro.faults import Fault
 from serdes.columnar.avro.narrowing import Narrowed
-from serdes.columnar.avro.program import Code, Op, Program, verify
+from serdes.columnar.avro.program import Code, Op, Pass, Program, verify
 from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.layout import FIXED, LIST, UNION, Layout
 from serdes.columnar.room import item_bytes
@@ -139,8 +139,7 @@ class _Compiler:
             at, record = self._calls.pop()
             if id(record) not in parts:
                 parts[id(record)] = len(self._ops)
-                for field in record.fields:
-                    self._skip(field.type, (field.name,))
+                self._skip_all([(field.type, (field.name,)) for field in record.fields])
                 self._put(Op(Code.RETURN))
             self._ops[at] = self._ops[at]._replace(a=parts[id(record)])
         return self._program
@@ -245,12 +244,16 @@ class _Compiler:
             self._refuse(self._resolution.fault(writer, reader) or "", path)
             return
         children = {field.name: child for field, child in zip(reader.fields, column.children, strict=True)}
+        skipped: list[tuple[AvroType, Path]] = []
         for field in writer.fields:
             taker = found.get(field.name)
             if taker is None:
-                self._skip(field.type, (*path, field.name))
-            else:
-                self._value(field.type, taker.type, children[taker.name], (*path, taker.name))
+                skipped.append((field.type, (*path, field.name)))
+                continue
+            self._skip_all(skipped)
+            skipped = []
+            self._value(field.type, taker.type, children[taker.name], (*path, taker.name))
+        self._skip_all(skipped)
         for field in missing:
             self._default(field, children[field.name], (*path, field.name))
         self._put(Op(Code.STRUCT, column.place, path=path))
@@ -317,13 +320,40 @@ class _Compiler:
 
     # --- what the reader does not have
 
+    def _skip_all(self, values: Sequence[tuple[AvroType, Path]]) -> None:
+        """Skips what comes one after the other, in one step as far as it is plain."""
+        together: list[tuple[AvroType, Path]] = []
+        passes: list[tuple[Pass, int]] = []
+        for writer, path in _flat_ones(values):
+            found = passes_of(writer)
+            if found is None:
+                self._skip_run(together, passes)
+                together, passes = [], []
+                self._skip(writer, path)
+            else:
+                together.append((writer, path))
+                passes += found
+        self._skip_run(together, passes)
+
+    def _skip_run(self, values: Sequence[tuple[AvroType, Path]], passes: Sequence[tuple[Pass, int]]) -> None:
+        """Skips plain values: in one step, and if that finds something else one by one, which says what is wrong."""
+        at = None
+        if len(passes) > 1:
+            table = self._program.table
+            start = len(table)
+            table += [number for one in _joined(passes) for number in one]
+            at = self._put(Op(Code.SKIP_RUN, b=start, c=(len(table) - start) // 2, path=values[0][1]))
+        for writer, path in values:
+            self._skip(writer, path)
+        if at is not None:
+            self._ops[at] = self._ops[at]._replace(a=len(self._ops))
+
     def _skip(self, writer: AvroType, path: Path) -> None:
         if isinstance(writer, UnionType):
             self._branches(writer, path, lambda branch: self._skip(branch, path))
         elif isinstance(writer, RecordType):
-            if all(field.type.kind in FLAT for field in writer.fields):
-                for field in writer.fields:
-                    self._skip(field.type, (*path, field.name))
+            if _is_flat(writer):
+                self._skip_all([(field.type, (*path, field.name)) for field in writer.fields])
             else:
                 self._calls.append((self._put(Op(Code.CALL, path=path)), writer))
         elif isinstance(writer, (ArrayType, MapType)):
@@ -343,6 +373,51 @@ class _Compiler:
             self._put(SKIPS[writer.kind]._replace(path=path))
 
 
+def _flat_ones(values: Iterable[tuple[AvroType, Path]]) -> Iterator[tuple[AvroType, Path]]:
+    """Values, those of flat records in place of these."""
+    for writer, path in values:
+        if isinstance(writer, RecordType) and _is_flat(writer):
+            yield from ((field.type, (*path, field.name)) for field in writer.fields)
+        else:
+            yield writer, path
+
+
+def _is_flat(record: RecordType) -> bool:
+    """Whether a record has none inside that could be itself."""
+    return all(field.type.kind in FLAT or passes_of(field.type) is not None for field in record.fields)
+
+
+def passes_of(writer: AvroType) -> list[tuple[Pass, int]] | None:
+    """How values of a type are passed in one step; None if that takes more."""
+    if isinstance(writer, UnionType):
+        nulls = [at for at, branch in enumerate(writer.branches) if branch.kind is TypeName.NULL]
+        if len(writer.branches) != 2 or len(nulls) != 1:
+            return None
+        inner = passes_of(writer.branches[1 - nulls[0]])
+        return None if inner is None or len(inner) != 1 else [(Pass.OPTIONAL, nulls[0]), *inner]
+    if isinstance(writer, ArrayType):
+        inner = None if is_free(writer.items, frozenset()) else passes_of(writer.items)
+        return None if inner is None or len(inner) != 1 else [(Pass.LIST, 0), *inner]
+    if isinstance(writer, EnumType):
+        return [(Pass.ENUM, len(writer.symbols))]
+    if isinstance(writer, FixedType):
+        return [(Pass.BYTES, writer.size)]
+    return [] if writer.kind is TypeName.NULL else PASSES.get(writer.kind)
+
+
+def _joined(passes: Sequence[tuple[Pass, int]]) -> list[tuple[Pass, int]]:
+    """The same with bytes that follow one another as one."""
+    made: list[tuple[Pass, int]] = []
+    alone = True
+    for kind, operand in passes:
+        if alone and made and kind is Pass.BYTES and made[-1][0] is Pass.BYTES:
+            made[-1] = kind, made[-1][1] + operand
+        else:
+            alone = not made or made[-1][0] not in (Pass.OPTIONAL, Pass.LIST)
+            made.append((kind, operand))
+    return made
+
+
 FLAT: Final = tuple(
     kind for kind in TypeName if kind not in (TypeName.RECORD, TypeName.ARRAY, TypeName.MAP, TypeName.UNION)
 )
@@ -354,6 +429,15 @@ SKIPS: Final = {
     TypeName.DOUBLE: Op(Code.SKIP_BYTES, a=8),
     TypeName.BYTES: Op(Code.SKIP_TEXT),
     TypeName.STRING: Op(Code.SKIP_TEXT),
+}
+PASSES: Final = {
+    TypeName.BOOLEAN: [(Pass.BOOL, 0)],
+    TypeName.INT: [(Pass.INT, 0)],
+    TypeName.LONG: [(Pass.LONG, 0)],
+    TypeName.FLOAT: [(Pass.BYTES, 4)],
+    TypeName.DOUBLE: [(Pass.BYTES, 8)],
+    TypeName.BYTES: [(Pass.TEXT, 0)],
+    TypeName.STRING: [(Pass.TEXT, 0)],
 }
 
 

@@ -93,6 +93,28 @@ class Code(enum.IntEnum):
     CALL = 48
     """Run the part at `a`, which is one level deeper, up to its `RETURN`."""
     RETURN = 49
+    SKIP_RUN = 50
+    """Go on at `a` if what comes is as `c` pairs of `Pass` and operand say, at `b` of the table; else with the next."""
+
+
+class Pass(enum.IntEnum):
+    """What is passed in one step where it is plainly right; for anything else there are operations, which say why."""
+
+    LONG = 0
+    """A number of at most eight bytes."""
+    INT = 1
+    """A number of at most four bytes."""
+    BYTES = 2
+    """So many bytes."""
+    TEXT = 3
+    """A length of at most two bytes, and so many more."""
+    BOOL = 4
+    ENUM = 5
+    """One of so many symbols, in one byte."""
+    OPTIONAL = 6
+    """The branch of a union of two, of which so many is null: then what comes next is not there."""
+    LIST = 7
+    """Blocks of fewer than 64 of what comes next."""
 
 
 class Op(NamedTuple):
@@ -147,6 +169,9 @@ class Program:
             yield " ".join(part for part in parts if part).rstrip()
 
     def _shown(self, op: Op) -> str:
+        if op.code is Code.SKIP_RUN:
+            pairs = self.table[op.b : op.b + 2 * op.c]
+            return " ".join(Pass(kind).name.lower() for kind in pairs[::2]) + f", then to {op.a}"
         if op.code is Code.BRANCH:
             return "to " + ", ".join(map(str, self.table[op.a : op.a + op.b]))
         if op.code is Code.REFUSE:
@@ -166,7 +191,8 @@ class Program:
 
 def _own(op: Op) -> str:
     """Operands that are shown in words."""
-    return {Code.BRANCH: "ab", Code.REFUSE: "a", Code.INPUT: "cd", Code.SCALED: "b", Code.ENUM: "ab"}.get(op.code, "")
+    shown = {Code.BRANCH: "ab", Code.REFUSE: "a", Code.INPUT: "cd", Code.SCALED: "b", Code.ENUM: "ab"}
+    return {**shown, Code.SKIP_RUN: "abc"}.get(op.code, "")
 
 
 # --- the check
@@ -286,8 +312,20 @@ class _Verifier:
         lists = (Code.LIST, Code.LIST_END, Code.MAP, Code.MAP_END)
         if (op.code in (Code.FIXED, Code.SKIP_BYTES, Code.SKIP_ENUM) and op.a < 0) or (op.code in lists and op.c < 0):
             raise _Refusal(f"{at}: a size below zero")
+        if op.code is Code.SKIP_RUN:
+            self._run_of(at, op)
         if op.code is Code.OPTIONAL and op.a not in (0, 1):
             raise _Refusal(f"{at}: branch {op.a} of two")
+
+    def _run_of(self, at: int, op: Op) -> None:
+        """Looks whether each part of a run that speaks of the next one has a next one to speak of."""
+        table = self._program.table[op.b : op.b + 2 * op.c]
+        if min(op.b, op.c) < 0 or len(table) != 2 * op.c:
+            raise _Refusal(f"{at}: outside of the table")
+        of_next = (Pass.OPTIONAL, Pass.LIST)
+        for kind, operand, following in zip(table[::2], table[1::2], [*table[2::2], -1], strict=True):
+            if kind not in tuple(Pass) or operand < 0 or (kind in of_next and (following < 0 or following in of_next)):
+                raise _Refusal(f"{at}: a run of what there is not")
 
     def _pairs(self, op: Op) -> Iterator[tuple[int, int]]:
         table = self._program.table
@@ -323,6 +361,9 @@ class _Verifier:
             if state.lists or state.pooled or state.done != (frozenset({0}),):
                 raise _Refusal(f"{at}: the end with columns unfilled")
         elif code is Code.JUMP:
+            self._reach(op.a, state, at)
+        elif code is Code.SKIP_RUN:
+            self._reach(at + 1, state, at)
             self._reach(op.a, state, at)
         elif code is Code.BRANCH:
             for target in self._program.table[op.a : op.a + op.b]:

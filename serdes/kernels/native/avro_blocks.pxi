@@ -153,3 +153,63 @@ cdef int end_map(Run* run, Column* column, int64_t first) noexcept nogil:
             code = sieve(run, column + 2, first, count)
         run.ordinals_used -= count
     return code if code else append_list(column)
+
+
+cdef inline const uint8_t* passed(int64_t kind, int64_t operand, const uint8_t* p, const uint8_t* end) noexcept nogil:
+    """Behind a value that is plainly right; NULL if it needs a closer look."""
+    cdef int64_t size = 0
+    if kind == PASS_BYTES:
+        return p + operand if operand <= end - p else NULL
+    if p >= end:
+        return NULL
+    if kind == PASS_TEXT:
+        if not p[0] & 0x81:
+            size = (p[0] >> 1) + 1
+        elif not p[0] & 1 and end - p >= 2 and p[1] < 0x80:
+            size = ((p[0] & 0x7F) >> 1 | <int64_t>p[1] << 6) + 2
+        return p + size if size and size <= end - p else NULL
+    if kind == PASS_BOOL:
+        return p + 1 if p[0] <= 1 else NULL
+    if kind == PASS_ENUM:
+        return p + 1 if not p[0] & 0x81 and p[0] >> 1 < operand else NULL
+    size = varint_size_in(p, end)
+    return p + size if size and (size <= 4 or kind == PASS_LONG) else NULL
+
+
+cdef const uint8_t* passed_run(
+    const int64_t* facts, int64_t count, const uint8_t* p, const uint8_t* end
+) noexcept nogil:
+    """Behind values that are plainly right, as the pairs of `Pass` and operand have them; NULL if there is another.
+
+    There are at least eight bytes before `end`. What is not plain, and what is wrong with it, is found by the operations
+    behind.
+    """
+    cdef const int64_t* behind = facts + 2 * count
+    cdef int64_t left
+    while facts < behind:
+        if facts[0] == PASS_OPTIONAL:
+            if p >= end or p[0] & 0xFD:
+                return NULL
+            if p[0] >> 1 == facts[1]:
+                facts += 2
+            p += 1
+        elif facts[0] == PASS_LIST:
+            facts += 2
+            while True:
+                if p >= end or p[0] & 0x81:
+                    return NULL
+                left = p[0] >> 1
+                p += 1
+                if left == 0:
+                    break
+                while left:
+                    p = passed(facts[0], facts[1], p, end)
+                    if p == NULL:
+                        return NULL
+                    left -= 1
+        else:
+            p = passed(facts[0], facts[1], p, end)
+            if p == NULL:
+                return NULL
+        facts += 2
+    return p

@@ -86,6 +86,17 @@ cdef enum:
     SKIP_LIST_END = 47
     CALL = 48
     RETURN = 49
+    SKIP_RUN = 50
+
+cdef enum:  # `Pass`
+    PASS_LONG = 0
+    PASS_INT = 1
+    PASS_BYTES = 2
+    PASS_TEXT = 3
+    PASS_BOOL = 4
+    PASS_ENUM = 5
+    PASS_OPTIONAL = 6
+    PASS_LIST = 7
 
 cdef enum:
     ENDS = 1
@@ -133,6 +144,23 @@ cdef extern from *:
         return size <= 8 ? size : 0;
     #endif
     }
+    /* The same of a number that may end with the last before `end`, which are at least eight; p is one of these. */
+    static inline int kserdes_varint_size_in(const uint8_t* p, const uint8_t* end) {
+    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        uint64_t bytes;
+        int64_t left = end - p;
+        memcpy(&bytes, left < 8 ? end - 8 : p, 8);
+        bytes >>= left < 8 ? 8 * (8 - left) : 0;
+        bytes = ~bytes & 0x8080808080808080u;
+        left = bytes ? (__builtin_ctzll(bytes) >> 3) + 1 : 0;
+        return left <= end - p ? (int)left : 0;
+    #else
+        int size = 1;
+        while (size <= 8 && p + size <= end && p[size - 1] & 0x80)
+            size++;
+        return size <= 8 && p + size <= end ? size : 0;
+    #endif
+    }
     /* The 7 bits of each of so many bytes, 1 to 8, one after the other. */
     static inline uint64_t kserdes_varint_bits(const uint8_t* p, int size) {
     #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -153,6 +181,7 @@ cdef extern from *:
     """
     const int64_t MOST_LONG
     int varint_size "kserdes_varint_size"(const uint8_t* p) noexcept nogil
+    int varint_size_in "kserdes_varint_size_in"(const uint8_t* p, const uint8_t* end) noexcept nogil
     uint64_t varint_bits "kserdes_varint_bits"(const uint8_t* p, int size) noexcept nogil
 
 cdef int MAX_DEPTH = avro_misfit.MAX_DEPTH
@@ -185,14 +214,17 @@ fill_tens()
 
 
 def codes():
-    """The operations that this kernel runs, by their numbers, to compare with `Code`."""
-    cdef int[43] all_codes = [
+    """The operations that this kernel runs, by their numbers, to compare with `Code`; and what it passes, with `Pass`."""
+    cdef int[8] passes = [
+        PASS_LONG, PASS_INT, PASS_BYTES, PASS_TEXT, PASS_BOOL, PASS_ENUM, PASS_OPTIONAL, PASS_LIST,
+    ]
+    cdef int[44] all_codes = [
         END, JUMP, NULL_CELL, STRUCT, REFUSE, INPUT, OUTPUT, BRANCH, OPTIONAL, UNION, LIST, LIST_END, MAP, MAP_END,
         BOOL, INT, LONG, INT_LONG, FLOAT, DOUBLE, FLOAT_DOUBLE, WHOLE_FLOAT, WHOLE_DOUBLE, BYTES, STRING, FIXED,
         DECIMAL, UUID, ENUM, ENUM_NUMBER, INT_WITHIN, LONG_WITHIN, SCALED, SKIP_INT, SKIP_LONG, SKIP_BOOL, SKIP_BYTES,
-        SKIP_TEXT, SKIP_ENUM, SKIP_LIST, SKIP_LIST_END, CALL, RETURN,
+        SKIP_TEXT, SKIP_ENUM, SKIP_LIST, SKIP_LIST_END, CALL, RETURN, SKIP_RUN,
     ]
-    return all_codes
+    return all_codes, passes
 
 
 cdef struct Op:
@@ -296,6 +328,7 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
     cdef Column* column
     cdef Column* child
     cdef const uint8_t* q
+    cdef const uint8_t* start = p
     cdef const uint8_t* kept = NULL
     cdef const uint8_t* kept_end = NULL
     cdef const int64_t* facts
@@ -622,6 +655,12 @@ cdef int read_row(Run* run, const Tables* tables, Column* columns, const uint8_t
                 wrong = NO_UUID if wrong > 0 else wrong
                 break
             p = q + number
+        elif op.code == SKIP_RUN:
+            if run.loops_open + run.calls_open < DEPTH and end - start >= 8 and kept == NULL:
+                q = passed_run(tables.table + op.b, op.c, p, end)
+                if q != NULL:
+                    p = q
+                    following = ops + op.a
         elif op.code == SKIP_INT or op.code == SKIP_LONG:
             if end - p >= 8:  # so many bytes are no number of more than 32, or of 64 bits
                 place = varint_size(p)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from serdes.columnar.avro.program import Code, Op, Program, verify
+from registry import Schema
+from serdes.columnar import ColumnarDecoder, DecodeResult
+from serdes.columnar.avro import plan
+from serdes.columnar.avro.program import Code, Op, Pass, Program, verify
 from serdes.columnar.layout import layout_of
 from serdes.errors import SerializationError
+from serdes.formats.avro.codec import encoder, load_texts
+from serdes.frames.framing import frame_prefix
 
 KIND = pa.struct(
     [
@@ -115,4 +122,96 @@ def test_numbers_that_may_not_fit_are_found() -> None:
 
 def test_the_kernel_has_the_same_operations() -> None:
     kernel = pytest.importorskip("serdes.kernels.native.avro_columns")
-    assert kernel.codes() == [code.value for code in Code]
+    assert kernel.codes() == ([*Code], [*Pass])
+
+
+TEXTS = [Pass.OPTIONAL, 0, Pass.TEXT, 0, Pass.LIST, 0, Pass.LONG, 0]
+
+
+def with_run(**change: int) -> Program:
+    """The sound program, which passes a run before its call; its jumps behind that are one further."""
+    run = Op(Code.SKIP_RUN, a=16, b=2, c=4)._replace(**change)
+    ops = [*SOUND[:12], Op(Code.JUMP, a=15), *SOUND[13:15], run, Op(Code.CALL, a=19), *SOUND[16:18]]
+    ops += [Op(Code.SKIP_LIST, a=22), Op(Code.SKIP_TEXT), Op(Code.SKIP_LIST_END, a=20), Op(Code.RETURN)]
+    made = program(ops)
+    made.table += TEXTS
+    return made
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"a": 15}, "a jump to 15"),
+        ({"a": 18}, "reached with different columns filled"),
+        ({"b": -1}, "outside of the table"),
+        ({"c": 5}, "outside of the table"),
+        ({"c": 3}, "a run of what there is not"),
+        ({"c": -1}, "outside of the table"),
+        ({"b": 3}, "outside of the table"),
+        ({"b": 0, "c": 5}, "a run of what there is not"),
+    ],
+)
+def test_runs_that_could_do_harm_are_found(change: dict[str, int], why: str) -> None:
+    verify(with_run(), LAYOUT)
+    with pytest.raises(SerializationError, match=why):
+        verify(with_run(**change), LAYOUT)
+
+
+@pytest.mark.parametrize(("at", "number"), [(2, 8), (3, -1), (4, Pass.LIST), (8, Pass.OPTIONAL)])
+def test_runs_of_what_there_is_not_are_found(at: int, number: int) -> None:
+    made = with_run()
+    made.table[at] = number
+    with pytest.raises(SerializationError, match="a run of what there is not"):
+        verify(made, LAYOUT)
+
+
+SKIPPED: list[tuple[Any, list[Any]]] = [
+    ("int", [0, 63, -64, 2**20, 2**27, -(2**31)]),
+    ("long", [0, 2**6, -(2**20), 2**48, 2**62]),
+    ("double", [1.5]),
+    ("string", ["", "x" * 63, "x" * 64, "x" * 8191, "x" * 8192]),
+    ("boolean", [True, False]),
+    ({"type": "enum", "name": "E", "symbols": [f"S{at}" for at in range(70)]}, ["S0", "S63", "S64", "S69"]),
+    ({"type": "fixed", "name": "F", "size": 3}, [b"abc"]),
+    (["null", "string"], [None, "a"]),
+    (["long", "null"], [None, 5]),
+    ({"type": "array", "items": "long"}, [[], [1], [2**40] * 63, [1] * 64]),
+    ({"type": "array", "items": "boolean"}, [[True], []]),
+    (
+        {"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "bytes"}]},
+        [{"a": 1, "b": b"x"}],
+    ),
+]
+
+
+def decode(text: str, frames: list[bytes], impl: str) -> DecodeResult:
+    schema = Schema(text)
+    return ColumnarDecoder({1: schema}.__getitem__, schema, columns=("wanted",), impl=impl).decode(pa.array(frames))
+
+
+def test_what_is_passed_in_one_step_is_what_the_operations_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of all kinds before a column and behind it, whole and damaged: with runs and without the same comes."""
+    pytest.importorskip("serdes.kernels.native.avro_columns")
+    rng = random.Random(4)
+    refused = 0
+    for _ in range(200):
+        chosen = rng.sample(SKIPPED, rng.randint(1, 7))
+        fields = [{"name": f"f{at}", "type": kind} for at, (kind, _) in enumerate(chosen)]
+        fields.insert(rng.randrange(len(chosen) + 1), {"name": "wanted", "type": "int"})
+        text = json.dumps({"type": "record", "name": "Row", "fields": fields})
+        encode = encoder(load_texts(text), frame_prefix(1))
+        values = [{f"f{at}": rng.choice(some) for at, (_, some) in enumerate(chosen)} for _ in range(4)]
+        frames = [encode({**value, "wanted": 7}) for value in values]
+        for frame in frames[:4]:
+            for at in rng.sample(range(5, len(frame)), min(len(frame) - 5, 12)):
+                frames += [frame[:at], frame[:at] + rng.randbytes(1) + frame[at + 1 :]]
+                frames += [frame[:at] + b"\xff" + frame[at:], frame[:at] + frame[at + 1 :]]
+        quick = decode(text, frames, "native")
+        with monkeypatch.context() as patch:
+            patch.setattr(plan, "passes_of", lambda writer: None)
+            slow = decode(text, frames, "native")
+        assert quick.struct[:4].to_pylist() == decode(text, frames[:4], "pure").struct.to_pylist()
+        assert quick.errors.to_pylist() == slow.errors.to_pylist()
+        assert quick.struct.equals(slow.struct)
+        refused += len(frames) - quick.errors.null_count
+    assert refused > 10_000
