@@ -19,7 +19,7 @@ from setuptools.command.build_py import build_py
 from setuptools.errors import BaseError, CCompilerError
 
 PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
-SHARED = (".pxd", ".pxi", ".h")
+SHARED = (".pxd", ".h")
 STAMPS = Path("build/kernels")
 UTILITY = "kserdes_config._cyutility"
 """Cython's own code for calls and functions, once for all modules instead of in each; in the leaf of all packages."""
@@ -93,6 +93,9 @@ def digest(source: Path) -> str:
     if source.suffix != ".c":  # of both places: the serializers' kernels know the layout of the client's messages
         places = [Path(place) for place in PLACES if Path(place).is_dir()]
         paths += [source, *sorted(path for place in places for path in place.iterdir() if path.suffix in SHARED)]
+        paths += [
+            path for path in sorted(source.parent.glob("*.pxi")) if f'include "{path.name}"' in source.read_text()
+        ]
     for path in paths:
         found.update(f"\0{path.as_posix()}\0".encode() + path.read_bytes())
     return found.hexdigest()

@@ -172,6 +172,8 @@ SKIPPED: list[tuple[Any, list[Any]]] = [
     ("string", ["", "x" * 63, "x" * 64, "x" * 8191, "x" * 8192]),
     ("boolean", [True, False]),
     ({"type": "enum", "name": "E", "symbols": [f"S{at}" for at in range(70)]}, ["S0", "S63", "S64", "S69"]),
+    ({"type": "enum", "name": "Few", "symbols": ["A", "B", "C"]}, ["A", "C"]),
+    ("bytes", [b"y" * 300, b""]),
     ({"type": "fixed", "name": "F", "size": 3}, [b"abc"]),
     (["null", "string"], [None, "a"]),
     (["long", "null"], [None, 5]),
@@ -204,7 +206,9 @@ def test_what_is_passed_in_one_step_is_what_the_operations_pass(monkeypatch: pyt
         frames = [encode({**value, "wanted": 7}) for value in values]
         for frame in frames[:4]:
             for at in rng.sample(range(5, len(frame)), min(len(frame) - 5, 12)):
-                frames += [frame[:at], frame[:at] + rng.randbytes(1) + frame[at + 1 :]]
+                frames += [frame[:at]]
+                for other in (rng.randrange(256), frame[at] + 2 & 255, frame[at] + 4 & 255):
+                    frames.append(frame[:at] + bytes([other]) + frame[at + 1 :])
                 frames += [frame[:at] + b"\xff" + frame[at:], frame[:at] + frame[at + 1 :]]
         quick = decode(text, frames, "native")
         with monkeypatch.context() as patch:
