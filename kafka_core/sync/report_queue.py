@@ -23,6 +23,7 @@ DeliveryCallback = Callable[[KafkaError | None, Any], object]
 MAX_DEPTH: Final = 2
 """How deep callbacks run inside each other: a callback may have others served (by flush, say), and those may not. Else
 a thousand reports whose callbacks all call flush() would be a thousand calls inside each other."""
+_GIVEN_UP: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
 
 
 class Account(Protocol):
@@ -289,7 +290,10 @@ class ReportQueue:
 
 
 def _log_loss(verdict: Settled) -> None:
-    """Records failed and nobody asked to be told: at least the log says so."""
+    """Records failed and nobody asked to be told: at least the log says so. To be given up on purpose is no failure."""
     if verdict.error is not None:
         batch = verdict.batch
-        logger.error("%d records for %s[%d] failed: %s", batch.count, batch.topic, batch.partition, verdict.error.str())
+        level = logging.DEBUG if verdict.error.code() in _GIVEN_UP else logging.ERROR
+        logger.log(
+            level, "%d records for %s[%d] failed: %s", batch.count, batch.topic, batch.partition, verdict.error.str()
+        )

@@ -49,8 +49,9 @@ class DeserializingShareConsumer(ShareConsumer, Generic[K, V]):
     def poll(self, timeout: float = -1) -> Messages[Message[K, V]]:  # type: ignore[override]
         """As `ShareConsumer.poll`, with keys and values deserialized."""
         messages: Messages[Any] = super().poll(timeout)
-        raw = _raw(messages)
+        raw: list[tuple[Message, Any, Any]] = []
         try:
+            raw = _raw(messages)
             for message in messages:
                 if message.error() is None:
                     try:
@@ -83,8 +84,9 @@ class AIODeserializingShareConsumer(Awaited, AIOShareConsumer, Generic[K, V]):
     async def poll(self, timeout: float = -1) -> Messages[Message[K, V]]:  # type: ignore[override]
         """As `AIOShareConsumer.poll`, with keys and values deserialized."""
         messages: Messages[Any] = await super().poll(timeout)
-        raw = _raw(messages)
+        raw: list[tuple[Message, Any, Any]] = []
         try:
+            raw = _raw(messages)
             for message in messages:
                 if message.error() is None:
                     try:

@@ -151,26 +151,35 @@ class AIOShareConsumerCalls:
             IllegalStateException: closed, not subscribed, or (explicit mode) records of the last poll were not
                 acknowledged.
         """
-        with self._alone():
+        seen = self._seen
+        try:
+            with self._alone():
+                return await self._poll(timeout)
+        except BaseException:  # Ctrl-C on the way out: the application has not seen it
+            if self._seen is not seen:
+                self.hand_back()
+            raise
+
+    async def _poll(self, timeout: float) -> Messages[Message]:
+        notices = await self._serve()
+        if not self._topics:
+            raise IllegalStateException("Consumer is not subscribed to any topics")
+        if not self._explicit:
+            self._holdings.acknowledge_all()
+        elif self._holdings.unacknowledged:
+            raise IllegalStateException(
+                "in explicit acknowledgement mode every record of a poll must be acknowledged before the next one"
+            )
+        deadline_s = deadline_after(timeout)
+        while not notices:
+            left_s = None if deadline_s is None else max(0.0, deadline_s - self._now_s())
+            delivery = await self._run(self._core.poll(left_s, self._seen, self._holdings.take()))
             notices = await self._serve()
-            if not self._topics:
-                raise IllegalStateException("Consumer is not subscribed to any topics")
-            if not self._explicit:
-                self._holdings.acknowledge_all()
-            elif self._holdings.unacknowledged:
-                raise IllegalStateException(
-                    "in explicit acknowledgement mode every record of a poll must be acknowledged before the next one"
-                )
-            deadline_s = deadline_after(timeout)
-            while not notices:
-                left_s = None if deadline_s is None else max(0.0, deadline_s - self._now_s())
-                delivery = await self._run(self._core.poll(left_s, self._seen, self._holdings.take()))
-                notices = await self._serve()
-                if delivery is not None:
-                    return self._give(delivery, notices)
-                if deadline_s is not None and self._now_s() >= deadline_s:
-                    break
-            return Messages(notices)
+            if delivery is not None:
+                return self._give(delivery, notices)
+            if deadline_s is not None and self._now_s() >= deadline_s:
+                break
+        return Messages(notices)
 
     def _give(self, delivery: Delivery, notices: list[Message]) -> Messages[Message]:
         """The application is about to see these records: from here on they are in its hands."""

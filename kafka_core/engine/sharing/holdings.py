@@ -134,14 +134,18 @@ class Holdings:
                         self._mark(key, offset, held, kind)
 
     def take(self) -> list[Acknowledged]:
-        """What was acknowledged since the last time, to be sent."""
+        """What was acknowledged since the last time, to be sent. Broken off by Ctrl-C it is as before, or not sent."""
         found: dict[Origin, dict[int, int]] = {}
+        taken: list[_Held] = []
         for key, offsets in self._marked.items():
             for offset in sorted(offsets):
-                held = self._held[key][offset]
-                self._move(held, Stage.SENT)
-                found.setdefault(held.origin, {})[offset] = held.type
+                held = self._held.get(key, {}).get(offset)
+                if held is not None and held.stage is Stage.MARKED:
+                    found.setdefault(held.origin, {})[offset] = held.type
+                    taken.append(held)
         self._marked = {}
+        for held in taken:
+            self._move(held, Stage.SENT)
         return [Acknowledged(origin, types) for origin, types in found.items()]
 
     def settled(self, sent: Acknowledged, error: KafkaError | None) -> None:
@@ -157,23 +161,28 @@ class Holdings:
             else:
                 self._forget(key, offset)
 
+    # Ctrl-C may come at any call: what belongs together is changed between two of them.
+
     def _mark(self, key: Key, offset: int, held: _Held, kind: AcknowledgeType) -> None:
-        if held.stage is Stage.DELIVERED:
-            self._unmarked -= 1
+        self._marked.setdefault(key, set()).add(offset)  # counts from the moment at which its stage says so
+        is_new = held.stage is Stage.DELIVERED
         self._move(held, Stage.MARKED)
         held.type = kind
-        self._marked.setdefault(key, set()).add(offset)
+        if is_new:
+            self._unmarked -= 1
 
     def _forget(self, key: Key, offset: int) -> None:
-        held = self._held[key].pop(offset)
-        if held.stage is Stage.DELIVERED:
+        offsets = self._held[key]
+        if offsets[offset].stage is Stage.DELIVERED:
             self._unmarked -= 1
-        elif held.stage is Stage.MARKED:
-            self._marked[key].discard(offset)
-            if not self._marked[key]:
-                del self._marked[key]
-        if not self._held[key]:
-            del self._held[key]
+        del offsets[offset]
+        marked = self._marked.get(key)
+        if marked is not None:
+            marked.discard(offset)
+            if not marked:
+                self._marked.pop(key, None)
+        if not offsets:
+            self._held.pop(key, None)
 
     @staticmethod
     def _move(held: _Held, stage: Stage) -> None:

@@ -191,6 +191,15 @@ def test_a_failure_that_nobody_is_told_of_is_logged(make: Make, caplog: pytest.L
     assert "1 records for events[1] failed: Broker: Broker failed to validate record" in caplog.text
 
 
+def test_what_is_given_up_on_purpose_is_logged_as_no_failure(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    producer = make(FakeCluster(hold=True))
+    with caplog.at_level(logging.WARNING, "kafka_core.producer"):
+        producer.produce("events", b"a", partition=1)
+        producer.purge()
+        assert producer.flush(LIMIT_S) == 0
+    assert caplog.text == ""
+
+
 def failing_reports(producer: Producer) -> list[bytes]:
     """Five records of one partition, whose reports 1 and 3 raise; gives the list of those that were told."""
     seen: list[bytes] = []
