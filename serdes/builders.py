@@ -16,6 +16,23 @@ from typing import Any, ClassVar, Final, Self
 
 from serdes.errors import SerializationError
 
+__all__ = [
+    "AsyncAvroDeserializerBuilder",
+    "AsyncAvroSerializerBuilder",
+    "AsyncJSONDeserializerBuilder",
+    "AsyncJSONSerializerBuilder",
+    "AsyncProtobufDeserializerBuilder",
+    "AsyncProtobufSerializerBuilder",
+    "AvroDeserializerBuilder",
+    "AvroSerializerBuilder",
+    "DeserializerBuilder",
+    "JSONDeserializerBuilder",
+    "JSONSerializerBuilder",
+    "ProtobufDeserializerBuilder",
+    "ProtobufSerializerBuilder",
+    "SerializerBuilder",
+]
+
 CLUSTER_ID_S: Final = 60.0
 """How long serializers wait for the cluster's id."""
 

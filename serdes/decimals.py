@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from serdes import confluent_types
 
+__all__ = ["decimal_to_protobuf", "from_proto_decimal", "to_proto_decimal", "unscaled_to_bytes"]
+
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 DIGITS: Final = 100_000
 """How many digits a number may have: an exponent of a billion would be written out."""

@@ -24,6 +24,7 @@ PUBLIC = {
     "registry", "registry.aio", "registry.compat", "registry.dek", "registry.dev",
     "serdes", "serdes.avro", "serdes.columnar", "serdes.encryption", "serdes.errors", "serdes.json_schema",
     "serdes.legacy", "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",
+    "serdes.builders", "serdes.decimals", "serdes.variants",
     "pipeline",
 }  # fmt: skip
 
