@@ -183,9 +183,14 @@ def record_of(value: Any, what: str) -> dict[Any, Any]:
 
 
 def as_dict(value: Any) -> dict[str, Any] | None:
-    """The fields of a dataclass, attrs, pydantic or msgspec object (not of objects in it); None for anything else."""
+    """The fields of a dataclass, attrs, pydantic or msgspec object (not of objects in it), or of one that says which
+    record it is (`avro_fields`, as variants do); None for anything else.
+    """
     if isinstance(value, type):
         return None
+    if hasattr(type(value), "avro_fields"):
+        fields: dict[str, Any] = value.avro_fields()
+        return fields
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if hasattr(value, "__attrs_attrs__"):

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from registry import RuleKind
 from registry.schemas.avro.model import ArrayType, AvroType, Field, MapType, RecordType, TypeName, UnionType
+from serdes.formats.avro.logical import is_variant
 from serdes.formats.avro.union import Chooser, fits
 from serdes.kernels.misfit import Misfit, entries_of, items_of, record_of
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext
@@ -74,7 +75,11 @@ def _walk(ctx: RuleContext, avro: AvroType, value: Any, transform: FieldTransfor
         return {key: _walk(ctx, avro.values, item, transform) for key, item in entries.items()}
     if isinstance(avro, RecordType):
         fields = _shaped(record_of, value)
-        return value if fields is None else _walk_record(ctx, avro, fields, transform)
+        if fields is None:
+            return value
+        before = dict(fields) if is_variant(avro) else None
+        made = _walk_record(ctx, avro, fields, transform)
+        return value if before is not None and made == before else made  # a variant stays one
     return transform(ctx, entered, value) if entered is not None and ctx.is_tagged(entered) else value
 
 

@@ -76,6 +76,10 @@ class Variant:
         """The bytes from where the value begins; what follows it in its parent may stand behind."""
         return self.value[self.pos :] if self.pos else self.value
 
+    def avro_fields(self) -> dict[str, bytes]:
+        """The record of Avro's logical type `variant`."""
+        return {"metadata": self.metadata, "value": self.standalone_value_bytes()}
+
     def get_type(self) -> VariantType:
         """What it is."""
         return type_at(self.value, self.pos)

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from registry.schemas.avro.model import AvroType, FixedType, NamedType, TypeName
+from registry.schemas.avro.model import AvroType, FixedType, NamedType, RecordType, TypeName
 from serdes.formats.avro.decimal import decimal_reader, decimal_writer
 from serdes.kernels.misfit import Misfit, octets_of, out_of_range, refuse, text_of, whole_of
 
@@ -38,6 +38,9 @@ LOGICAL: Final[dict[str, TypeName]] = {
     "time-micros": TypeName.LONG,
     **dict.fromkeys([*INSTANTS, *LOCALS], TypeName.LONG),
 }
+
+
+VARIANT_FIELDS: Final = {("metadata", TypeName.BYTES), ("value", TypeName.BYTES)}
 
 
 class Duration(NamedTuple):
@@ -80,6 +83,27 @@ def described(avro: AvroType) -> str:
     if logical == "decimal":
         return f"decimal({avro.props['precision']}, {avro.props.get('scale', 0)})"
     return name if logical is None else f"{name} ({logical})"
+
+
+def is_variant(avro: AvroType) -> bool:
+    """Whether a record is of the logical type `variant`: two fields of bytes, `metadata` and `value`."""
+    if not isinstance(avro, RecordType) or avro.props.get("logicalType") != "variant":
+        return False
+    return {(field.name, field.type.kind) for field in avro.fields} == VARIANT_FIELDS
+
+
+def as_variant(fields: dict[str, Any]) -> Any:
+    """The variant that a record holds.
+
+    Raises:
+        Misfit: its metadata are not those of a variant.
+    """
+    from serdes.variants import Variant, VariantError
+
+    try:
+        return Variant(bytes(fields["value"]), bytes(fields["metadata"]))
+    except VariantError as error:
+        raise Misfit("bytes that are not a variant") from error
 
 
 # --- writing

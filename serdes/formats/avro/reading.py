@@ -29,7 +29,17 @@ from registry.schemas.avro.model import (
     UnionType,
 )
 from serdes.formats.avro.decimal import decimal_reader, decimal_rescaler
-from serdes.formats.avro.logical import INSTANTS, LOCALS, TIMES, Convert, Duration, logical_of, presenting
+from serdes.formats.avro.logical import (
+    INSTANTS,
+    LOCALS,
+    TIMES,
+    Convert,
+    Duration,
+    as_variant,
+    is_variant,
+    logical_of,
+    presenting,
+)
 from serdes.formats.avro.resolution import Resolution, units_of
 from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.avro import (
@@ -150,7 +160,9 @@ class Readers:
             self._nodes[key] = refused
             return refused
         record.fill(*self.fields(writer, reader, lambda field, taker: self.of(field.type, taker.type), self.default))
-        return record
+        if is_variant(reader):
+            self._nodes[key] = ReadConverted(record, as_variant)
+        return self._nodes[key]
 
     def refused(self, writer: RecordType, reader: RecordType) -> Reader | None:
         """What says why one record can't be read as another; None if it can."""
