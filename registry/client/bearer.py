@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
+from registry.client.config import masked
 from registry.errors import OAuthTokenError
 
 Response = httpx.Response
@@ -211,7 +212,11 @@ class AsyncAbstractOAuthClient(Kept, AsyncBearerFieldProvider):
 
 def _granted(answer: httpx.Response) -> dict[str, Any]:
     """What a token endpoint answered, with the second at which the token ends."""
-    answer.raise_for_status()
+    if not answer.is_success:  # httpx's own text has the URL whole, with what is secret in it
+        where = masked(str(answer.request.url))
+        raise httpx.HTTPStatusError(
+            f"status {answer.status_code} from {where}", request=answer.request, response=answer
+        )
     token: dict[str, Any] = answer.json()
     if "expires_at" not in token and "expires_in" in token:
         token["expires_at"] = int(time.time()) + int(token["expires_in"])

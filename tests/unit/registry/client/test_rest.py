@@ -9,9 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
+import respx
 
 from registry import AsyncSchemaRegistryClient, ResponseError, SchemaRegistryClient
-from registry.client.bearer import OAuthClient
+from registry.client.bearer import AsyncOAuthClient, OAuthClient
+from registry.errors import OAuthTokenError
 
 TOKEN = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t", "bearer.auth.logical.cluster": "c"}
 
@@ -78,3 +80,15 @@ def test_tokens_are_asked_for_with_the_clients_credentials(monkeypatch: pytest.M
     assert client.get_access_token() == client.get_access_token() == "t1"
     form = {"grant_type": "client_credentials", "scope": "o"}
     assert asked == [{"url": "http://tokens", "data": form, "auth": ("i", "s")}]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_token_endpoint_is_named_without_its_secrets(asynchronous: bool) -> None:
+    settings = ("i", "s", "o", "http://user:geheim@tokens/path?key=geheim", "c", 0, 1, 1)
+    with respx.mock as router, pytest.raises(OAuthTokenError, match="status 401 from http://tokens/path") as caught:
+        router.post(url__regex="http://.*tokens/path.*").respond(401, json={"error": "invalid_client"})
+        if asynchronous:
+            asyncio.run(AsyncOAuthClient(*settings).get_access_token())
+        else:
+            OAuthClient(*settings).get_access_token()
+    assert "geheim" not in str(caught.value)
