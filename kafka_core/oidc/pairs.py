@@ -1,34 +1,63 @@
 """Text made of `name=value` pairs with commas between them, as some properties hold.
 
-Knows nothing of the properties. A backslash takes the next character as it is. Spec: librdkafka's CONFIGURATION.md.
+Knows nothing of the properties. Spec: librdkafka's CONFIGURATION.md and observed answers.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Final
 
 from kafka_core.errors import ConfigError
 
-_PIECES: Final = re.compile(r"(?:[^,\\]|\\.)+", re.DOTALL)
-_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+SPACE: Final = " \t\n\v\f\r"
+"""What C's `isspace` takes for blank; a no-break space is not."""
+ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}
+
+
+def _characters(raw: str) -> Iterator[tuple[str, bool]]:
+    """Characters, and whether a backslash stood before them; one at the very end is dropped."""
+    characters = iter(raw)
+    for character in characters:
+        if character != "\\":
+            yield character, False
+            continue
+        escaped = next(characters, None)
+        if escaped is not None:
+            yield ESCAPES.get(escaped, escaped), True
+
+
+def fields_of(raw: str, separator: str) -> list[str]:
+    r"""Fields between separators, empty ones too.
+
+    A backslash takes the next character as it is, but `\t`, `\n`, `\r` and `\0` for what they mean. Blanks before a
+    field count only if escaped, blanks behind it never.
+    """
+    fields: list[list[str]] = [[]]
+    for character, escaped in _characters(raw):
+        if not escaped and not fields[-1] and character in SPACE:
+            continue
+        if not escaped and character == separator:
+            fields.append([])
+        else:
+            fields[-1].append(character)
+    return ["".join(field).rstrip(SPACE) for field in fields]
 
 
 def pairs_of(text: str, property: str) -> list[tuple[str, str]]:
-    """The pairs in their order; blanks around names and values do not count.
+    """The pairs in their order, cut at their first `=`; blanks around names and values do not count.
 
     Args:
+        text: the property's value.
         property: whose text it is.
 
     Raises:
         ConfigError: a piece has no name or no `=`. The text shows the names only, for values may be secret.
     """
     pairs = []
-    for number, piece in enumerate(_PIECES.findall(text), 1):
-        if not piece.strip():
-            continue
+    for number, piece in enumerate(filter(None, fields_of(text, ",")), 1):
         name, equals, value = piece.partition("=")
         if not equals or not name.strip():
             raise ConfigError(f"{property}: piece {number} is not of the form name=value", property=property)
-        pairs.append((_ESCAPED.sub(r"\1", name).strip(), _ESCAPED.sub(r"\1", value).strip()))
+        pairs.append((name.strip(SPACE), value.strip(SPACE)))
     return pairs

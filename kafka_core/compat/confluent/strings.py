@@ -5,26 +5,9 @@ Knows no property. Source: librdkafka's CONFIGURATION.md and observed answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from kafka_core.oidc.pairs import fields_of
 
 __all__ = ["parse_key_values", "split"]
-
-SPACE: Final = " \t\n\v\f\r"
-"""What C's `isspace` takes for blank; a no-break space is not."""
-ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}
-
-
-def _characters(raw: str) -> Iterator[tuple[str, bool]]:
-    """Characters, and whether a backslash stood before them; one at the very end is dropped."""
-    characters = iter(raw)
-    for character in characters:
-        if character != "\\":
-            yield character, False
-            continue
-        escaped = next(characters, None)
-        if escaped is not None:
-            yield ESCAPES.get(escaped, escaped), True
 
 
 def split(raw: str, sep: str, skip_empty: bool) -> list[str]:
@@ -43,16 +26,7 @@ def split(raw: str, sep: str, skip_empty: bool) -> list[str]:
     """
     if raw is None:
         raise TypeError("raw must not be None")
-    separator = sep[:1]
-    fields: list[list[str]] = [[]]
-    for character, escaped in _characters(raw):
-        if not escaped and not fields[-1] and character in SPACE:
-            continue
-        if not escaped and character == separator:
-            fields.append([])
-        else:
-            fields[-1].append(character)
-    texts = ["".join(field).rstrip(SPACE) for field in fields]
+    texts = fields_of(raw, sep[:1])
     return [text for text in texts if text or not skip_empty]
 
 

@@ -419,6 +419,8 @@ def test_the_last_of_equal_settings_counts() -> None:
         ("a=b,,c = d=e ", [("a", "b"), ("c", "d=e")]),
         ("a=b\\,c,d=\\\\", [("a", "b,c"), ("d", "\\")]),
         ("a=", [("a", "")]),
+        ("a=b\\tc\\nd,e=\\x", [("a", "b\tc\nd"), ("e", "x")]),  # as librdkafka
+        ("a=b\\", [("a", "b")]),
     ],
 )
 def test_pairs(text: str, pairs: list[tuple[str, str]]) -> None:
