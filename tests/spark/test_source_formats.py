@@ -215,7 +215,7 @@ def test_the_five_jobs_run(
         dead = [letter.value for letter in found["letters"].collect()]
         good = found["good"].count()
     assert "| 19| 19|190.0|Oslo|" in shown[1]
-    assert "unknown magic byte 110" in shown[1]
+    assert "magic byte 110" in shown[1]
     assert found["first"] >= 21
     assert found["second"] > found["first"]
     assert "|Oslo| 10|" in shown[3]
