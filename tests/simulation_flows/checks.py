@@ -209,7 +209,7 @@ def _registered(world: World, op: Op, subject: str, schema_id: int) -> None:
 
 
 def _check_error(world: World, op: Op, error: BaseException) -> None:
-    cause = error if isinstance(error, SchemaRegistryError) else error.__cause__
+    cause = error.__cause__ if isinstance(error, SerializationError) else error
     if not isinstance(cause, SchemaRegistryError):
         world.fail(f"{op.caller} got {error!r} of {cause!r}")
         return

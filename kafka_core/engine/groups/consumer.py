@@ -277,9 +277,9 @@ class ConsumerMembership(HeartbeatMembership):
             self._ids |= added
             self._move(State.ASSIGNING)
             self._raise_event(EventKind.ASSIGN, frozenset(added))
-        elif self._sent.get("topic_partitions") != self._partitions():
+        elif self.state is not State.JOINING and self._sent.get("topic_partitions") != self._partitions():
+            self.rebalances += "topic_partitions" not in self._sent  # else it is a promise that came or went
             self._move(State.ACKNOWLEDGING)
-            self.rebalances += 1
         else:
             self._move(State.STABLE)
 

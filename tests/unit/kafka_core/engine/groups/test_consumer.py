@@ -188,6 +188,18 @@ def test_partitions_on_their_way_to_the_application_are_said_though_an_answer_wa
     assert said(rig.beat(epoch=6, silent=True)) == {(T, 0)}
 
 
+def test_a_member_that_joins_may_be_promised_topics_without_a_name() -> None:
+    rig = Rig()
+    rig.member.subscribe({"t"})
+    rig.beat((NEW_T, 4), epoch=6)
+    assert rig.state() is State.STABLE
+    assert said(rig.beat(epoch=6, silent=True)) == {(NEW_T, 4)}
+    rig.beat(epoch=6)  # taken back before it had a name: that is told at once
+    assert rig.state() is State.ACKNOWLEDGING
+    assert said(rig.sent()) == set()
+    assert rig.member.rebalances == 0
+
+
 def test_partitions_of_topics_without_a_name_yet_are_said_as_well() -> None:
     rig = Rig().stable((T, 0))
     rig.beat((T, 0), (NEW_T, 4), epoch=6)
