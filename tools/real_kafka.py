@@ -267,6 +267,8 @@ class RealKafka:
             "group.consumer.heartbeat.interval.ms": "200",
             "group.consumer.assignment.interval.ms": "0",
             "log.message.timestamp.after.max.ms": str(2**62),
+            # Records of tests may be of 1970: the first pass of retention, 30 s after the start, would take them away.
+            "log.retention.ms": "-1",
         }
         if not self.version.startswith("3."):
             properties.update(SHARE_PROPERTIES)
