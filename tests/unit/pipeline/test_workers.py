@@ -16,6 +16,7 @@ from pipeline import workers
 @pytest.fixture(autouse=True)
 def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(workers, "_loaded", 0)
+    gc.unfreeze()  # the conftest has frozen what was loaded for the collected tests
     yield
     gc.unfreeze()
 
