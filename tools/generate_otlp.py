@@ -1,4 +1,4 @@
-"""Writes kafka_core/broker/otlp_descriptor.py: tools/otlp.proto, compiled by protoc into a serialized descriptor.
+"""Writes otlp_descriptor.py of kafka_core/broker/telemetry: tools/otlp.proto, compiled by protoc into a descriptor.
 
 A descriptor and not protoc's Python: that demands a runtime at least as new as the protoc that wrote it.
 """
@@ -17,7 +17,7 @@ from grpc_tools import protoc
 from tools.pages import ROOT, write_or_check
 
 SOURCE = ROOT / "tools" / "otlp.proto"
-TARGET = ROOT / "kafka_core" / "broker" / "otlp_descriptor.py"
+TARGET = ROOT / "kafka_core" / "broker" / "telemetry" / "otlp_descriptor.py"
 WIDTH = 110
 
 

@@ -7,10 +7,10 @@ Spec: https://kafka.apache.org/protocol; where it differs from Apache Kafka, it 
 from kafka_core.broker.cluster import Refused
 from kafka_core.broker.context import Context
 from kafka_core.broker.faults import Delay, Disconnect, Drop, Rule
-from kafka_core.broker.otlp import PushedMetric
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.broker.server import EmbeddedCluster
-from kafka_core.broker.telemetry import PushedTelemetry
+from kafka_core.broker.telemetry.otlp import PushedMetric
+from kafka_core.broker.telemetry.subscriptions import PushedTelemetry
 
 __all__ = [
     "Context",

@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from kafka_core.broker.acls import CLUSTER_NAME, Authorizer, Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.parking import Pending
+from kafka_core.broker.security.acls import CLUSTER_NAME, Authorizer, Operation, Resource
 from kafka_core.protocol import ZERO_UUID, ApiKey, ApiMessage
 
 Allowed: TypeAlias = Callable[["_Asker", Any], bool]

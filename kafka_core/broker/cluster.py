@@ -12,24 +12,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_core.broker.acls import Authorizer
-from kafka_core.broker.appending import append_marker
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig, GroupConfig, TopicConfig, topic_config_problem
-from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
-from kafka_core.broker.consumer_migration import Migration
-from kafka_core.broker.coordinator import GroupCoordinator, GroupSettings
-from kafka_core.broker.cutting import lose_tail
 from kafka_core.broker.faults import Faults
-from kafka_core.broker.groups import CommittedOffset
+from kafka_core.broker.groups.classic_coordinator import GroupCoordinator, GroupSettings
+from kafka_core.broker.groups.classic_groups import CommittedOffset
+from kafka_core.broker.groups.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings
+from kafka_core.broker.groups.migration import Migration
 from kafka_core.broker.parking import Timers
-from kafka_core.broker.sasl import SaslSettings, scram_users
-from kafka_core.broker.sessions import FetchSessions
-from kafka_core.broker.share_coordinator import ShareGroups
-from kafka_core.broker.share_partitions import SharePartitions
-from kafka_core.broker.share_sessions import ShareSession, ShareSessions
-from kafka_core.broker.telemetry import Telemetry
-from kafka_core.broker.topics import NO_LEADER, Partition, Topic, spread_replicas, topic_name_problem
+from kafka_core.broker.partitions.appending import append_marker
+from kafka_core.broker.partitions.cutting import lose_tail
+from kafka_core.broker.partitions.fetch_sessions import FetchSessions
+from kafka_core.broker.partitions.topics import NO_LEADER, Partition, Topic, spread_replicas, topic_name_problem
+from kafka_core.broker.security.acls import Authorizer
+from kafka_core.broker.security.sasl import SaslSettings, scram_users
+from kafka_core.broker.sharing.coordinator import ShareGroups
+from kafka_core.broker.sharing.partitions import SharePartitions
+from kafka_core.broker.sharing.sessions import ShareSession, ShareSessions
+from kafka_core.broker.telemetry.subscriptions import Telemetry
 from kafka_core.broker.transactions import TransactionCoordinator
 from kafka_core.clock import Clock
 from kafka_core.protocol import ZERO_UUID

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_core.broker.sasl import SaslExchange
+from kafka_core.broker.security.sasl import SaslExchange
 
 
 @dataclass(slots=True, eq=False)

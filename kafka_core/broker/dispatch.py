@@ -17,7 +17,7 @@ from kafka_core.broker.handlers import APIS, p18_api_versions
 from kafka_core.broker.handlers.api import Api, Outcome, Special, served
 from kafka_core.broker.handlers.p36_sasl_authenticate import log_in
 from kafka_core.broker.parking import Pending
-from kafka_core.broker.sasl import SaslFailure
+from kafka_core.broker.security.sasl import SaslFailure
 from kafka_core.errors import ProtocolError
 from kafka_core.protocol import (
     ApiKey,

@@ -19,14 +19,14 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
-from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
 from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import Reply, receive
 from kafka_core.broker.faults import Interceptor, Rule
 from kafka_core.broker.handlers.api import Special
-from kafka_core.broker.sasl import SaslSettings
-from kafka_core.broker.telemetry import PushedTelemetry
+from kafka_core.broker.partitions import reading
+from kafka_core.broker.security.sasl import SaslSettings
+from kafka_core.broker.telemetry.subscriptions import PushedTelemetry
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.kernels.abc import MessageLike
 from kafka_core.protocol import ApiMessage

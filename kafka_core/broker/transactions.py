@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final, Protocol
 
 from kafka_core.broker.codes import Code
-from kafka_core.broker.groups import CommittedOffset
+from kafka_core.broker.groups.classic_groups import CommittedOffset
 from kafka_core.broker.parking import Timer, Timers
 from kafka_core.clock import Clock
 

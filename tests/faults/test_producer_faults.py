@@ -13,7 +13,7 @@ import pytest
 
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.faults import Delay, Disconnect, Drop
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.errors import KafkaError
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest

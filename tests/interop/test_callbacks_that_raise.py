@@ -12,7 +12,7 @@ import pytest
 
 import kafka_core
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest
 from kafka_core.protocol.messages.produce import (

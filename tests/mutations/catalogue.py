@@ -245,12 +245,12 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "the broker joins a group while a member is still out",
-        "kafka_core/broker/groups.py",
+        "kafka_core/broker/groups/classic_groups.py",
         "return not self.promised_ids and all(",
         "return not self.promised_ids or all(",
         (
-            "tests/unit/kafka_core/broker/test_groups.py",
-            "tests/unit/kafka_core/broker/test_coordinator.py",
+            "tests/unit/kafka_core/broker/groups/test_classic_groups.py",
+            "tests/unit/kafka_core/broker/groups/test_classic_coordinator.py",
         ),
     ),
     Mutation(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kafka_core.broker.configs import BrokerConfig, GroupConfig
-from kafka_core.broker.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings, HeartbeatCall
-from kafka_core.broker.consumer_groups import ConsumerGroupState, MemberState
-from kafka_core.broker.groups import Group
+from kafka_core.broker.groups.classic_groups import Group
+from kafka_core.broker.groups.consumer_coordinator import ConsumerGroups, ConsumerGroupSettings, HeartbeatCall
+from kafka_core.broker.groups.consumer_groups import ConsumerGroupState, MemberState
 from kafka_core.broker.parking import Timers
 from kafka_core.clock import ManualClock
 from kafka_core.engine.groups.consumer import ConsumerMembership

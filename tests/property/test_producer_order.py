@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core.broker.producers import ProducerStates
+from kafka_core.broker.partitions.producers import ProducerStates
 from kafka_core.engine.producing.batcher import BatcherRules, Shipment
 from kafka_core.engine.producing.lane import Delivery
 from kafka_core.errors import KafkaError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core.broker.share_records import (
+from kafka_core.broker.sharing.records import (
     Acknowledge,
     Acknowledgement,
     Limits,

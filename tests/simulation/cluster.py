@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Any, cast
 
 from kafka_core import kernels
-from kafka_core.broker import reading
 from kafka_core.broker.cluster import ClusterState, Node
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import GroupConfig, MetricsConfig
 from kafka_core.broker.context import Context
+from kafka_core.broker.partitions import reading
+from kafka_core.broker.partitions.topics import Topic
 from kafka_core.broker.server import BrokerProtocol, EmbeddedCluster
-from kafka_core.broker.share_partitions import Given, SharePartition
-from kafka_core.broker.share_records import Acknowledgement, Refusal, ShareRecords
-from kafka_core.broker.telemetry import Telemetry
-from kafka_core.broker.topics import Topic
+from kafka_core.broker.sharing.partitions import Given, SharePartition
+from kafka_core.broker.sharing.records import Acknowledgement, Refusal, ShareRecords
+from kafka_core.broker.telemetry.subscriptions import Telemetry
 from kafka_core.kernels.abc import TRANSACTIONAL_FLAG
 from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
 from tests.simulation.history import History

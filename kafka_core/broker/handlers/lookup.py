@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.topics import NO_LEADER, Partition
+from kafka_core.broker.partitions.topics import NO_LEADER, Partition
+from kafka_core.broker.security.acls import Operation, Resource
 
 
 def find_partition(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from kafka_core.broker.acls import Operation, Resource
-from kafka_core.broker.appending import append_records
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome, Special
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, serving_problem
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.appending import append_records
+from kafka_core.broker.partitions.topics import Partition
+from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.kernels.abc import BatchHeader
 from kafka_core.protocol import Records
 from kafka_core.protocol.messages.produce import (

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.handlers.lookup import add_endpoint, find_partition, may, reading_problem, serving_problem
 from kafka_core.broker.parking import Pending, Timer
-from kafka_core.broker.sessions import NO_SESSION, FetchPlan, FetchTarget, PartitionKey
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.fetch_sessions import NO_SESSION, FetchPlan, FetchTarget, PartitionKey
+from kafka_core.broker.partitions.topics import Partition
+from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,

@@ -6,13 +6,13 @@ epochs, v8 authorized operations, v10/v12 topic ids (KIP-516), v13 error for the
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import authorized_operations, may
-from kafka_core.broker.topics import NO_LEADER, Partition, Topic, topic_name_problem
+from kafka_core.broker.partitions.topics import NO_LEADER, Partition, Topic, topic_name_problem
+from kafka_core.broker.security.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.metadata import (
     MetadataRequest,

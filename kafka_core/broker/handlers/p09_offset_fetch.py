@@ -11,7 +11,7 @@ from uuid import UUID
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.groups import CommittedOffset
+from kafka_core.broker.groups.classic_groups import CommittedOffset
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.offset_fetch import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.coordinator import JoinCall
-from kafka_core.broker.groups import JoinResult
+from kafka_core.broker.groups.classic_coordinator import JoinCall
+from kafka_core.broker.groups.classic_groups import JoinResult
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.parking import Pending
 from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember

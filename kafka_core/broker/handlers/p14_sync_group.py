@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.groups import SyncResult
+from kafka_core.broker.groups.classic_groups import SyncResult
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.parking import Pending
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse

@@ -6,14 +6,14 @@ groups there are not (KIP-1043). Spec: KIP-848 (coexistence), KIP-1043.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.groups import Group, GroupState, Member
+from kafka_core.broker.groups.classic_groups import Group, GroupState, Member
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import authorized_operations
 from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
+from kafka_core.broker.security.acls import Resource
 from kafka_core.protocol.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,

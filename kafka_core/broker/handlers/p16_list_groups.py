@@ -6,11 +6,11 @@ Spec: KIP-518, KIP-848.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
+from kafka_core.broker.security.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 _CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"

@@ -6,11 +6,11 @@ Must not know: the mechanisms (`sasl.py`). Versions: v0 is followed by bare toke
 
 from __future__ import annotations
 
-from kafka_core.broker import sasl
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
+from kafka_core.broker.security import sasl
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 

@@ -12,7 +12,7 @@ from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.topics import Topic
+from kafka_core.broker.partitions.topics import Topic
 from kafka_core.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
-from kafka_core.broker.groups import CommittedOffset
+from kafka_core.broker.groups.classic_groups import CommittedOffset
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import find_partition
 from kafka_core.broker.handlers.p24_add_partitions_to_txn import told

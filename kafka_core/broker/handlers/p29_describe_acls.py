@@ -6,11 +6,11 @@ Spec: KIP-140.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import AclFilter
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
+from kafka_core.broker.security.acls import AclFilter
 from kafka_core.protocol.messages.describe_acls import (
     AclDescription,
     DescribeAclsRequest,

@@ -6,12 +6,12 @@ Spec: KIP-140.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import CLUSTER_NAME, Acl, Operation, Pattern, Permission, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.p29_describe_acls import NO_AUTHORIZER
+from kafka_core.broker.security.acls import CLUSTER_NAME, Acl, Operation, Pattern, Permission, Resource
 from kafka_core.protocol.messages.create_acls import (
     AclCreation,
     AclCreationResult,

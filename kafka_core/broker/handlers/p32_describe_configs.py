@@ -13,7 +13,7 @@ from kafka_core.broker.codes import MALFORMED, Code
 from kafka_core.broker.configs import ConfigEntry, ConfigSource
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.topics import topic_name_problem
+from kafka_core.broker.partitions.topics import topic_name_problem
 from kafka_core.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,

@@ -10,7 +10,7 @@ from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Connection, Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.sasl import SaslExchange, SaslFailure
+from kafka_core.broker.security.sasl import SaslExchange, SaslFailure
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 
 

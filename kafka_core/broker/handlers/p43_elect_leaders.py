@@ -6,13 +6,13 @@ one log here, so an unclean election loses nothing.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
-from kafka_core.broker.topics import NO_LEADER, Partition
+from kafka_core.broker.partitions.topics import NO_LEADER, Partition
+from kafka_core.broker.security.acls import CLUSTER_NAME, Operation, Resource
 from kafka_core.protocol.messages.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,

@@ -5,13 +5,13 @@ Must not know: topics. Versions: v1 endpoint type (KIP-919), v2 fenced brokers (
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import CLUSTER_NAME, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import authorized_operations
 from kafka_core.broker.handlers.p03_metadata import NOT_ASKED
+from kafka_core.broker.security.acls import CLUSTER_NAME, Resource
 from kafka_core.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,

@@ -10,7 +10,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import find_partition, serving_problem
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.topics import Partition
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.describe_producers import (
     DescribeProducersRequest,

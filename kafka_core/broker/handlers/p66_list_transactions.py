@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from kafka_core.broker import transactions
-from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
+from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.broker.transactions import Transaction
 from kafka_core.protocol.messages.list_transactions import (
     ListTransactionsRequest,

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.consumer_coordinator import HeartbeatCall
-from kafka_core.broker.consumer_groups import Id
 from kafka_core.broker.context import Context
+from kafka_core.broker.groups.consumer_coordinator import HeartbeatCall
+from kafka_core.broker.groups.consumer_groups import Id
 from kafka_core.broker.handlers.api import Api
 from kafka_core.protocol.messages.consumer_group_heartbeat import (
     Assignment,

@@ -11,7 +11,7 @@ from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.broker.telemetry import ACCEPTED
+from kafka_core.broker.telemetry.subscriptions import ACCEPTED
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,

@@ -10,7 +10,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.p68_consumer_group_heartbeat import by_topic
-from kafka_core.broker.share_coordinator import ShareHeartbeatCall
+from kafka_core.broker.sharing.coordinator import ShareHeartbeatCall
 from kafka_core.protocol.messages.share_group_heartbeat import (
     Assignment,
     ShareGroupHeartbeatRequest,

@@ -5,15 +5,15 @@ Must not know: how groups change. Spec: KIP-932.
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.consumer_groups import Id
 from kafka_core.broker.context import Context
+from kafka_core.broker.groups.consumer_groups import Id
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import authorized_operations
 from kafka_core.broker.handlers.p68_consumer_group_heartbeat import by_topic
-from kafka_core.broker.share_groups import ASSIGNOR, ShareMember
+from kafka_core.broker.security.acls import Resource
+from kafka_core.broker.sharing.groups import ASSIGNOR, ShareMember
 from kafka_core.protocol.messages.share_group_describe import (
     Assignment,
     DescribedGroup,

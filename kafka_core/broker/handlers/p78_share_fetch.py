@@ -12,16 +12,16 @@ from uuid import UUID
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.consumer_groups import Id
 from kafka_core.broker.context import Context
+from kafka_core.broker.groups.consumer_groups import Id
 from kafka_core.broker.handlers.api import Api, Outcome
 from kafka_core.broker.handlers.lookup import add_endpoint
 from kafka_core.broker.handlers.sharing import acknowledge, locate
 from kafka_core.broker.parking import Pending, Timer
-from kafka_core.broker.share_partitions import SharePartition, Wanted
-from kafka_core.broker.share_records import Refusal
-from kafka_core.broker.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, ShareSession
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.topics import Partition
+from kafka_core.broker.sharing.partitions import SharePartition, Wanted
+from kafka_core.broker.sharing.records import Refusal
+from kafka_core.broker.sharing.sessions import FINAL_EPOCH, INITIAL_EPOCH, ShareSession
 from kafka_core.protocol.messages.share_fetch import (
     AcquiredRecords,
     LeaderIdAndEpoch,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.consumer_groups import Id
 from kafka_core.broker.context import Context
+from kafka_core.broker.groups.consumer_groups import Id
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import add_endpoint
 from kafka_core.broker.handlers.sharing import acknowledge, locate
-from kafka_core.broker.share_sessions import FINAL_EPOCH, INITIAL_EPOCH
+from kafka_core.broker.sharing.sessions import FINAL_EPOCH, INITIAL_EPOCH
 from kafka_core.protocol.messages.share_acknowledge import (
     AcknowledgePartition,
     LeaderIdAndEpoch,

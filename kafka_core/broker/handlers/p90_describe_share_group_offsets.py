@@ -5,14 +5,14 @@ Must not know: how groups and records change. Versions: v1 lag (KIP-1226). Spec:
 
 from __future__ import annotations
 
-from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
 from kafka_core.broker.handlers.p77_share_group_describe import NOT_COORDINATOR
-from kafka_core.broker.share_partitions import UNKNOWN_OFFSET, SharePartition
+from kafka_core.broker.security.acls import Operation, Resource
+from kafka_core.broker.sharing.partitions import UNKNOWN_OFFSET, SharePartition
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeAlias
 
-from kafka_core.broker.acls import Operation, Resource
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.codes import Code
-from kafka_core.broker.consumer_groups import Id
 from kafka_core.broker.context import Context
+from kafka_core.broker.groups.consumer_groups import Id
 from kafka_core.broker.handlers.lookup import find_partition, may, serving_problem
-from kafka_core.broker.share_partitions import SharePartition
-from kafka_core.broker.share_records import Acknowledge, Acknowledgement, Refusal
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.topics import Partition
+from kafka_core.broker.security.acls import Operation, Resource
+from kafka_core.broker.sharing.partitions import SharePartition
+from kafka_core.broker.sharing.records import Acknowledge, Acknowledgement, Refusal
 
 NOT_HOSTED = "This server does not host this topic-partition."
 Located: TypeAlias = tuple[Code, str | None, Partition | None, SharePartition | None]

@@ -9,8 +9,8 @@ from kafka_core.aio.consuming.consumer_calls import AIOConsumerCalls
 from kafka_core.aio.consuming.position_finder import PositionFinder
 from kafka_core.aio.producing.producer import _Deliveries
 from kafka_core.aio.producing.transaction_calls import AIOTransaction
-from kafka_core.broker.share_partitions import SharePartition
-from kafka_core.broker.share_records import Run, ShareRecords
+from kafka_core.broker.sharing.partitions import SharePartition
+from kafka_core.broker.sharing.records import Run, ShareRecords
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.fetch_session import FetchSession

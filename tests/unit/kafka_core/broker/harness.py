@@ -16,8 +16,8 @@ from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import Reply, receive
 from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.parking import Pending
-from kafka_core.broker.sasl import SaslSettings
-from kafka_core.broker.topics import Partition
+from kafka_core.broker.partitions.topics import Partition
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.clock import ManualClock
 from kafka_core.protocol import ApiMessage, ApiRequest, decode_response, encode_request
 

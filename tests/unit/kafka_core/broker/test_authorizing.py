@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kafka_core.broker.acls import Acl, Authorizer, Operation, Pattern, Permission, Resource
 from kafka_core.broker.authorizing import OWN_RULES, RULES, UNRESTRICTED
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import BrokerConfig
-from kafka_core.broker.groups import Group
+from kafka_core.broker.groups.classic_groups import Group
 from kafka_core.broker.handlers import APIS
 from kafka_core.broker.handlers.api import Special
+from kafka_core.broker.security.acls import Acl, Authorizer, Operation, Pattern, Permission, Resource
 from kafka_core.protocol import ApiKey, ApiRequest
 from kafka_core.protocol.messages import alter_configs
 from kafka_core.protocol.messages import incremental_alter_configs as incremental

@@ -6,15 +6,15 @@ import struct
 
 import pytest
 
-from kafka_core.broker.appending import append_records
 from kafka_core.broker.codes import Code
 from kafka_core.broker.coverage import SKIPPED, api_coverage
 from kafka_core.broker.dispatch import receive
 from kafka_core.broker.faults import Action, Delay, Disconnect, Drop, Rule
 from kafka_core.broker.handlers import APIS
 from kafka_core.broker.handlers.api import Special
-from kafka_core.broker.reading import first_at_time, first_of_max_timestamp, messages
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.partitions.appending import append_records
+from kafka_core.broker.partitions.reading import first_at_time, first_of_max_timestamp, messages
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.errors import KafkaError
 from kafka_core.protocol import ApiKey, ApiMessage, decode_response, encode_request
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest

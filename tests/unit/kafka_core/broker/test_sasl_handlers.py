@@ -11,7 +11,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Connection
 from kafka_core.broker.dispatch import receive
 from kafka_core.broker.handlers.api import Special
-from kafka_core.broker.sasl import SaslSettings
+from kafka_core.broker.security.sasl import SaslSettings
 from kafka_core.protocol.messages.metadata import MetadataRequest
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest

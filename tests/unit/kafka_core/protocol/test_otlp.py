@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core.broker.otlp import PushedMetric, parsed
+from kafka_core.broker.telemetry.otlp import PushedMetric, parsed
 from kafka_core.protocol.otlp import Metric, Temporality, metrics_data
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)

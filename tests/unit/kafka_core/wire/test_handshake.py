@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_core.broker.sasl import SaslSettings, begin, scram_users
+from kafka_core.broker.security.sasl import SaslSettings, begin, scram_users
 from kafka_core.config import Config, Role, parse
 from kafka_core.errors import AuthError, BrokerError, KafkaError, ProtocolError, UnsupportedVersionError
 from kafka_core.protocol import REQUESTS, ApiMessage, BrokerVersions, encode, negotiate

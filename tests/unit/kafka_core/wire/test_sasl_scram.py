@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_core.broker.sasl import SaslFailure, SaslSettings, begin, scram_users
+from kafka_core.broker.security.sasl import SaslFailure, SaslSettings, begin, scram_users
 from kafka_core.errors import AuthError
 from kafka_core.wire.sasl import scram
 from kafka_core.wire.sasl.scram import ScramMechanism

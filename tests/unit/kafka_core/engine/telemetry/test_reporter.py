@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_core.broker.otlp import parsed
+from kafka_core.broker.telemetry.otlp import parsed
 from kafka_core.engine.telemetry.meters import QUEUE_TIME, Meters
 from kafka_core.engine.telemetry.reporter import DEFAULT_INTERVAL_S, MOVES, Phase, Reporter
 from kafka_core.errors import KafkaError, StateError

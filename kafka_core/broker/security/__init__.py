@@ -1,0 +1,1 @@
+"""Security of the embedded broker: logins (SASL), SCRAM users and ACLs."""
