@@ -30,14 +30,7 @@ from serdes.kernels.native.avro cimport (
     put_long,
     sink,
 )
-
-cdef extern from "structmember.h":
-    ctypedef struct PyMemberDef:
-        int type
-        Py_ssize_t offset
-    ctypedef struct PyMemberDescrObject:
-        PyMemberDef* d_member
-    int T_OBJECT_EX
+from serdes.kernels.native.slots cimport offset_of, slot_of
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -47,28 +40,13 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object, object, object) except -1
     object PyObject_GetAttr(object, object)
     object PyObject_Vectorcall(object, PyObject* const*, size_t, PyObject*)
-    PyTypeObject PyMemberDescr_Type
     ctypedef struct PyTupleObject:
         PyObject* ob_item[1]
 
-cdef object MEMBER = <object>&PyMemberDescr_Type
 cdef int MAKE = 0, FIELDS = 1, CALL = 2, INIT = 3, FILL = 4, TUPLE = 5
 cdef dict WAYS = {
     Way.MAKE: MAKE, Way.FIELDS: FIELDS, Way.CALL: CALL, Way.INIT: INIT, Way.FILL: FILL, Way.TUPLE: TUPLE
 }
-
-
-cdef Py_ssize_t offset_of(kind, name) except? -1:
-    """Where an attribute lies in objects of a class; -1 if it is in no slot."""
-    cdef PyMemberDef* member
-    for base in kind.__mro__:
-        if name in vars(base):
-            descriptor = vars(base)[name]
-            if type(descriptor) is not MEMBER or descriptor.__objclass__ is not base:
-                return -1
-            member = (<PyMemberDescrObject*><PyObject*>descriptor).d_member
-            return member.offset if member.type == T_OBJECT_EX else -1
-    return -1
 
 
 cdef Py_ssize_t* numbers(list found) except NULL:
@@ -166,7 +144,7 @@ cdef class WriteObject(WriteRecord):
                     item = <object>PyTuple_GET_ITEM(values, place)
                 else:
                     offset = self.offsets[at]
-                    slot = NULL if offset < 0 else (<PyObject**>(<char*><PyObject*>value + offset))[0]
+                    slot = NULL if offset < 0 else slot_of(value, offset)
                     if slot != NULL:
                         item = <object>slot
                     else:

@@ -12,6 +12,7 @@ cdef class ValueEncoders:
     cdef tuple last  # topic, field, encoder, the dictionary it is from
 
     cdef find(self, topic, field)
+    cdef find_in(self, ctx)
 
 
 cdef class WriteCall(ValueEncoders):

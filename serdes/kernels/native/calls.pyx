@@ -7,15 +7,28 @@ replaced as a whole: threads that share a serializer see the old or the new one,
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.string cimport memcmp, memcpy
 
 from serdes.kernels.native.json_values cimport JsonWriter
+from serdes.kernels.native.slots cimport offset_of, slot_of
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 include "values.pxi"  # a module of its own would add 7 kB
 
 cdef enum:
     DIGITS = 19  # of 2**63, the least integer that orjson might read as a float
+
+cdef extern from *:
+    """
+    static CYTHON_INLINE int kserdes_raised(void) { return -1; }
+    """
+    int raised "kserdes_raised" () except -1  # raises what was raised where nothing catches
+
+ctypedef PyObject* (*Uncaught)(PyObject*, PyObject*) noexcept  # NULL where something was raised
+
+cdef object CONTEXT = None  # the class of contexts whose attributes are read where they lie: the first with slots
+cdef Py_ssize_t TOPIC = -1, FIELD = -1, HEADERS = -1
 
 cdef str KEY_NAME = KEY_HEADER
 cdef str VALUE_NAME = VALUE_HEADER
@@ -59,6 +72,28 @@ cdef class ValueEncoders:
         return encode
 
 
+    cdef find_in(self, ctx):
+        cdef PyObject* topic
+        cdef PyObject* field
+        if type(ctx) is CONTEXT:
+            topic, field = slot_of(ctx, TOPIC), slot_of(ctx, FIELD)
+            if topic != NULL and field != NULL:
+                return self.find(<object>topic, <object>field)
+        elif CONTEXT is None:
+            learn(type(ctx))
+        return self.find(ctx.topic, ctx.field)
+
+
+cdef int learn(kind) except -1:
+    """Finds where contexts of a class have their attributes."""
+    global CONTEXT, TOPIC, FIELD, HEADERS
+    cdef Py_ssize_t topic = offset_of(kind, "topic"), field = offset_of(kind, "field")
+    cdef Py_ssize_t headers = offset_of(kind, "headers")
+    if topic >= 0 and field >= 0 and headers >= 0:
+        CONTEXT, TOPIC, FIELD, HEADERS = kind, topic, field, headers
+    return 0
+
+
 cdef class WriteCall(ValueEncoders):
     """Serializes with the encoder known for topic and field."""
 
@@ -70,16 +105,16 @@ cdef class WriteCall(ValueEncoders):
         Raises:
             SerializationError: the value does not fit (`path` says where), or there is no schema to write it with.
         """
+        cdef PyObject* made
         if obj is None:
             return None
-        encode = self.find(None, None) if ctx is None else self.find(ctx.topic, ctx.field)
+        encode = self.find(None, None) if ctx is None else self.find_in(ctx)
         if encode is None:
             return self._long_way(obj, ctx)
-        try:
-            return encoded(encode, obj)
-        except Exception as error:
-            self._blame(error, obj, ctx)
-            raise
+        made = (<Uncaught>encoded)(<PyObject*>encode, <PyObject*>obj)
+        if made == NULL:
+            blame(self, obj, ctx)
+        return taken(made)
 
 
 cdef class FrameDecoders:
@@ -129,16 +164,43 @@ cdef class ReadCall(FrameDecoders):
         Raises:
             SerializationError: not a frame, an unknown schema, or a payload that is not of its schema.
         """
+        cdef PyObject* made
         if value is None:
             return None
-        decode = self.find(value) if ctx is None or not naming(ctx.headers) else None
+        decode = self.find(value) if ctx is None or not naming(headers_in(ctx)) else None
         if decode is None:
             return self._long_way(value, ctx)
-        try:
-            return decoded(decode, <bytes>value)
-        except Exception as error:
-            self._blame(error, value, ctx)
-            raise
+        made = (<Uncaught>decoded)(<PyObject*>decode, <PyObject*>value)
+        if made == NULL:
+            blame(self, value, ctx)
+        return taken(made)
+
+
+cdef inline taken(PyObject* made):
+    """A result whose reference is the caller's."""
+    found = <object>made
+    Py_DECREF(found)
+    return found
+
+
+cdef int blame(call, value, ctx) except -1:
+    """Tells the error that was raised where it happened, and raises it again: a call that ends well pays for no handler."""
+    try:
+        return raised()
+    except Exception as error:
+        call._blame(error, value, ctx)
+        raise
+
+
+cdef inline headers_in(ctx):
+    cdef PyObject* headers
+    if type(ctx) is CONTEXT:
+        headers = slot_of(ctx, HEADERS)
+        if headers != NULL:
+            return <object>headers
+    elif CONTEXT is None:
+        learn(type(ctx))
+    return ctx.headers
 
 
 def may_name_schema(headers):

@@ -9,7 +9,7 @@ integers make at import.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcpy, memset
 
 cdef extern from *:
     """
@@ -66,23 +66,29 @@ cdef int fill() except -1:
 fill()
 
 
-cdef int write_whole(uint64_t value, uint8_t* out) noexcept nogil:
-    cdef uint8_t digits[20]
-    cdef int at = 20
-    cdef uint64_t pair
-    while value >= 100:
-        pair = value % 100
+cdef inline int digits_of(uint64_t value) noexcept nogil:
+    """How many digits a number has."""
+    cdef int count = 0
+    while value >= 10000:
+        value = value // 10000
+        count += 4
+    return count + 1 + (value >= 10) + (value >= 100) + (value >= 1000)
+
+
+cdef inline void put_digits(uint64_t value, uint8_t* out, int count) noexcept nogil:
+    """A number that has `count` digits, from its end on."""
+    while count >= 2:
+        count -= 2
+        memcpy(out + count, PAIRS + 2 * (value % 100), 2)
         value = value // 100
-        at -= 2
-        memcpy(digits + at, PAIRS + 2 * pair, 2)
-    if value >= 10:
-        at -= 2
-        memcpy(digits + at, PAIRS + 2 * value, 2)
-    else:
-        at -= 1
-        digits[at] = <uint8_t>(48 + value)
-    memcpy(out, digits + at, 20 - at)
-    return 20 - at
+    if count:
+        out[0] = <uint8_t>(48 + value)
+
+
+cdef int write_whole(uint64_t value, uint8_t* out) noexcept nogil:
+    cdef int count = digits_of(value)
+    put_digits(value, out, count)
+    return count
 
 
 # --- writing
@@ -149,8 +155,12 @@ cdef int write_double(double value, uint8_t* out) noexcept nogil:
         return made + 3
     decimal_of(bits & 0xFFFFFFFFFFFFFULL, <int>(bits >> 52) & 0x7FF, &digits, &power)
     while digits % 10 == 0:
-        digits = digits // 10
-        power += 1
+        if digits % 10000 == 0:
+            digits = digits // 10000
+            power += 4
+        else:
+            digits = digits // 10
+            power += 1
     count = write_whole(digits, text)
     point = count + power                         # 0.digits * 10^point
     if count <= point <= PLAIN_EXPONENT:

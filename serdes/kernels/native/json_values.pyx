@@ -4,12 +4,14 @@
 
 What comes out are the bytes that `orjson` writes. Only values of exactly the types that JSON has are written, with
 integers of 64 bits with a sign; for all others there is nothing, and whoever called finds another way. No code of the
-value's types runs, so nothing changes meanwhile, and references are borrowed. Source: RFC 8259.
+value's types runs, so nothing changes meanwhile, and references are borrowed. Names that Python has interned, as those in
+programs are, are remembered as they were written: most values have the names of the one before. Source: RFC 8259.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -32,6 +34,7 @@ cdef extern from "Python.h":
     int is_ascii "PyUnicode_IS_ASCII" (PyObject* value)
     int width_of "PyUnicode_KIND" (PyObject* value)
     const void* text_of "PyUnicode_DATA" (PyObject* value)
+    int is_interned "PyUnicode_CHECK_INTERNED" (PyObject* value)
     PyTypeObject STR "PyUnicode_Type"
     PyTypeObject INT "PyLong_Type"
     PyTypeObject FLOAT "PyFloat_Type"
@@ -180,29 +183,56 @@ cdef int put_wide(Text* text, PyObject* value, Py_ssize_t size) noexcept:
     return DONE
 
 
+cdef inline Name* name_at(Text* text, PyObject* key) noexcept:
+    """Where the name would be remembered: objects that are next to each other have different places."""
+    return &text.names[(<size_t>key >> 4 ^ <size_t>key >> 10) % NAMES]
+
+
+cdef int put_name(Text* text, PyObject* key, Name* known) noexcept:
+    """The name of a member with its colon, which is remembered if it will come again."""
+    cdef Py_ssize_t start = text.size
+    cdef int outcome
+    if type_of(key) != &STR:
+        return REMARKABLE
+    outcome = put_text(text, key)
+    if outcome:
+        return outcome
+    if need(text, 1):
+        return NO_MEMORY
+    text.out[text.size] = 58
+    text.size += 1
+    if text.size - start <= LONGEST_NAME and is_interned(key):
+        Py_XINCREF(key)
+        Py_XDECREF(known.key)  # of exactly str: no code runs
+        known.key = key
+        known.size = <int>(text.size - start)
+        memcpy(known.out, text.out + start, known.size)
+    return DONE
+
+
 cdef int put_dict(Text* text, PyObject* value, int levels) noexcept:
     cdef Py_ssize_t at = 0
     cdef PyObject* key = NULL
     cdef PyObject* item = NULL
+    cdef Name* known
     cdef uint8_t before = 123
     cdef int outcome
     if dict_size(value) == 0:
         return put_two(text, 123)
     while next_of(value, &at, &key, &item):
-        if type_of(key) != &STR:
-            return REMARKABLE
-        if need(text, 1):
+        if need(text, 1 + LONGEST_NAME):
             return NO_MEMORY
         text.out[text.size] = before
         text.size += 1
         before = 44
-        outcome = put_text(text, key)
-        if outcome:
-            return outcome
-        if need(text, 1):
-            return NO_MEMORY
-        text.out[text.size] = 58
-        text.size += 1
+        known = name_at(text, key)
+        if known.key == key:
+            memcpy(text.out + text.size, known.out, LONGEST_NAME)
+            text.size += known.size
+        else:
+            outcome = put_name(text, key, known)
+            if outcome:
+                return outcome
         outcome = put(text, item, levels)
         if outcome:
             return outcome
@@ -246,6 +276,9 @@ cdef class JsonWriter:
     """Writes values; the buffer is its own, so it may not be used by two threads without the GIL."""
 
     def __dealloc__(self):
+        cdef int at
+        for at in range(NAMES):
+            Py_XDECREF(self.text.names[at].key)
         PyMem_Free(self.text.out)
 
     def write(self, value, bytes prefix not None, int levels):

@@ -375,3 +375,64 @@ def test_a_class_that_does_not_call_the_constructor_knows_nothing(kernels: Modul
     for made in (Write(), Read()):
         with pytest.raises(AttributeError):
             made(b"ab", VALUE)
+
+
+class Plain:
+    """A context without slots."""
+
+    def __init__(self, topic: str, field: str) -> None:
+        self.topic, self.field, self.headers = topic, field, None
+
+
+class Computed(SerializationContext):
+    """A context that has one of the attributes as a property."""
+
+    topic = property(lambda self: "s", lambda self, value: None)  # type: ignore[assignment]
+
+
+def test_contexts_of_all_classes_are_asked_for_their_attributes(kernels: ModuleType) -> None:
+    serialize = writer(kernels, t_value=lambda obj: b"t", s_value=lambda obj: b"s")
+    for _ in range(2):
+        assert serialize(1, VALUE) == b"t"
+        assert serialize(1, Plain("t", "value")) == b"t"
+        assert serialize(1, Computed("t", MessageField.VALUE)) == b"s"
+    changed = SerializationContext("t", MessageField.VALUE)
+    assert serialize(1, changed) == b"t"
+    changed.topic = "s"
+    assert serialize(1, changed) == b"s"
+
+
+@pytest.mark.parametrize("name", ["topic", "field", "headers"])
+def test_a_context_that_lacks_an_attribute_is_an_error(kernels: ModuleType, name: str) -> None:
+    context = SerializationContext("t", MessageField.VALUE)
+    delattr(context, name)
+    serialize, deserialize = writer(kernels, t_value=lambda obj: b"t"), reader(kernels, 1, {b"a": lambda frame: frame})
+    assert serialize(1, VALUE) == b"t"
+    assert deserialize(b"a", VALUE) == b"a"
+    with pytest.raises(AttributeError, match=name):
+        (deserialize if name == "headers" else serialize)(b"a", context)
+
+
+def test_what_is_no_error_of_a_codec_passes(kernels: ModuleType) -> None:
+    def interrupted(value: Any) -> Any:
+        raise KeyboardInterrupt
+
+    serialize, deserialize = writer(kernels, t_value=interrupted), reader(kernels, 1, {b"a": interrupted})
+    for call in (serialize, deserialize):
+        with pytest.raises(KeyboardInterrupt):
+            call(b"a", VALUE)
+        assert not call.blamed
+
+
+def test_results_are_the_caller_s_alone(kernels: ModuleType) -> None:
+    made: list[Any] = []
+
+    def fresh(value: Any) -> Any:
+        made.append(value * 1000)
+        return made[-1]
+
+    serialize, deserialize = writer(kernels, t_value=fresh), reader(kernels, 1, {b"a": fresh})
+    for call in (serialize, deserialize):
+        result = call(b"ab", VALUE)
+        made.clear()
+        assert sys.getrefcount(result) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import sys
 import uuid
 from typing import Any
 
@@ -78,3 +79,29 @@ def test_levels_are_counted() -> None:
     assert writer.write([[{}]], b"", 3) == b"[[{}]]"
     assert writer.write([[{}]], b"", 2) is None
     assert writer.write(1, b"", 0) == b"1"
+
+
+NAMES = st.text(st.sampled_from('abc"\\\né漢'), max_size=3) | st.text("n", min_size=26, max_size=34)
+
+
+@given(st.lists(st.lists(st.tuples(NAMES, st.booleans()), max_size=12), max_size=12))
+def test_names_that_come_again_interned_or_not(values: list[list[tuple[str, bool]]]) -> None:
+    writer = json_values.JsonWriter()
+    for names in values:
+        value = {sys.intern(name) if interned else "".join([*name]): None for name, interned in names}
+        assert writer.write(value, PREFIX, 1) == PREFIX + orjson.dumps(value)
+
+
+def test_more_names_than_are_remembered_each_of_them_new() -> None:
+    writer = json_values.JsonWriter()
+    for start in range(0, 5000, 100):  # names that are gone leave their addresses to others
+        value = {sys.intern(f"name {at}"): at for at in range(start, start + 100)}
+        for _ in range(2):
+            assert writer.write(value, b"", 1) == orjson.dumps(value)
+
+
+def test_a_remembered_name_and_what_follows_fit_into_the_buffer() -> None:
+    writer = json_values.JsonWriter()
+    for size in range(300):  # the buffer grows at a name, whatever stands before it
+        value = {"a": "x" * size, "name": 1}
+        assert json_values.JsonWriter().write(value, b"", 1) == writer.write(value, b"", 1) == orjson.dumps(value)
