@@ -44,8 +44,8 @@ class SerializationError(KafkaException):
         field: `key` or `value`, None where there was no context.
         schema_id: the schema's id, None where it is not known yet.
         path: where in the value, e.g. `order.items[3].price`; None where it is not known.
-        registry_away: whether it was the registry that could not be reached, or did not say what was asked for: nothing
-            is known to be wrong with the bytes then.
+        registry_away: whether it was the registry, or a key service, that could not be reached, or did not say what was
+            asked for: nothing is known to be wrong with the bytes then.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SerializationError(KafkaException):
 
     @property
     def retriable(self) -> bool:
-        """Whether nothing is wrong with the value: the registry could not be reached, later it may be."""
+        """Whether nothing is wrong with the value: the registry, or a key service, could not be reached."""
         return self.registry_away
 
     def located(self, topic: str | None, field: str | None, schema_id: int | None = None) -> SerializationError:

@@ -385,7 +385,7 @@ class BatchEncoder:
                     frame = self._row(value)
                 except SerializationError as error:
                     if error.registry_away:
-                        raise LookupFailedError(f"rules need the registry, which is away: {error}") from error
+                        raise LookupFailedError(f"rules need a service that is away: {error}") from error
                     faults.append(self._fault(row, str(error)))
                     if self._plan.mode is Mode.FAILFAST:
                         break

@@ -83,7 +83,7 @@ class RuledRows:
             value = self._deserializer(frame, context)
         except SerializationError as error:
             if error.registry_away:
-                raise LookupFailedError(f"a payload's rules need the registry, which is away: {error}") from error
+                raise LookupFailedError(f"a payload's rules need a service that is away: {error}") from error
             raise
         return self._encoder(None if self._migrating else name)(value)
 

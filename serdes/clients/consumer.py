@@ -232,7 +232,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
     `poison.policy` `skip` goes on behind such a message and tells `on.poison` (called with the error, which holds the
     raw message); `dead.letter.topic` sets it aside there before its offset is stored: key, value and headers as they
     came, and headers `__dlq.topic`, `__dlq.partition`, `__dlq.offset`, `__dlq.error.class`, `__dlq.error.message`, …
-    What can't be read only because the registry is away is raised whatever the policy is.
+    What can't be read only because the registry or a key service is away is raised whatever the policy is.
 
     With `enable.auto.offset.store` (the default) offsets are stored when messages are handed out, as they were read.
 

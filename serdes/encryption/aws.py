@@ -16,6 +16,11 @@ from serdes.rules.model import RuleError
 
 PREFIX: Final = "aws-kms://"
 SESSION_NAME: Final = "kserdes-encrypt"
+REFUSALS: Final = frozenset(
+    f"{name}Exception"
+    for name in ("Disabled", "IncorrectKey", "InvalidCiphertext", "InvalidKeyUsage", "KMSInvalidState", "NotFound")
+)
+"""Codes of errors that are about the key and what was encrypted with it; others are about who asks, or the service."""
 
 
 class AwsKmsClient:
@@ -48,7 +53,9 @@ class AwsKmsClient:
         try:
             answer: Mapping[str, Any] = getattr(self._client, operation)(KeyId=self._key_arn, **arguments)
         except self._errors as error:
-            raise RuleError(f"AWS KMS: {operation} with {self._key_arn} failed: {error}") from error
+            code = getattr(error, "response", {}).get("Error", {}).get("Code")
+            text = f"AWS KMS: {operation} with {self._key_arn} failed: {error}"
+            raise RuleError(text, away=code not in REFUSALS) from error
         return answer
 
 

@@ -22,6 +22,8 @@ PREFIX: Final = "azure-kms://"
 VERSION_SAVE: Final = "encrypt.azure.key.version.save"
 VERSIONED = re.compile(rb"azure:v1:(?P<version>[^:]*):")
 VERSION = re.compile(r"[0-9a-fA-F]{32}\Z")
+REFUSALS: Final = (400, 404, 409, 410)
+"""Statuses that are about the key and what was encrypted with it; others are about who asks, or the service."""
 log = logging.getLogger("serdes")
 
 
@@ -102,7 +104,9 @@ class AzureKmsClient:
             with contextlib.closing(self._crypto(key_id)) as crypto:
                 answer = getattr(crypto, operation)(algorithm, data)
         except self._errors as error:
-            raise RuleError(f"Azure Key Vault: {operation} with {key_id} failed: {error}") from error
+            refused = isinstance(error, ValueError) or getattr(error, "status_code", None) in REFUSALS
+            text = f"Azure Key Vault: {operation} with {key_id} failed: {error}"
+            raise RuleError(text, away=not refused) from error
         return bytes(answer.ciphertext if operation == "encrypt" else answer.plaintext)
 
 

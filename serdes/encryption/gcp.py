@@ -21,6 +21,8 @@ ACCOUNT = {"client_id": "client.id", "client_email": "client.email"} | {
     "private_key": "private.key",
 }
 TOKEN_URI: Final = "https://oauth2.googleapis.com/token"
+REFUSALS: Final = (400, 404)
+"""Codes of errors that are about the key and what was encrypted with it; others are about who asks, or the service."""
 
 
 class GcpKmsClient:
@@ -55,7 +57,8 @@ class GcpKmsClient:
         try:
             return getattr(self._client, operation)(request={"name": self._name, **data})
         except self._errors as error:
-            raise RuleError(f"Google Cloud KMS: {operation} with {self._name} failed: {error}") from error
+            text = f"Google Cloud KMS: {operation} with {self._name} failed: {error}"
+            raise RuleError(text, away=getattr(error, "code", None) not in REFUSALS) from error
 
 
 class GcpKmsDriver:

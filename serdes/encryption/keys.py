@@ -21,7 +21,7 @@ from registry.client.dek import DekRegistryClient
 from registry.client.dek_flows import NEWEST
 from registry.dek_models import Dek, DekAlgorithm, Kek
 from serdes.encryption.cryptor import Cryptor
-from serdes.encryption.kms import KmsClient, kms_driver
+from serdes.encryption.kms import KmsClient, is_outage, kms_driver
 from serdes.rules.model import RuleContext, RuleError
 
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
@@ -174,7 +174,7 @@ class KeyRing:
         except SchemaRegistryError as error:
             if error.not_found:
                 return None
-            raise RuleError(f"key-encryption key {name!r} can't be looked up: {error}") from error
+            raise RuleError(f"key-encryption key {name!r} can't be looked up: {error}", away=True) from error
 
     def _new_kek(self, name: str, kms_type: str, kms_key_id: str, context: str | None) -> Kek:
         try:
@@ -182,7 +182,8 @@ class KeyRing:
         except SchemaRegistryError as error:
             found = self._known_kek(name, context) if error.http_status_code == 409 else None  # somebody was faster
             if found is None:
-                raise RuleError(f"key-encryption key {name!r} can't be registered: {error}") from error
+                text = f"key-encryption key {name!r} can't be registered: {error}"
+                raise RuleError(text, away=error.retriable) from error
             return found
 
     # --- the data key
@@ -193,7 +194,8 @@ class KeyRing:
         except SchemaRegistryError as error:
             if error.not_found:
                 return None
-            raise RuleError(f"the data key of {kek.name!r}, {subject!r} can't be looked up: {error}") from error
+            text = f"the data key of {kek.name!r}, {subject!r} can't be looked up: {error}"
+            raise RuleError(text, away=True) from error
         return found if found.encrypted_key_material or found.key_material else None
 
     def _too_old(self, dek: Dek, settings: KeySettings) -> bool:
@@ -214,7 +216,8 @@ class KeyRing:
             if found is not None:
                 return found
             if current is None:
-                raise RuleError(f"a data key of {kek.name!r} for {subject!r} can't be registered: {error}") from error
+                text = f"a data key of {kek.name!r} for {subject!r} can't be registered: {error}"
+                raise RuleError(text, away=error.retriable) from error
             log.warning("data key %d of %s can't be registered, the old one is used on: %s", version, kek.name, error)
             return current
         if key is not None and material is not None and made.encrypted_key_material == material:
@@ -228,7 +231,9 @@ class KeyRing:
         conf = {**self._rule_conf, **(kek.kms_props or {})}
         ids = [kek.kms_key_id, *(part.strip() for part in str(conf.get(ALTERNATES) or "").split(","))]
         failures: list[Exception] = []
+        away = False
         for key_id in filter(None, ids):
+            service: KmsClient | None = None
             try:
                 service = self._service(f"{kek.kms_type}://{key_id}", conf)
                 result: bytes = getattr(service, operation)(data)
@@ -236,8 +241,9 @@ class KeyRing:
             except Exception as error:  # of a driver of one's own it may be any; the next key may do
                 log.warning("%s of a data key with %s, key id %s failed: %s", operation, kek.name, key_id, error)
                 failures.append(error)
+                away = away or service is None or is_outage(error)
         reasons = "; ".join(str(failure) for failure in failures)
-        raise RuleError(f"{operation} of a data key of {kek.name!r} failed: {reasons}") from failures[0]
+        raise RuleError(f"{operation} of a data key of {kek.name!r} failed: {reasons}", away=away) from failures[0]
 
     def _service(self, key_url: str, conf: Mapping[str, Any]) -> KmsClient:
         known = (key_url, frozenset((name, str(value)) for name, value in conf.items()))

@@ -28,7 +28,7 @@ class KmsClient(Protocol):
         """Encrypts a data key.
 
         Raises:
-            RuleError: the service refuses, or can't be reached.
+            RuleError: the service refuses, or can't be reached (with `away`).
         """
         ...
 
@@ -36,7 +36,7 @@ class KmsClient(Protocol):
         """Decrypts a data key.
 
         Raises:
-            RuleError: the service refuses, can't be reached, or this was encrypted with another key.
+            RuleError: the service refuses, can't be reached (with `away`), or this was encrypted with another key.
         """
         ...
 
@@ -59,6 +59,20 @@ class KmsDriver(Protocol):
             RuleError: the key's name or the configuration can't be used, or the service's extra is not installed.
         """
         ...
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether an error of a service's client says nothing about the data key: nobody was reached, or let in.
+
+    Args:
+        error: a RuleError, which says it itself; of anything else it is looked for what the network gave.
+    """
+    if isinstance(error, RuleError):
+        return error.away
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, OSError):
+        found = found.__cause__ or found.__context__
+    return found is not None
 
 
 _registered: list[KmsDriver] = []

@@ -39,10 +39,9 @@ class HcVaultKmsClient:
         self._mount, self._name = found["mount"], found["name"]
         self._close = client.adapter.close
         self._transit = client.secrets.transit
-        self._errors = (
-            needed("hvac", "vault", RuleError).exceptions.VaultError,
-            needed("requests", "vault", RuleError).RequestException,
-        )
+        exceptions = needed("hvac", "vault", RuleError).exceptions
+        self._errors = (exceptions.VaultError, needed("requests", "vault", RuleError).RequestException)
+        self._refusals = (exceptions.InvalidRequest, exceptions.InvalidPath)  # no such key, not encrypted with it
 
     def encrypt(self, plaintext: bytes) -> bytes:
         """Encrypts a data key; the result is Vault's text (`vault:v1:…`)."""
@@ -65,7 +64,8 @@ class HcVaultKmsClient:
                 name=self._name, mount_point=self._mount, context="", **arguments
             )
         except self._errors as error:
-            raise RuleError(f"Vault: {operation} with key {self._name!r} of {self._mount!r} failed: {error}") from error
+            text = f"Vault: {operation} with key {self._name!r} of {self._mount!r} failed: {error}"
+            raise RuleError(text, away=not isinstance(error, self._refusals)) from error
         data: Mapping[str, Any] = answer["data"]
         return data
 

@@ -222,7 +222,8 @@ class RuleEngine:
         action = self._action(_for_this_way(name, ctx) or default)
         try:
             action.run(ctx, message, error)
-        except SerializationError:
+        except SerializationError as refused:
+            refused.registry_away = refused.registry_away or (isinstance(error, RuleError) and error.away)
             raise
         except Exception:
             log.warning("action %s of rule %r failed", action.type(), ctx.rule.name, exc_info=True)

@@ -19,7 +19,20 @@ from serdes.rules.tags import matching_tags
 
 
 class RuleError(Exception):
-    """A rule could not be run, or a value can't be what it asks for; its `onFailure` decides what follows."""
+    """A rule could not be run, or a value can't be what it asks for; its `onFailure` decides what follows.
+
+    Args:
+        args: what happened.
+        away: see the attribute.
+
+    Attributes:
+        away: whether a service that the rule needs could not be reached, or let nobody in: nothing is known to be wrong
+            with the value then, and later the rule may succeed. The `SerializationError` says it as `registry_away`.
+    """
+
+    def __init__(self, *args: object, away: bool = False) -> None:
+        super().__init__(*args)
+        self.away = away
 
 
 class RuleConditionError(RuleError):

@@ -7,6 +7,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
 
 from serdes.encryption.aws import AwsKmsDriver
@@ -57,12 +58,37 @@ def test_a_role_is_taken_on(arn: str) -> None:
 
 
 def test_refusals_of_the_kms_are_raised(arn: str) -> None:
-    with pytest.raises(RuleError, match=r"AWS KMS: decrypt with arn:aws:kms:eu-west-1:.* failed"):
+    with pytest.raises(RuleError, match=r"AWS KMS: decrypt with arn:aws:kms:eu-west-1:.* failed") as raised:
         client(arn).decrypt(b"not encrypted")
-    with pytest.raises(RuleError, match=r"AWS KMS: encrypt with .* failed"):
+    assert not raised.value.away
+    with pytest.raises(RuleError, match=r"AWS KMS: encrypt with .* failed") as raised:
         client(arn + "x").encrypt(b"x")
+    assert not raised.value.away
     with pytest.raises(RuleError, match="no client for"):
         AwsKmsDriver().new_kms_client({"profile": "nope"}, f"aws-kms://{arn}")
+
+
+@pytest.mark.parametrize(
+    ("error", "away"),
+    [
+        (EndpointConnectionError(endpoint_url="https://kms"), True),
+        (ClientError({"Error": {"Code": "ThrottlingException"}}, "Decrypt"), True),
+        (ClientError({"Error": {"Code": "AccessDeniedException"}}, "Decrypt"), True),
+        (ClientError({"Error": {"Code": "KMSInvalidStateException"}}, "Decrypt"), False),
+    ],
+)
+def test_an_outage_is_told_from_a_lost_key(
+    arn: str, monkeypatch: pytest.MonkeyPatch, error: Exception, away: bool
+) -> None:
+    made = client(arn)
+
+    def fail(**_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(made._client, "decrypt", fail)
+    with pytest.raises(RuleError) as raised:
+        made.decrypt(b"x")
+    assert raised.value.away is away
 
 
 @pytest.mark.parametrize("arn", ["", "key", "arn:aws:s3:::bucket/key", "arn:aws:kms:eu"])

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from azure.core.exceptions import ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.keyvault.keys.crypto import CryptographyClient
 
 from serdes.encryption import azure
@@ -78,6 +78,21 @@ def test_a_data_key_without_a_version_makes_no_url() -> None:
 def test_refusals_of_the_vault_are_raised() -> None:
     with pytest.raises(RuleError, match=f"decrypt with {KEY} failed: wrong version"):
         AzureKmsClient(KEY, Crypto).decrypt(b"?x")
+
+
+@pytest.mark.parametrize(
+    ("status", "away"), [(400, False), (404, False), (401, True), (403, True), (429, True), (503, True), (None, True)]
+)
+def test_an_outage_is_told_from_a_lost_key(status: int | None, away: bool) -> None:
+    class Failing(Crypto):
+        def decrypt(self, algorithm: Any, data: bytes) -> Any:
+            error = HttpResponseError("no")
+            error.status_code = status
+            raise error
+
+    with pytest.raises(RuleError) as raised:
+        AzureKmsClient(KEY, Failing).decrypt(b"x")
+    assert raised.value.away is away
 
 
 @pytest.mark.parametrize("text", ["", "keys/k", f"{VAULT}/secrets/k", f"{VAULT}/keys", f"{KEY}/1/2"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from google.api_core.exceptions import NotFound
+from google.api_core.exceptions import NotFound, ServiceUnavailable
 from google.cloud import kms_v1
 
 from serdes.encryption.gcp import GcpKmsDriver
@@ -37,6 +37,8 @@ class Client:
     def decrypt(self, request: dict[str, Any]) -> Answer:
         if not request["ciphertext"]:
             raise NotFound("no such key")
+        if request["ciphertext"] == b"away":
+            raise ServiceUnavailable("down")
         return Answer(plaintext=request["ciphertext"][::-1])
 
 
@@ -58,8 +60,13 @@ def test_connections_are_closed() -> None:
 
 
 def test_refusals_of_the_kms_are_raised() -> None:
-    with pytest.raises(RuleError, match=f"decrypt with {NAME} failed: 404 no such key"):
-        GcpKmsDriver().new_kms_client({}, f"gcp-kms://{NAME}").decrypt(b"")
+    client = GcpKmsDriver().new_kms_client({}, f"gcp-kms://{NAME}")
+    with pytest.raises(RuleError, match=f"decrypt with {NAME} failed: 404 no such key") as raised:
+        client.decrypt(b"")
+    assert not raised.value.away
+    with pytest.raises(RuleError, match="failed: 503 down") as raised:
+        client.decrypt(b"away")
+    assert raised.value.away
 
 
 @pytest.mark.parametrize("name", ["", "projects/p", NAME + "/cryptoKeyVersions/1"])

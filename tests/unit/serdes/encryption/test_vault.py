@@ -110,16 +110,24 @@ def test_the_token_may_come_from_the_environment_or_from_a_role(
 def test_refusals_of_vault_are_raised(vault: Transit) -> None:
     with pytest.raises(RuleError, match="encrypt_data with key 'key' of 'team/transit' failed: permission denied"):
         HcVaultKmsDriver().new_kms_client({"token.id": "wrong"}, url(vault)).encrypt(b"x")
-    with pytest.raises(RuleError, match=r"key 'other' .* failed: no handler"):
+    with pytest.raises(RuleError, match=r"key 'other' .* failed: no handler") as raised:
         HcVaultKmsDriver().new_kms_client({"token.id": TOKEN}, url(vault, "transit/keys/other")).decrypt(b"x")
+    assert not raised.value.away
     with pytest.raises(RuleError, match=r"AppRole log-in at 127\.0\.0\.1:\d+ failed: invalid role"):
         HcVaultKmsDriver().new_kms_client({"approle.role.id": "role", "approle.secret.id": "no"}, url(vault))
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
     client = HcVaultKmsDriver().new_kms_client({"token.id": TOKEN}, "hcvault://http://127.0.0.1:1/transit/keys/key")
-    with pytest.raises(RuleError, match="encrypt_data with key 'key' of 'transit' failed"):
+    with pytest.raises(RuleError, match="encrypt_data with key 'key' of 'transit' failed") as raised:
         client.encrypt(b"x")
+    assert raised.value.away
+
+
+def test_who_is_not_let_in_has_learnt_nothing_of_the_key(vault: Transit) -> None:
+    with pytest.raises(RuleError, match="permission denied") as raised:
+        HcVaultKmsDriver().new_kms_client({"token.id": "wrong"}, url(vault)).decrypt(b"x")
+    assert raised.value.away
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,17 @@ import pytest
 
 from registry import Rule, RuleKind, RuleMode, RuleSet, Schema
 from serdes import MessageField, SerializationContext, SerializationError
-from serdes.rules import Phase, RuleAction, RuleContext, RuleEngine, RuleExecutor, RuleOverride, RuleRegistry, has_rules
+from serdes.rules import (
+    Phase,
+    RuleAction,
+    RuleContext,
+    RuleEngine,
+    RuleError,
+    RuleExecutor,
+    RuleOverride,
+    RuleRegistry,
+    has_rules,
+)
 from tests.unit.serdes.rules.samples import ctx, rule, schema
 
 T, C = RuleKind.TRANSFORM, RuleKind.CONDITION
@@ -263,3 +273,18 @@ def test_a_part_that_can_not_be_closed_does_not_keep_the_others_open(caplog: pyt
         parts.engine.close()
     assert parts.append.closed == 1
     assert "STUCK could not be closed" in caplog.text
+
+
+@pytest.mark.parametrize("away", [True, False])
+def test_that_a_service_was_away_is_said_whatever_the_action(away: bool) -> None:
+    class Fails(Append):
+        def transform(self, ctx: RuleContext, message: Any) -> Any:
+            raise RuleError("no answer", away=away)
+
+    parts = Parts()
+    parts.registry.register_executor(Fails())
+    for action in ("ERROR", "DLQ"):
+        with pytest.raises(SerializationError, match=r"no answer|no topic") as raised:
+            parts.run(RuleMode.READ, append("a", RuleMode.READ, on_failure=action))
+        assert raised.value.registry_away is away
+        assert raised.value.retriable is away
