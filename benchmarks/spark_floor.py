@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from pipeline.columns.schema import spark_fields
 from pipeline.source.raw import RAW_SCHEMA
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 
 PARTITIONS = 4
 VALUE = b"x" * 100
@@ -26,7 +26,7 @@ class FloorReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """So many batches of so many rows; an offset is the number of a batch."""
 
     def __init__(self, rows: int, batches: int) -> None:
-        self._rows, self._batches = rows, batches
+        self._rows, self._batches, self._arrival = rows, batches, Arrival()
 
     def initialOffset(self) -> dict[str, int]:
         return {"at": 0}
@@ -52,7 +52,7 @@ class FloorReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         same = {"topic": "stream", "partition": partition.value, "timestamp": 0, "timestampType": 0}
         columns = {**values, **{name: [one] * rows for name, one in same.items()}}
         yield pa.RecordBatch.from_pydict({name: columns[name] for name in RAW_SCHEMA.names}, schema=RAW_SCHEMA)
-        settle()
+        self._arrival.settle()
 
 
 class FloorSource(DataSource):

@@ -17,7 +17,7 @@ from pipeline.columns.plan import DecodeArguments, plan_for
 from pipeline.errors import OptionError
 from pipeline.functions.udf import header_column
 from pipeline.functions.writing import names_of
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -65,6 +65,7 @@ def decode_frame(
     made = StructField(into or column, spark_type_of(plan), True)
     fields = [*fields, made] if into else [*fields[:place], made, *fields[place + 1 :]]
     names = [field.name for field in fields]
+    arrival = Arrival()
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         decoder = shared_decoder(plan)
@@ -76,7 +77,7 @@ def decode_frame(
             decoded = decoder.decode(arrays[place], ids, origin)
             arrays = [*arrays, decoded] if into else [*arrays[:place], decoded, *arrays[place + 1 :]]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
-        settle()
+        arrival.settle()
 
     return frame.mapInArrow(decode, StructType(fields))
 
@@ -114,6 +115,7 @@ def encode_frame(
     fields = list(frame.schema)
     fields = [*fields, made] if into else [*fields[:place], made, *fields[place + 1 :]]
     names = [field.name for field in fields]
+    arrival = Arrival()
     by_row = by is not None
     if by is not None:
         frame = frame.withColumn(NAMES, by)
@@ -124,7 +126,7 @@ def encode_frame(
             frames = write(plan, arrays[place], arrays.pop() if by_row else None)
             arrays = [*arrays, frames] if into else [*arrays[:place], frames, *arrays[place + 1 :]]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
-        settle()
+        arrival.settle()
 
     return frame.mapInArrow(encode, StructType(fields))
 

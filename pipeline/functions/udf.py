@@ -14,7 +14,7 @@ import pyarrow as pa
 from pipeline.columns.decoding import shared_decoder, spark_type_of
 from pipeline.columns.plan import DecodeArguments, DecodePlan, plan_for
 from pipeline.errors import OptionError, PlanError
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 from serdes.subject import SubjectNameStrategy
 
@@ -135,10 +135,11 @@ def decoding(plan: DecodePlan, headed: bool = False) -> Any:
         PlanError, OptionError: see `spark_type_of`.
     """
     make = arrow_function()
+    arrival = Arrival()
 
     def decode_headed(frames: pa.Array, ids: pa.Array | None) -> pa.Array:
         decoded = shared_decoder(plan).decode(frames, ids)
-        settle()
+        arrival.settle()
         return decoded
 
     def decode(frames: pa.Array) -> pa.Array:

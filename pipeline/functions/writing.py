@@ -14,7 +14,7 @@ from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.encoding import EncodeArguments
 from pipeline.errors import OptionError
 from pipeline.functions.udf import arrow_function, column_of
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 from serdes.subject import SubjectNameStrategy
 
 if TYPE_CHECKING:
@@ -99,10 +99,11 @@ def to_registry(
         **named,
     )
     plan = writing_plan(registry, given)
+    arrival = Arrival()
 
     def encode_named(values: pa.Array, names: pa.Array | None) -> pa.Array:
         written = write(plan, values, names)
-        settle()
+        arrival.settle()
         return written
 
     def encode(values: pa.Array) -> pa.Array:

@@ -21,7 +21,7 @@ from pipeline.columns.schema import arrow_schema_of
 from pipeline.errors import OptionError, WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import WritePlan, Written, check_tries, plan_write, write_rows
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 
 try:
     from pyspark.sql.datasource import DataSourceStreamArrowWriter
@@ -56,6 +56,7 @@ class KserdesWriter(DataSourceArrowWriter):
 
     def __init__(self, plan: WritePlan) -> None:
         self._plan = plan
+        self._arrival = Arrival()
         named = plan.options.delivery_id
         self._write = f"{PREFIX}{named or uuid.uuid4()}"  # made on the driver: the same in all tries of a task
 
@@ -66,7 +67,7 @@ class KserdesWriter(DataSourceArrowWriter):
             WriteError: see `write_rows`.
         """
         turn = Turn(self._write, task().partitionId(), 1) if self._plan.options.exactly_once else None
-        return _written(iterator, self._plan, turn)
+        return _written(iterator, self._plan, turn, self._arrival)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """All tasks have ended.
@@ -101,11 +102,12 @@ def make_stream_writer(options: Mapping[str, str], schema: StructType, overwrite
 
         def __init__(self, plan: WritePlan) -> None:
             self._plan = plan
+            self._arrival = Arrival()
 
         def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
             """As `KserdesWriter.write`; a turn is a batch of the query, which its checkpoint names."""
             turn = stream_turn(task()) if self._plan.options.exactly_once else None
-            return _written(iterator, self._plan, turn)
+            return _written(iterator, self._plan, turn, self._arrival)
 
         def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
             """All tasks of a batch have ended.
@@ -123,9 +125,9 @@ def make_stream_writer(options: Mapping[str, str], schema: StructType, overwrite
     return KserdesStreamWriter(plan)
 
 
-def _written(rows: Iterator[pa.RecordBatch], plan: WritePlan, turn: Turn | None) -> Told:
+def _written(rows: Iterator[pa.RecordBatch], plan: WritePlan, turn: Turn | None, arrival: Arrival) -> Told:
     told = Told(write_rows(rows, plan, turn))
-    settle()
+    arrival.settle()
     return told
 
 

@@ -18,7 +18,7 @@ from pipeline.client.options import for_role
 from pipeline.source.filters import Narrowing
 from pipeline.source.formats import ReadPlan
 from pipeline.source.splits import Split
-from pipeline.workers import settle
+from pipeline.workers import Arrival
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
@@ -39,6 +39,7 @@ class KserdesReader(DataSourceReader):
     def __init__(self, plan: ReadPlan) -> None:
         self._plan = plan
         self._narrowing = Narrowing()
+        self._arrival = Arrival()
 
     def partitions(self) -> Sequence[InputPartition]:
         """One split for each topic partition that holds anything between its start and end offset, or several.
@@ -59,7 +60,7 @@ class KserdesReader(DataSourceReader):
         """
         # Of an empty plan Spark makes one partition without a value, before 4.2 no partition at all: None.
         if partition is not None and partition.value is not None:
-            yield from read_task(partition.value, self._plan)
+            yield from read_task(partition.value, self._plan, self._arrival)
 
 
 class FilteringReader(KserdesReader):
@@ -71,12 +72,12 @@ class FilteringReader(KserdesReader):
         return iter(filters)
 
 
-def read_task(split: Split, plan: ReadPlan) -> Iterator[pa.RecordBatch]:
+def read_task(split: Split, plan: ReadPlan, arrival: Arrival) -> Iterator[pa.RecordBatch]:
     """The rows of a split, as a task of Spark; see `read_columns`."""
     try:
         yield from read_columns(split, plan)
     finally:
-        settle()
+        arrival.settle()
 
 
 def read_columns(split: Split, plan: ReadPlan) -> Iterator[pa.RecordBatch]:

@@ -18,6 +18,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pipeline.source.formats import ReadPlan
 from pipeline.source.points import PointText
 from pipeline.source.readers import SplitPartition, read_task
+from pipeline.workers import Arrival
 
 try:
     from pyspark.sql.streaming.datasource import (
@@ -49,6 +50,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, plan: ReadPlan) -> None:
         self._plan = plan
+        self._arrival = Arrival()
         self._progress_made: Progress | None = None
 
     def initialOffset(self) -> PointText:
@@ -79,7 +81,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a split, on an executor."""
-        yield from read_task(partition.value, self._plan)
+        yield from read_task(partition.value, self._plan, self._arrival)
 
     def commit(self, end: PointText) -> None:
         """A batch is done: its end is committed to the group, if one is named."""
@@ -98,4 +100,4 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._progress_made
 
     def __getstate__(self) -> Mapping[str, Any]:
-        return {"_plan": self._plan, "_progress_made": None}
+        return {"_plan": self._plan, "_arrival": self._arrival, "_progress_made": None}
