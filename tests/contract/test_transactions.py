@@ -150,6 +150,17 @@ def test_positions_step_over_markers(cluster: Cluster) -> None:
         assert reader.position([TopicPartition(topic, 0)])[0].offset == 4
 
 
+def test_positions_step_over_aborted_records_though_nothing_was_handed_out(cluster: Cluster) -> None:
+    topic = cluster.topic()
+    with transactional(cluster) as producer:
+        abort(producer, topic, b"a", b"b")
+    with consumer(cluster, isolation_level="read_committed") as reader:
+        reader.assign([whole(topic)])
+        place = TopicPartition(topic, 0)
+        wait_for(lambda: reader.poll(0.1) is None and reader.position([place])[0].offset == 3, "the marker is passed")
+        assert [item.offset for item in reader.commit(asynchronous=False)] == [3]
+
+
 def test_many_transactions_over_several_partitions(cluster: Cluster) -> None:
     topic = cluster.topic(3)
     with transactional(cluster) as producer:

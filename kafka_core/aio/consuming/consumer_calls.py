@@ -366,7 +366,10 @@ class AIOConsumerCalls:
         await self._call(self._core.positions.resume, partitions)
 
     async def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The partitions with the offset after the last record handed out, OFFSET_INVALID if there was none."""
+        """The partitions with the offset after the last record taken or passed; OFFSET_INVALID before there was one.
+
+        Records of aborted transactions and markers are passed without being handed out.
+        """
         self._check()
         return self._core.positions.position(partitions)
 

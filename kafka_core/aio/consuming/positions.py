@@ -96,7 +96,7 @@ class Positions:
                 action(state)
 
     def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The given partitions with the offset after the last record handed out. Any thread."""
+        """The given partitions with the offset after the last record taken or passed. Any thread."""
         for item in checked(partitions):
             state = self._assignment.get((item.topic, item.partition))
             item.offset = state.position if state is not None and state.consumed else OFFSET_INVALID

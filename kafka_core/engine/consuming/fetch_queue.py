@@ -359,7 +359,6 @@ class FetchQueue:
                         continue  # spoiled: its event is there now
                     taken += room - want
                     if want < room and cursor is not None:
-                        state.consumed = True
                         self._advance(state, cursor.position, epoch)
                     if not cursors:
                         self._finish(state, chunk)
@@ -389,7 +388,6 @@ class FetchQueue:
             f"{error}. Nothing was skipped: seek() past the batch to go on, or to {offset} to try it again "
             f"({state.topic}[{state.partition}])"
         )
-        state.consumed = state.consumed or offset != state.position
         self._advance(state, offset, epoch)
         self.queued_bytes -= state.queued_bytes
         state.queued_records = state.queued_bytes = 0
@@ -408,6 +406,8 @@ class FetchQueue:
             self._draining = False
 
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
+        # Also where nothing was to be handed out: aborted records, markers, the gaps that compaction leaves.
+        state.consumed = state.consumed or position != state.position
         state.position = position
         if not self.auto_store:
             return

@@ -149,7 +149,7 @@ class PartitionState:
         start: where an assignment, a seek, a new topic or the log's new beginning put it last: records that were taken
             before are not to come again. -1001 before it is known.
         given: the offset it was assigned with, for `assignment()`.
-        consumed: whether anything was handed out, so that `position()` has something to say.
+        consumed: whether the position has moved since it began, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
         leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
         high_watermark, last_stable_offset, log_start_offset: as the last fetch told, at `told_at_s`; -1001 if
