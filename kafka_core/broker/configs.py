@@ -378,6 +378,14 @@ class GroupConfig(_OwnConfig):
         """The effective value as a bool."""
         return self.text(name).lower() == "true"
 
+    def assignment_interval_s(self, kind: str) -> float:
+        """How long a group (`consumer`, `share`) rests after an assignment; 0 where nobody has set an interval.
+
+        The default, a second, is only told: every test of a second member would wait for it.
+        """
+        entry = self.entry(f"{kind}.assignment.interval.ms")
+        return 0.0 if entry.source is ConfigSource.DEFAULT else int(entry.value or 0) / 1000
+
     def problem(self, name: str, value: str) -> str | None:
         """Why a property of the group can't be set so, None if it can. Its broker's bounds count, too."""
         key = self.keys.get(name)

@@ -15,8 +15,9 @@ from kafka_core.protocol import ApiKey
 SKIPPED: Mapping[str, str] = {
     "transactions in two phases with other systems": "KIP-939 is not served; markers are written in the moment a "
     "transaction ends, so CONCURRENT_TRANSACTIONS and the Prepare states come from injected faults only",
-    "assignments of groups at intervals": "the coordinator assigns in the heartbeat that makes it necessary: "
-    "`consumer.assignment.interval.ms` and `share.assignment.interval.ms` are kept and told, but change nothing",
+    "the default of the interval between assignments": "groups assign in the heartbeat that makes it necessary, where "
+    "nobody has set `consumer.assignment.interval.ms` or `share.assignment.interval.ms` (or the broker's properties of "
+    "these names); the second that a real broker waits is only told",
     "the state topic of share groups": "what a share group knows is kept in memory; __share_group_state does not "
     "exist, and brokers do not ask each other for it",
     "streams groups": "not planned for the first release (KIP-1071)",

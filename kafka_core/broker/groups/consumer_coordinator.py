@@ -261,12 +261,27 @@ class ConsumerGroups:
         return None
 
     def bring_up_to_date(self, group: ConsumerGroup) -> None:
-        """Looks at subscriptions and topics as they are now, and has the assignor run if anything changed."""
+        """Looks at subscriptions and topics as they are now, and has the assignor run if anything changed.
+
+        It runs no sooner than `consumer.assignment.interval.ms` after it last ran; what changes meanwhile it takes
+        together then, and members hear of it in their next heartbeats.
+        """
         topics = self.all_topics()
         subscriptions = {member.member_id: subscribed(member, topics) for member in group.members.values()}
         wanted = {name for names in subscriptions.values() for name in names}
         group.changed({name: topics[name] for name in sorted(wanted)})
+        if group.rest is not None:
+            return
+        epoch = group.target_epoch
         group.assign(subscriptions, self.settings.assignors[0])
+        interval_s = self._config_of(group.group_id).assignment_interval_s("consumer")
+        if interval_s and group.target_epoch != epoch:
+            group.rest = self._timers.after(interval_s, lambda: self._rested(group))
+
+    def _rested(self, group: ConsumerGroup) -> None:
+        group.rest = None
+        if group.members:
+            self.bring_up_to_date(group)
 
     # ---- leaving -------------------------------------------------------------------------------------------------
 

@@ -109,8 +109,7 @@ class ShareGroups:
             member.topics = call.topics
             if group.epoch == group.target_epoch:
                 group.epoch += 1
-        group.assign(self._all_topics())
-        self._begin(group.group_id, (key for ids in group.topics.values() for key in ids))
+        self._assign(group)
         changed = member.reach(group.target_epoch, group.target.get(member.member_id, frozenset()))
         config = self._config_of(group.group_id)
         self._watch_session(group, member, config.integer("share.session.timeout.ms"))
@@ -123,6 +122,19 @@ class ShareGroups:
             config.integer("share.heartbeat.interval.ms"),
             member.assigned if told else None,
         )
+
+    def _assign(self, group: ShareGroup) -> None:
+        """No sooner than `share.assignment.interval.ms` after the last time; changes until then are taken together."""
+        if group.assign(self._all_topics()):
+            interval_s = self._config_of(group.group_id).assignment_interval_s("share")
+            if interval_s:
+                group.rest = self._timers.after(interval_s, lambda: self._rested(group))
+        self._begin(group.group_id, (key for ids in group.topics.values() for key in ids))
+
+    def _rested(self, group: ShareGroup) -> None:
+        group.rest = None
+        if group.members:
+            self._assign(group)
 
     def _group_for(self, call: ShareHeartbeatCall) -> tuple[ShareGroup | None, ShareHeartbeatResult]:
         group = self.groups.get(call.group_id)

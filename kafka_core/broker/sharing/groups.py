@@ -79,25 +79,31 @@ class ShareGroup:
     target: dict[str, frozenset[Id]] = field(default_factory=dict)
     #: What the members subscribe to, as the topics were when the assignor last ran.
     topics: dict[str, list[Id]] = field(default_factory=dict)
+    #: Runs until the assignor may run again (KIP-1263); None where it may.
+    rest: Timer | None = None
 
     @property
     def state(self) -> ShareGroupState:
         """Where the group is."""
         return ShareGroupState.STABLE if self.members else ShareGroupState.EMPTY
 
-    def assign(self, topics: Topics) -> None:
-        """Runs the assignor if members, subscriptions or topics have changed since it last ran."""
+    def assign(self, topics: Topics) -> bool:
+        """Runs the assignor if members, subscriptions or topics have changed since it last ran; whether it did.
+
+        While the group rests, only its epoch grows.
+        """
         wanted = {name for member in self.members.values() for name in member.topics if name in topics}
         found = {name: _partitions(*topics[name]) for name in sorted(wanted)}
         if found != self.topics:
             self.topics = found
             if self.epoch == self.target_epoch:  # else it has grown already: once is enough
                 self.epoch += 1
-        if self.epoch == self.target_epoch:
-            return
+        if self.epoch == self.target_epoch or self.rest is not None:
+            return False
         subscriptions = {member_id: member.topics for member_id, member in self.members.items()}
         self.target = assign_simple(subscriptions, self.topics, self.target)
         self.target_epoch = self.epoch
+        return True
 
     def remove(self, member: ShareMember) -> None:
         """Takes a member out; the group epoch grows."""

@@ -138,6 +138,39 @@ def test_the_groups_own_times_count() -> None:
     assert rig.beat("a", 1).code is Code.UNKNOWN_MEMBER_ID
 
 
+def test_a_group_assigns_no_sooner_than_its_interval_says() -> None:
+    rig = Rig()
+    rig.config.own = {"consumer.assignment.interval.ms": "2000"}
+    assert rig.join("a").assigned == EVERYTHING
+    late = rig.join("b")
+    assert (late.code, late.epoch, late.assigned) == (Code.NONE, 1, frozenset())
+    assert rig.groups.groups["g"].state is ConsumerGroupState.ASSIGNING
+    rig.join("c")
+    rig.pass_time(1.9)
+    assert rig.beat("a", 1).assigned is None
+    rig.pass_time(0.2)
+    assert rig.groups.groups["g"].target_epoch == rig.groups.groups["g"].epoch  # both newcomers in one go
+    given = rig.beat("a", 1, owned=EVERYTHING).assigned
+    assert given is not None
+    assert len(given) == 2
+    rig.beat("a", 1, owned=given)
+    assert len(rig.beat("b", 1).assigned or ()) == 1
+    rig.groups.heartbeat(HeartbeatCall("g", "c", -1))
+    rig.pass_time(2.1)
+    assert rig.groups.groups["g"].target_epoch == rig.groups.groups["g"].epoch
+    rig.pass_time(2.1)
+    assert rig.groups.groups["g"].rest is None
+
+
+@pytest.mark.parametrize("interval", [None, "0"])
+def test_without_an_interval_of_its_own_a_group_assigns_at_once(interval: str | None) -> None:
+    rig = Rig()
+    rig.config.own = {} if interval is None else {"consumer.assignment.interval.ms": interval}
+    rig.join("a")
+    assert rig.join("b").epoch == 2
+    assert rig.groups.groups["g"].rest is None
+
+
 def test_a_member_that_missed_an_answer_may_name_the_epoch_before() -> None:
     rig = Rig()
     rig.join("a")

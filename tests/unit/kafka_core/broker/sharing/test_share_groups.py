@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_core.broker.codes import Code
+from kafka_core.broker.configs import BrokerConfig, GroupConfig
 from kafka_core.broker.groups.consumer_groups import Id
+from kafka_core.broker.parking import Timers
+from kafka_core.broker.sharing.coordinator import ShareGroups, ShareHeartbeatCall, ShareHeartbeatResult
 from kafka_core.broker.sharing.groups import ShareGroup, ShareGroupState, ShareMember, assign_simple
+from kafka_core.clock import ManualClock
 
 A, B = UUID(int=1), UUID(int=2)
 
@@ -104,3 +109,30 @@ def test_epochs_that_a_member_may_name() -> None:
     assert "smaller member epoch (4)" in str(member.epoch_problem(4))
     assert "previous member epoch (3)" in str(member.epoch_problem(4))
     assert "greater member epoch (6)" in str(member.epoch_problem(6))
+
+
+def test_a_group_assigns_no_sooner_than_its_interval_says() -> None:
+    clock = ManualClock()
+    timers = Timers(clock)
+    config = GroupConfig(BrokerConfig({"group.share.assignment.interval.ms": "1000"}))
+    begun: list[Id] = []
+    groups = ShareGroups(
+        timers, 10, lambda _: config, lambda: {"t": (A, 2)}, lambda _: False, lambda _, keys: begun.extend(keys)
+    )
+
+    def beat(member_id: str, epoch: int) -> ShareHeartbeatResult:
+        return groups.heartbeat(ShareHeartbeatCall("g", member_id, epoch, topics=frozenset({"t"})))
+
+    first = beat("a", 0)
+    assert first.assigned == {(A, 0), (A, 1)}
+    late = beat("b", 0)
+    assert (late.code, late.epoch, late.assigned) == (Code.NONE, first.epoch, frozenset())
+    clock.advance(1.1)
+    timers.run_due()
+    assert [len(beat(member_id, first.epoch).assigned or ()) for member_id in ("a", "b")] == [1, 1]
+    before = groups.groups["g"].epoch
+    assert set(begun) == {(A, 0), (A, 1)}
+    config.own = {"share.assignment.interval.ms": "0"}
+    clock.advance(1.1)
+    timers.run_due()
+    assert beat("c", 0).epoch == before + 1
