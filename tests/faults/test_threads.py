@@ -225,6 +225,7 @@ from kafka_core.admin import AIOAdminClient
 from kafka_core.aio import AIOConsumer, AIOProducer, AIOShareConsumer
 warnings.simplefilter("ignore", DeprecationWarning)
 logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # its debug mode complains of a slow machine
 conf = {{"bootstrap.servers": servers}}
 writer = producer(); [writer.produce(topic, b"x") for _ in range(9)]; writer.flush(); writer.close()
 
