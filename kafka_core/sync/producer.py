@@ -128,7 +128,7 @@ class Producer(TransactionCalls):
             self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
 
     def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
-        return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock())
+        return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock(), ahead=True)
 
     def _bind_compiled(self) -> None:
         """Let `self.produce` be the accumulator's own method: no Python frame per record.

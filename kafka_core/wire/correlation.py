@@ -21,6 +21,7 @@ from kafka_core.protocol import (
     decode_response,
     encode_request,
 )
+from kafka_core.protocol.frames import EncodedRequest, head_of
 
 TokenT = TypeVar("TokenT")
 
@@ -161,13 +162,33 @@ class ConnectionState(Generic[TokenT]):
             raise StateError(f"{api_name(request.API_KEY)} cannot be sent while the connection is {self.phase.value}")
         correlation_id = self._next_correlation_id
         buffers = encode_request(request, version, correlation_id, self._client_id)
-        self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
         if expects_response(request):
-            sent_bytes = sum(map(len, buffers))
-            self._in_flight.append(
-                InFlight(correlation_id, type(request), version, now_s, now_s + timeout_s, sent_bytes, token)
-            )
+            self.sent(type(request), version, sum(map(len, buffers)), token, now_s=now_s, timeout_s=timeout_s)
+        else:
+            self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
         return buffers
+
+    def head_of_next(self, request: type[EncodedRequest[Any]], version: int) -> bytes:
+        """The header of the next request, without the frame's size: for who encodes one before it is to be sent.
+
+        It is right until another request is encoded; if it was sent by then, `sent` must have said so.
+        """
+        return head_of(request, version, self._next_correlation_id, self._client_id)
+
+    def sent(
+        self,
+        request: type[ApiRequest[Any]],
+        version: int,
+        size_bytes: int,
+        token: TokenT,
+        *,
+        now_s: float,
+        timeout_s: float,
+    ) -> None:
+        """A request with the next correlation id is on its way, in flight from now on."""
+        correlation_id = self._next_correlation_id
+        self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
+        self._in_flight.append(InFlight(correlation_id, request, version, now_s, now_s + timeout_s, size_bytes, token))
 
     def receive(self, frame: bytearray, *, now_s: float) -> Reply[TokenT]:
         """Match a response frame (without its size) with the oldest request and decode it.

@@ -24,6 +24,7 @@ from kafka_core.errors import AuthError, KafkaError, KafkaException, NetworkErro
 from kafka_core.hooks import Hooks
 from kafka_core.limits import MAX_THROTTLE_S
 from kafka_core.protocol import ApiMessage, ApiRequest, BrokerVersions, negotiate
+from kafka_core.protocol.frames import EncodedRequest
 from kafka_core.wire.correlation import (
     ConnectionPhase,
     ConnectionState,
@@ -126,6 +127,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._target: OpenTransport | None = None
         self._resume: asyncio.Future[None] | None = None
         self._held: list[_Held] = []
+        self._take_back: Callable[[], object] | None = None
         self._chosen_versions: dict[type[ApiRequest[Any]], int] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_s = 0.0
@@ -246,6 +248,57 @@ class BrokerConnection(asyncio.BufferedProtocol):
         else:
             self._write(request, chosen, answer, seconds)
 
+    # ---- lent to another thread
+
+    def lend(
+        self, request: type[EncodedRequest[Any]], version: int, take_back: Callable[[], object]
+    ) -> tuple[Callable[[], int], bytes] | None:
+        """Have the next request written by somebody else, straight into the socket; or none, until it is taken back.
+
+        Args:
+            request: Which it will be, `version`: in which version.
+            take_back: Called before anything else happens on the connection: before another request is written, an
+                answer is read or the connection ends. It must stop the other one, call `given_back`, and `sent_ahead`
+                if the request was written, wholly or in part.
+
+        Returns:
+            What gives the socket's descriptor (below 0 once it is closed), and the request's header from behind the
+            size. None where it can't be lent: it is not `free`, something is in flight or not written yet, TLS.
+        """
+        target = self._target
+        if self._take_back is not None or target is None or not (self.free and target.bare) or self._state.in_flight:
+            return None
+        assert target.plain_socket is not None
+        self._take_back = take_back
+        return target.plain_socket.fileno, self._state.head_of_next(request, version)
+
+    def given_back(self) -> None:
+        """Nobody else writes into the socket any more."""
+        self._take_back = None
+
+    def sent_ahead(
+        self,
+        request: type[EncodedRequest[ResponseT]],
+        version: int,
+        frame: bytes,
+        sent_bytes: int,
+        on_answer: Callable[[ResponseT | None, KafkaException | None], object],
+    ) -> None:
+        """The borrower has written the first `sent_bytes` of this request; the rest is written here. See `ask`."""
+        now_s, timeout_s = self._clock.monotonic(), self._settings.request_timeout_s
+        answer = DirectAnswer(self._loop, on_answer, at_once=True)
+        self._state.sent(request, version, len(frame), answer, now_s=now_s, timeout_s=timeout_s)
+        if sent_bytes < len(frame):
+            assert self._target is not None
+            self._target.transport.write(memoryview(frame)[sent_bytes:])
+        self.last_used_s = now_s
+        if self._timer is None or self._timer_at_s > now_s + timeout_s:
+            self._arm_timer(now_s + timeout_s)
+
+    def _reclaim(self) -> None:
+        if self._take_back is not None:
+            self._take_back()
+
     async def drain(self) -> None:
         """Wait until the socket takes more and the broker's throttle time is over; NetworkError when it is gone."""
         while True:
@@ -283,6 +336,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
 
     def retire(self) -> None:
         """Take no new requests and close when the last answer is in."""
+        self._reclaim()
         self._retiring = True
         if not self.in_flight:
             self._fail(None)
@@ -393,6 +447,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         *,
         handshake_step: bool = False,
     ) -> None:
+        if self._take_back is not None:
+            self._take_back()
         now_s = self._clock.monotonic()
         buffers = self._state.encode(
             request, version, answer, now_s=now_s, timeout_s=timeout_s, handshake=handshake_step
@@ -442,6 +498,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
         """asyncio has put bytes there."""
         if self._error is not None:
             return
+        if self._take_back is not None:
+            self._take_back()
         try:
             frames = self._reader.buffer_updated(nbytes)
             self.heard_s = now_s = self._clock.monotonic()
@@ -460,6 +518,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio says that the connection is gone."""
+        self._reclaim()
         # Brokers close what they find idle: with nothing in flight that is no failure to tell anybody about.
         idle = exc is None and not self.in_flight and self._state.phase is ConnectionPhase.READY
         self._fail(self._lost_error(exc), expected=idle)
@@ -494,6 +553,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._timer = None
         if self._error is not None:
             return
+        self._reclaim()
         now_s = self._clock.monotonic()
         late = self._state.expired(now_s)
         if late is not None:
@@ -522,6 +582,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         """Settle everything once; the first reason wins. None: we closed it. An expected end is told as if we had."""
         if self._error is not None:
             return
+        self._reclaim()
         self._error = error or NetworkError(f"{self.name}: this client closed the connection", KafkaError._DESTROY)
         lost = self._state.abandon()
         for handle in (self._timer, self._reauthentication_timer):

@@ -63,6 +63,12 @@ class OpenTransport:
     transport: asyncio.Transport
     plain_socket: socket.socket | None
 
+    @property
+    def bare(self) -> bool:
+        """Whether bytes given to the socket now are the next that go out."""
+        transport = self.transport
+        return self.plain_socket is not None and not transport.is_closing() and not transport.get_write_buffer_size()
+
 
 async def open_transport(
     settings: TransportSettings, host: str, port: int, protocol_factory: Callable[[], asyncio.BaseProtocol]

@@ -15,7 +15,9 @@ from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
+from kafka_core.aio.net.answers import OnAnswer
 from kafka_core.aio.net.connection import BrokerConnection
+from kafka_core.aio.producing.ahead import SendingAhead
 from kafka_core.aio.producing.requests import ProduceRequests
 from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
 from kafka_core.aio.producing.topic_watch import TopicWatch
@@ -26,7 +28,7 @@ from kafka_core.config import Config
 from kafka_core.engine.administering.topics import cluster_metadata
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
-from kafka_core.engine.producing.lane import NEVER_S
+from kafka_core.engine.producing.lane import NEVER_S, Lane
 from kafka_core.engine.producing.sequences import ProducerIdentity
 from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PRODUCE
 from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
@@ -41,6 +43,7 @@ from kafka_core.errors import (
     StateError,
     UnsupportedVersionError,
 )
+from kafka_core.kernels import IMPL as KERNELS
 from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
@@ -87,6 +90,7 @@ class ProducerCore:
         listener: Told of verdicts, throttling and statistics.
         wake: Called by `produce` on the caller's thread when the loop has work: must have `drain` called on the loop.
         lock: Guards the accumulator against several threads; None when only the loop's thread produces.
+        ahead: Whether `produce` may send a record itself (`ahead.py`): it runs on other threads than the loop's.
         client: For tests; made from `config` otherwise.
 
     Raises:
@@ -100,6 +104,7 @@ class ProducerCore:
         *,
         wake: Callable[[], object],
         lock: Any = None,
+        ahead: bool = False,
         client: ClusterClient | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
@@ -115,6 +120,8 @@ class ProducerCore:
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._requests = ProduceRequests(config)
+        self._ahead = SendingAhead(self.accumulator, self.batcher, self._requests, self._sent_ahead)
+        self._sends_ahead = ahead and not self._linger_s and KERNELS == "native"
         self._meters = self.client.meters
         self._transactor = self._make_transactor(config)
         self._hooks = config.hooks()
@@ -185,6 +192,7 @@ class ProducerCore:
         self.purge(in_queue=True, in_flight=True)
         self._closed = True
         self._watch.stop()
+        self._ahead.stop()
         if self._timer is not None:
             self._timer.cancel()
         for task in list(self._tasks):
@@ -208,6 +216,7 @@ class ProducerCore:
 
     def purge(self, *, in_queue: bool, in_flight: bool) -> None:
         """Give records up, those not sent yet and those sent; their verdicts are _PURGE_QUEUE and _PURGE_INFLIGHT."""
+        self._ahead.take_back()
         if in_queue:
             self._empty_accumulator(KafkaError(KafkaError._PURGE_QUEUE, "purged before its topic was found"))
         self._react(self.batcher.purge(queued=in_queue, sent=in_flight))
@@ -267,6 +276,7 @@ class ProducerCore:
 
     def give_up_waiting(self) -> None:
         """See `RecordSender`."""
+        self._ahead.take_back()
         self._empty_accumulator(KafkaError(KafkaError._PURGE_QUEUE, "purged before its topic was found"))
         self._react(self.batcher.purge_queues())
 
@@ -314,6 +324,7 @@ class ProducerCore:
         """Take what is ready out of the accumulator and send what may be sent; what `wake` must lead to."""
         if self._closed or not self._running:
             return
+        self._ahead.take_back()
         for topic in self.accumulator.new_topics():
             self._watch.look_up(topic)
         batches = self._take_ready(force=bool(self._flushes) or self._sends_all())
@@ -386,6 +397,7 @@ class ProducerCore:
         self.drain()
 
     def _topic_missing(self, topic: str, error: KafkaError) -> None:
+        self._ahead.take_back()
         self._fail_waiting(topic, error)
         self._react(self.batcher.fail_topic(topic, error))
 
@@ -406,6 +418,7 @@ class ProducerCore:
 
     def _use_view(self, view: ClusterView) -> None:
         """There is new metadata: more partitions, other leaders, topics that are gone."""
+        self._ahead.take_back()
         for topic in self._topics:
             count = view.partition_count(topic)
             if count is not None:
@@ -436,6 +449,7 @@ class ProducerCore:
     def _send_to(self, node_id: int) -> None:
         """Sends what may go to that broker now; if its connection is not ready, makes it ready first."""
         if not self._closed:
+            self._ahead.take_back()
             self._ship(node_id)
             self._look_again()
             if self._transactor is not None:
@@ -487,6 +501,9 @@ class ProducerCore:
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
+        self._count_request(shipment, sent_at_s, size_bytes)
+
+    def _count_request(self, shipment: Shipment, sent_at_s: float, size_bytes: int) -> None:
         if self._meters.active:
             for _, delivery in shipment.items:
                 self._meters.record(QUEUE_TIME, (sent_at_s - delivery.batch.opened_at_s) * 1000)
@@ -504,6 +521,7 @@ class ProducerCore:
     def _answered(
         self, shipment: Shipment, sent_at_s: float, response: ProduceResponse | None, error: KafkaException | None
     ) -> None:
+        self._ahead.take_back()
         now_s = self._clock.monotonic()
         node_id = shipment.node_id
         if response is None:
@@ -519,7 +537,27 @@ class ProducerCore:
             self._transactor.landed()
         elif self._held or self.batcher.has_queued(node_id):
             self._send_to(node_id)
+        elif self._sends_ahead and len(shipment.items) == 1:
+            self._loop.call_soon(self._offer, shipment.items[0][0])  # who waits for the record gets the GIL first
         self._arm_timer()
+
+    # ---- records that produce() sends itself
+
+    def _offer(self, lane: Lane) -> None:
+        """Prepares the lane's next request, if nothing is on its way."""
+        if self._closed or not self.batcher.rests(lane, self._clock.monotonic()):
+            return
+        connection = self._connections.get(lane.leader)  # type: ignore[arg-type]  # one at rest has a leader
+        if connection is None or lane.partition >= self._topics.get(lane.topic, _INT32_MAX):
+            return
+        start = self._requests.start(lane, self._newest_produce(connection), self.client.metadata)
+        if start is not None:
+            self._ahead.offer(lane, connection, start)
+
+    def _sent_ahead(self, shipment: Shipment, size_bytes: int) -> OnAnswer:
+        self._count_request(shipment, shipment.taken_at_s, size_bytes)
+        self._arm_timer()
+        return functools.partial(self._answered, shipment, shipment.taken_at_s)
 
     def _note_answer(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction, took_s: float) -> None:
         """For statistics, hooks, telemetry and throttle_cb."""
@@ -551,6 +589,7 @@ class ProducerCore:
 
     def _fail(self, error: KafkaError) -> None:
         """Ends the producer after a fatal error: it takes no further record, and all others get this error."""
+        self._ahead.take_back()
         fatal = KafkaError(error.code(), error.str(), fatal=True)
         logger.error("this producer cannot go on: %s", error.str())
         self.accumulator.closed_reason = f"the producer has failed for good: {error.str()}"
@@ -626,6 +665,7 @@ class ProducerCore:
 
     def _on_timer(self) -> None:
         self._timer, self._timer_at_s = None, NEVER_S
+        self._ahead.take_back()
         self._react(self.batcher.expire(self._clock.monotonic(), self.client.last_error))
         self.drain()
 

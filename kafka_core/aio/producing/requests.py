@@ -6,7 +6,7 @@ Spec: ProduceRequest v3-13 of the protocol; KIP-516 for topic ids.
 
 import functools
 from collections.abc import Callable
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from kafka_core.config import Config
@@ -41,6 +41,22 @@ class OneBatch(EncodedRequest[ProduceResponse]):
     __slots__ = ()
     API_KEY: ClassVar[int] = ApiKey.PRODUCE
     RESPONSE = ProduceResponse
+
+
+class RequestStart(NamedTuple):
+    """A ProduceRequest for one batch without it.
+
+    Attributes:
+        version: that it is written in.
+        topic_id: by which it names the topic.
+        body: up to the length of the records, without the header.
+        tail: what stands behind the records.
+    """
+
+    version: int
+    topic_id: UUID
+    body: bytes
+    tail: bytes
 
 
 class ProduceRequests:
@@ -93,7 +109,7 @@ class ProduceRequests:
                 else:
                     data = TopicProduceData(lane.topic)
                 topics[lane.topic] = data
-            records = self._encode(delivery)
+            records = self.encode(delivery)
             size_bytes += len(records)
             data.partition_data.append(PartitionProduceData(lane.partition, records))
         return (
@@ -102,13 +118,23 @@ class ProduceRequests:
             size_bytes,
         )
 
-    def _one_batch(self, lane: Lane, delivery: Delivery, topic_id: UUID) -> tuple[OneBatch, int, int]:
+    def start(self, lane: Lane, newest: int, view: ClusterView) -> RequestStart | None:
+        """What `build` would write around the only batch of this lane; None where that depends on the batch."""
+        topic_id = view.topic_id(lane.topic)
+        if newest != TOPIC_IDS_SINCE or not self._acks or self._compress is not None or not topic_id.int:
+            return None
+        return RequestStart(TOPIC_IDS_SINCE, topic_id, self._known_start(lane, topic_id), _ENDS)
+
+    def _known_start(self, lane: Lane, topic_id: UUID) -> bytes:
         known = self._starts.get(lane)
         if known is None or known[0] is not topic_id:
             known = self._starts[lane] = topic_id, self._start(lane.partition, topic_id)
-        records = self._encode(delivery)
+        return known[1]
+
+    def _one_batch(self, lane: Lane, delivery: Delivery, topic_id: UUID) -> tuple[OneBatch, int, int]:
+        records = self.encode(delivery)
         size_bytes = len(records)
-        start = bytearray(known[1])
+        start = bytearray(self._known_start(lane, topic_id))
         write_uvarint(start, size_bytes + 1)
         return OneBatch(start, records, _ENDS), TOPIC_IDS_SINCE, size_bytes
 
@@ -127,7 +153,8 @@ class ProduceRequests:
         shipment.topic_ids = ids
         return newest
 
-    def _encode(self, delivery: Delivery) -> Buffer:
+    def encode(self, delivery: Delivery) -> Buffer:
+        """The bytes of its batch, with its numbers; made once as long as these stay the same."""
         if delivery.encoded is None:
             identity = delivery.identity or ProducerIdentity()
             delivery.encoded = delivery.batch.encode(

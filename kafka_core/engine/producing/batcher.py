@@ -191,11 +191,15 @@ class Batcher:
     def at_rest(self, batch: SealedBatch, now_s: float) -> Lane | None:
         """The batch's lane, if `take_alone` may be called: nothing is queued, and nothing in flight to its broker."""
         lane = self._lanes.get((batch.topic, batch.partition))
-        if lane is None or lane.leader is None or self.transactions is not None or self.ids.error is not None:
-            return None
+        return lane if lane is not None and self.rests(lane, now_s) else None
+
+    def rests(self, lane: Lane, now_s: float) -> bool:
+        """Whether `take_alone` may be called for the lane's next batch."""
+        if lane.leader is None or self.transactions is not None or self.ids.error is not None:
+            return False
         if self._requests.get(lane.leader) or any(self._queued.values()):
-            return None
-        return lane if lane.at_rest(now_s, self.ids) else None
+            return False
+        return lane.at_rest(now_s, self.ids)
 
     def take_alone(self, lane: Lane, batch: SealedBatch, now_s: float) -> Shipment:
         """`add` and `take` in one step, for the only batch there is (decision 0101)."""

@@ -1,6 +1,6 @@
 """The compiled kernels; their twins in `pure/` are the specification. Importing fails where they are not built."""
 
-from kafka_core.kernels.native.accumulator import Accumulator, Batch
+from kafka_core.kernels.native.accumulator import Accumulator, Batch, PreparedRequest
 from kafka_core.kernels.native.columns import ColumnSink
 from kafka_core.kernels.native.message import Message, OffsetStore, set_delivery_count
 from kafka_core.kernels.native.record_batch import RecordCursor, crc32c, fnv1a, murmur2, scan_batches
@@ -11,6 +11,7 @@ __all__ = [
     "ColumnSink",
     "Message",
     "OffsetStore",
+    "PreparedRequest",
     "RecordCursor",
     "crc32c",
     "fnv1a",

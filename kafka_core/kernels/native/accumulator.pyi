@@ -35,6 +35,22 @@ class Batch:
     ) -> list[tuple[DeliveryCallback | None, Message]]: ...
     def split(self) -> list[Batch]: ...
 
+class PreparedRequest:
+    quiet: bool
+    batch: Batch | None
+    frame: bytes | None
+    sent_bytes: int
+    def __init__(
+        self,
+        fileno: Callable[[], int],
+        head: bytes,
+        tail: bytes,
+        producer_id: int,
+        producer_epoch: int,
+        base_sequence: int,
+    ) -> None: ...
+    def withdraw(self) -> bool: ...
+
 class Accumulator:
     queued_records: int
     queued_bytes: int
@@ -93,6 +109,7 @@ class Accumulator:
         held: Container[tuple[str, int]] | None = None,
         hold_s: float = 0.0,
     ) -> tuple[list[Batch], float | None]: ...
+    def prepare(self, topic: str, partition: int, request: PreparedRequest) -> bool: ...
     def settle(self, records: int, size_bytes: int) -> None: ...
     def purge(self) -> list[Batch]: ...
     @property

@@ -22,6 +22,7 @@ from kafka_core.kernels.native.wire cimport (
     ks_fnv1a,
     ks_load64,
     ks_murmur2,
+    ks_put_uvarint,
     ks_put_varint,
     ks_store16,
     ks_store32,
@@ -91,6 +92,7 @@ PARTITIONERS = {
 
 
 include "batches.pxi"
+include "prepared.pxi"
 
 
 cdef class PartitionQueue:
@@ -98,6 +100,7 @@ cdef class PartitionQueue:
 
     cdef Batch open
     cdef list sealed
+    cdef PreparedRequest prepared
     cdef Py_ssize_t room
     cdef bint listed
     cdef int index
@@ -149,6 +152,7 @@ cdef class Accumulator:
     cdef object monotonic
     cdef bint woken
     cdef bint owed               # a wake failed: the loop has not seen what is there
+    cdef bint prepared           # a queue may have a prepared request
     cdef Py_ssize_t batch_size
     cdef Py_ssize_t batch_records
     cdef Py_ssize_t max_records
@@ -382,8 +386,41 @@ cdef class Accumulator:
         size = self.append(state, partition, timestamp, key_data, key_size, value_data, value_size, headers, callback)
         self.queued_records += 1
         self.queued_bytes += size
+        if self.prepared and self.send_prepared(state, <PartitionQueue>state.queues[partition]):
+            return True
         if self.wake is not None and not self.woken:
             self.notify(<PartitionQueue>state.queues[partition])
+        return True
+
+    cdef bint send_prepared(self, TopicState state, PartitionQueue queue) except -1:
+        """Sends the record that was just appended, if it is the only one of its partition and a request is prepared.
+
+        No Python code runs until the wake, and no other thread: Ctrl-C comes before it all is done, or after; and the
+        loop, which may withdraw the request, finds it unused or used. An error of the socket is the loop's to find.
+        """
+        cdef PreparedRequest prepared = queue.prepared
+        cdef Batch batch
+        cdef bytes frame
+        cdef int descriptor
+        if prepared is None:
+            return False
+        queue.prepared, self.prepared = None, False
+        descriptor = prepared.fileno()
+        batch = queue.open
+        if (descriptor < 0 or not prepared.usable or batch is None or batch.count != 1 or queue.sealed
+                or batch.memory.size > MOST_SENT):
+            return False
+        try:
+            frame = prepared.frame_of(batch)
+        except MemoryError:
+            return False
+        prepared.usable = False
+        prepared.batch, prepared.frame, queue.open = batch, frame, None
+        prepared.sent_bytes = max(0, ks_send(descriptor, PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame)))
+        if queue.index == state.sticky:
+            self.move_on(state)
+        if (not prepared.quiet or self.owed) and self.wake is not None and not self.woken:
+            self.call_wake()
         return True
 
     cdef bint notify(self, PartitionQueue queue) except -1:
@@ -649,6 +686,21 @@ cdef class Accumulator:
             else:
                 queue.listed = False
         return taken, (earliest if earliest >= 0 else None)
+
+    def prepare(self, str topic not None, int partition, PreparedRequest request not None):
+        """Has `produce` send the next record of that partition itself, if nothing of it waits here; whether it will.
+
+        What it sent is in the request: whoever prepared it withdraws it before anything else may change what it says.
+        """
+        cdef TopicState state = self.topics.get(topic)
+        cdef PartitionQueue queue
+        if state is None or state.moving or state.waiting or not 0 <= partition < len(state.queues) or not ks_can_send():
+            return False
+        queue = <PartitionQueue>state.queues[partition]
+        if queue.open is not None or queue.sealed:
+            return False
+        queue.prepared, self.prepared = request, True
+        return True
 
     def settle(self, Py_ssize_t records, Py_ssize_t size_bytes):
         """These records have their verdict: their memory no longer counts."""

@@ -244,12 +244,28 @@ cdef class Batch:
         if not same:
             self.finish(self.memory.data, self.memory.size, 0, producer_id, producer_epoch, base_sequence,
                         transactional)
-            self.written, self.written_id, self.written_epoch = True, producer_id, producer_epoch
-            self.written_sequence, self.written_transactional = base_sequence, transactional
+            self.keep_ids(producer_id, producer_epoch, base_sequence, transactional)
         return memoryview(self.memory)
+
+    cdef void keep_ids(self, int64_t producer_id, int producer_epoch, int base_sequence, bint transactional) noexcept:
+        """What the header in this batch's own memory says."""
+        self.written, self.written_id, self.written_epoch = True, producer_id, producer_epoch
+        self.written_sequence, self.written_transactional = base_sequence, transactional
+
+    cdef void seal_plain(self, int64_t producer_id, int producer_epoch, int base_sequence) noexcept:
+        """The header in this batch's own memory, which nobody sees yet, without letting go of the GIL."""
+        self.head(self.memory.data, self.memory.size, 0, producer_id, producer_epoch, base_sequence, False)
+        ks_store32(self.memory.data + 17, ks_crc32c(0, self.memory.data + 21, <size_t>(self.memory.size - 21)))
+        self.keep_ids(producer_id, producer_epoch, base_sequence, False)
 
     cdef void finish(self, uint8_t* p, Py_ssize_t size, int codec_id, int64_t producer_id, int producer_epoch,
                      int base_sequence, bint transactional) noexcept:
+        self.head(p, size, codec_id, producer_id, producer_epoch, base_sequence, transactional)
+        with nogil:
+            ks_store32(p + 17, ks_crc32c(0, p + 21, <size_t>(size - 21)))
+
+    cdef void head(self, uint8_t* p, Py_ssize_t size, int codec_id, int64_t producer_id, int producer_epoch,
+                   int base_sequence, bint transactional) noexcept:
         cdef int64_t base_timestamp = self.base_timestamp
         ks_store64(p, 0)
         ks_store32(p + 8, <uint32_t>(size - 12))
@@ -263,8 +279,6 @@ cdef class Batch:
         ks_store16(p + 51, <uint32_t>producer_epoch & 0xffff)
         ks_store32(p + 53, <uint32_t>base_sequence)
         ks_store32(p + 57, <uint32_t>self.count)
-        with nogil:
-            ks_store32(p + 17, ks_crc32c(0, p + 21, <size_t>(size - 21)))
 
     def reports(self, error, int64_t base_offset, int64_t log_append_time_ms=-1, latency_s=None):
         """(callback or None, Message) for every record, in order: what poll() hands to the application."""

@@ -9,6 +9,7 @@ cdef extern from "wire.h" nogil:
     void ks_store32(uint8_t* p, uint32_t v)
     void ks_store64(uint8_t* p, uint64_t v)
     int ks_varint_size(int64_t v)
+    uint8_t* ks_put_uvarint(uint8_t* p, uint64_t v)
     uint8_t* ks_put_varint(uint8_t* p, int64_t v)
     const uint8_t* ks_get_varint64(const uint8_t* p, const uint8_t* end, int64_t* out)
     const uint8_t* ks_get_varint32(const uint8_t* p, const uint8_t* end, int64_t* out)

@@ -9,6 +9,7 @@ from kafka_core.kernels.pure.batch import Batch
 from kafka_core.kernels.pure.columns import ColumnSink
 from kafka_core.kernels.pure.hashes import crc32c, fnv1a, murmur2
 from kafka_core.kernels.pure.message import Message, OffsetStore, set_delivery_count
+from kafka_core.kernels.pure.prepared import PreparedRequest
 from kafka_core.kernels.pure.record_batch import RecordCursor, scan_batches
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "ColumnSink",
     "Message",
     "OffsetStore",
+    "PreparedRequest",
     "RecordCursor",
     "crc32c",
     "fnv1a",

@@ -17,6 +17,7 @@ from kafka_core.kernels.abc import HEADER_BYTES, Buffer, DeliveryCallback, Heade
 from kafka_core.kernels.pure.batch import Batch
 from kafka_core.kernels.pure.message import exact_text
 from kafka_core.kernels.pure.partitioners import PARTITIONERS, XorShift, partition_of
+from kafka_core.kernels.pure.prepared import PreparedRequest
 from kafka_core.kernels.pure.record_batch import encode_headers
 from kafka_core.kernels.pure.record_columns import Rows
 
@@ -501,6 +502,14 @@ class Accumulator:
             queue.listed = queue.open is not None
         self._active = still
         return taken, min(due_s, default=None)
+
+    def prepare(self, topic: str, partition: int, request: PreparedRequest) -> bool:
+        """Has `produce` send the next record of that partition itself, if nothing of it waits here; whether it will.
+
+        What it sent is in the request: whoever prepared it withdraws it before anything else may change what it says.
+        Here it never will: Ctrl-C may come between any two steps.
+        """
+        return False
 
     def settle(self, records: int, size_bytes: int) -> None:
         """These records have their verdict: their memory no longer counts."""
