@@ -27,7 +27,7 @@ def handle(
     if client_instance_id == ZERO_UUID:
         client_instance_id = UUID(int=cluster.rng.getrandbits(128), version=4)
     instance = cluster.telemetry.instance(context, client_instance_id)
-    if not instance.may_ask(cluster.clock.time_ms()):
+    if not instance.may_ask(round(cluster.clock.monotonic() * 1000)):
         return fail(request, Code.THROTTLING_QUOTA_EXCEEDED)
     instance.last_error = Code.NONE
     return GetTelemetrySubscriptionsResponse(

@@ -67,7 +67,10 @@ class PushedTelemetry:
 
 @dataclass(slots=True)
 class Instance:
-    """A client as one broker knows it: what it is subscribed to, and when it last asked and pushed."""
+    """A client as one broker knows it: what it is subscribed to, and when it last asked and pushed.
+
+    Times are milliseconds of the monotonic clock.
+    """
 
     subscription_id: int
     version: int
@@ -181,7 +184,7 @@ class Telemetry:
         """Why a push is refused; the order is that of a real broker."""
         if instance.terminating:
             return Code.INVALID_REQUEST
-        if not instance.may_push(self.clock.time_ms()) and not request.terminating:
+        if not instance.may_push(round(self.clock.monotonic() * 1000)) and not request.terminating:
             return Code.THROTTLING_QUOTA_EXCEEDED
         if request.subscription_id != instance.subscription_id:
             return Code.UNKNOWN_SUBSCRIPTION_ID

@@ -270,7 +270,7 @@ class BufferTimeoutManager:
         self._batch_processor = batch_processor
         self._kafka_executor = kafka_executor
         self._timeout = timeout
-        self._last_activity = time.time()
+        self._last_activity = time.monotonic()
         self._timeout_task: asyncio.Task[None] | None = None
         self._running = False
 
@@ -289,7 +289,7 @@ class BufferTimeoutManager:
 
     def mark_activity(self) -> None:
         """Something happened to the buffer."""
-        self._last_activity = time.time()
+        self._last_activity = time.monotonic()
 
     async def _monitor_timeout(self) -> None:
         """Ends when the manager is stopped or gone: the task alone does not keep it alive."""
@@ -309,7 +309,7 @@ class BufferTimeoutManager:
             del manager
 
     async def _flush_if_idle(self) -> None:
-        if time.time() - self._last_activity < self._timeout:
+        if time.monotonic() - self._last_activity < self._timeout:
             return
         try:
             await self._flush_buffer_due_to_timeout()

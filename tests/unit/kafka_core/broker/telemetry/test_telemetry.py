@@ -93,6 +93,17 @@ def test_each_broker_counts_the_time_of_its_clients_by_itself(bench: Bench) -> N
     assert len(bench.cluster.telemetry.pushed) == 3
 
 
+def test_a_wall_clock_that_is_set_back_silences_no_client(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    subscribe(bench, "one", metrics="*", interval_ms="1000")
+    push = PushTelemetryRequest(ID, asked(bench).subscription_id)
+    assert bench.ask(push).error_code == 0
+    monkeypatch.setattr(bench.cluster.clock, "_start_ms", 5)
+    bench.advance(1.0)
+    assert bench.ask(push).error_code == 0
+    bench.advance(1.0)
+    assert asked(bench).error_code == 0
+
+
 def test_a_client_whose_connection_is_gone_is_forgotten(bench: Bench) -> None:
     connection = bench.connect()
     subscribe(bench, "one", metrics="*")
