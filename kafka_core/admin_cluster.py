@@ -1,7 +1,8 @@
 """Values of administering a cluster's insides: features, disks, reassignments, transactions, members of groups.
 
 Knows nothing of the wire or of clients. Specs: KIP-113 (disks), KIP-455 (reassignments), KIP-584 (features), KIP-664
-(transactions), KIP-345 (removing members), KIP-1142 (resources with configurations). confluent_kafka 2.16 has none.
+(transactions), KIP-345 (removing members), KIP-836 (who keeps the metadata), KIP-966 (partitions, a page at a time),
+KIP-1142 (resources with configurations). confluent_kafka 2.16 has none.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
+from uuid import UUID
 
 from kafka_core.errors import KafkaException
 from kafka_core.model import TopicPartition
@@ -165,3 +167,119 @@ class MemberToRemove:
     def __post_init__(self) -> None:
         if not self.member_id and not self.group_instance_id:
             raise ValueError("a member is removed by its member_id or its group_instance_id")
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumReplica:
+    """A broker or controller that has the cluster's metadata.
+
+    Attributes:
+        replica_id: its id.
+        directory_id: of the directory that it keeps them in; None if it does not say (KIP-853).
+        log_end_offset: how far it has come.
+        last_fetch_timestamp, last_caught_up_timestamp: in ms, as the leader knows them; None if it does not.
+    """
+
+    replica_id: int
+    directory_id: UUID | None
+    log_end_offset: int
+    last_fetch_timestamp: int | None
+    last_caught_up_timestamp: int | None
+
+
+class QuorumListener(NamedTuple):
+    """Where a controller listens, and under which name."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumInfo:
+    """Who keeps the cluster's metadata (KIP-836).
+
+    Attributes:
+        leader_id, leader_epoch: the active controller.
+        high_watermark: up to where a majority has the log of metadata.
+        voters: the controllers.
+        observers: the brokers, and controllers without a vote.
+        nodes: where the controllers listen; empty before Kafka 3.8.
+    """
+
+    leader_id: int
+    leader_epoch: int
+    high_watermark: int
+    voters: list[QuorumReplica]
+    observers: list[QuorumReplica]
+    nodes: dict[int, list[QuorumListener]]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionDescription:
+    """A partition as `describe_topic_partitions` tells of it (KIP-966).
+
+    Attributes:
+        partition: its number.
+        leader_id: None while there is none.
+        leader_epoch: counts the leaders.
+        replicas, isr, offline_replicas: ids of brokers.
+        eligible_leader_replicas: who is not in sync and may become the leader without a loss; None if not known.
+        last_known_eligible: who was that last; None if not known.
+        error: what is wrong with it, for example that it has no leader.
+    """
+
+    partition: int
+    leader_id: int | None
+    leader_epoch: int
+    replicas: list[int]
+    isr: list[int]
+    offline_replicas: list[int]
+    eligible_leader_replicas: list[int] | None
+    last_known_eligible: list[int] | None
+    error: KafkaException | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartitionsDescription:
+    """A topic with the partitions that were in one answer.
+
+    Attributes:
+        topic: its name.
+        topic_id: its id; None for one that is not there.
+        is_internal: whether brokers keep their own data in it.
+        partitions: in order.
+        authorized_operations: what the asker may do, as the bits of the operations' numbers (KIP-430); None if the
+            broker does not say.
+        error: why there is nothing to tell.
+    """
+
+    topic: str
+    topic_id: UUID | None
+    is_internal: bool
+    partitions: list[PartitionDescription]
+    authorized_operations: int | None
+    error: KafkaException | None
+
+
+class PartitionCursor(NamedTuple):
+    """Where the next page of partitions begins."""
+
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartitionsPage:
+    """Partitions of topics, sorted by name; `next_cursor` is None on the last page."""
+
+    topics: list[TopicPartitionsDescription]
+    next_cursor: PartitionCursor | None
+
+
+class TopicPartitionReplica(NamedTuple):
+    """A replica: a partition on a broker."""
+
+    topic: str
+    partition: int
+    broker_id: int

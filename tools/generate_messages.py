@@ -48,10 +48,10 @@ KNOWN_MESSAGE_KEYS = {
     "latestVersionUnstable",
 }
 BETWEEN_BROKERS = {
-    *("WriteTxnMarkers", "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary"),
+    *("InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary"),
     *("WriteShareGroupState", "DeleteShareGroupState"),
 }
-"""Requests that brokers take, but only from each other."""
+"""Requests that brokers take, but only from each other. WriteTxnMarkers ends hanging transactions, too (KIP-664)."""
 NOT_ON_A_CLIENTS_CONNECTION = {
     *("DefaultPrincipalData", "KRaftVersionRecord", "LeaderChangeMessage", "SnapshotFooterRecord"),
     *("SnapshotHeaderRecord", "VotersRecord"),  # what controllers keep in their own log

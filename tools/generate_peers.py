@@ -13,7 +13,6 @@ from kafka_core import KafkaError
 from kafka_core.compat.aiokafka import errors as aiokafka_errors
 from kafka_core.compat.aiokafka import table as aiokafka
 from kafka_core.compat.confluent.table import RENAMED
-from kafka_core.compat.kafka import admin as kafka_admin
 from kafka_core.compat.kafka import failures as kafka_failures
 from kafka_core.compat.kafka import table as kafka
 from kafka_core.compat.simple import table as simple
@@ -35,12 +34,12 @@ Tests compare the lists with the installed packages, name by name (`tests/intero
 """
 
 Reasons = Mapping[str, str]
-DIALECTS: tuple[tuple[str, Reasons, Reasons, Reasons, str], ...] = (
-    ("kafka-python 3.0", kafka.NAMES_NOT_HERE, kafka.REFUSED, kafka_admin.MISSING, "KafkaAdminClient"),
-    ("aiokafka 0.14", aiokafka.NAMES_NOT_HERE, aiokafka.REFUSED, {}, ""),
-    ("kafka-python 0.9.5", simple.NAMES_NOT_HERE, {}, {}, ""),
+DIALECTS: tuple[tuple[str, Reasons, Reasons], ...] = (
+    ("kafka-python 3.0", kafka.NAMES_NOT_HERE, kafka.REFUSED),
+    ("aiokafka 0.14", aiokafka.NAMES_NOT_HERE, aiokafka.REFUSED),
+    ("kafka-python 0.9.5", simple.NAMES_NOT_HERE, {}),
 )
-"""Client, its names, modules and methods (of which class) that are not here."""
+"""Client, its names and modules that are not here; of methods, none is missing."""
 
 
 def by_reason(names: Mapping[str, str]) -> Iterator[str]:
@@ -55,15 +54,14 @@ def sizes() -> Iterator[str]:
     methods = sum(len(names) for names in MEMBERS_NOT_HERE.values())
     whole = {name.rstrip(".") for name in MODULES_NOT_HERE}
     yield f"| confluent_kafka 2.16 | {len(NAMES_NOT_HERE)} | {len(whole)} | {methods} |"
-    for client, names, modules, calls, _ in DIALECTS:
-        yield f"| {client} | {len(names)} | {len(modules)} | {len(calls)} |"
+    for client, names, modules in DIALECTS:
+        yield f"| {client} | {len(names)} | {len(modules)} | 0 |"
 
 
-def of_a_dialect(client: str, names: Reasons, modules: Reasons, calls: Reasons, kind: str) -> Iterator[str]:
+def of_a_dialect(client: str, names: Reasons, modules: Reasons) -> Iterator[str]:
     """The section of one dialect."""
     yield from (f"## {client}", "")
-    rows = {**names, **{f"{kind}.{name}": why for name, why in calls.items()}}
-    yield from table("| names that are not here | why |", by_reason(rows))
+    yield from table("| names that are not here | why |", by_reason(names))
     if modules:
         yield from table("| modules that are not here, with all below them | why |", by_reason(modules))
 

@@ -2,9 +2,9 @@
 
 A table of APIs: handlers know nothing of ACLs. A request that names several resources is cut in two: the handler gets
 what is allowed, and the rest is refused with the API's own `fail`. A few ask for themselves: Produce, which may have to
-hang up instead of answering, Fetch, since the topics of a session are not in the request, and Metadata and ListGroups,
-which are asked for "all", and ElectLeaders, whose form depends on the version. Handlers of share groups look at topics
-themselves, where a partition is refused by itself.
+hang up instead of answering, Fetch, since the topics of a session are not in the request, Metadata, ListGroups and
+DescribeTopicPartitions, which are asked for "all", and ElectLeaders, whose form depends on the version. Handlers of
+share groups look at topics themselves, where a partition is refused by itself.
 
 Must not know: how ACLs decide (`acls.py`), sockets. Spec: the table of operations and resources in Kafka's security
 documentation, KIP-290, KIP-679 (idempotent writes).
@@ -242,6 +242,12 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ),
     ApiKey.ADD_OFFSETS_TO_TXN: (_transaction(Operation.WRITE), _group(Operation.READ)),
     ApiKey.END_TXN: (_transaction(Operation.WRITE),),
+    ApiKey.WRITE_TXN_MARKERS: (
+        Whole(
+            Resource.CLUSTER,
+            lambda asker, request: asker.on_cluster(Operation.CLUSTER_ACTION) or asker.on_cluster(Operation.ALTER),
+        ),
+    ),
     ApiKey.TXN_OFFSET_COMMIT: (_transaction(Operation.WRITE), _group(Operation.READ), _topics(Operation.READ)),
     ApiKey.DESCRIBE_PRODUCERS: (_topics(Operation.READ),),
     ApiKey.DESCRIBE_TRANSACTIONS: (
@@ -265,6 +271,8 @@ RULES: Mapping[int, tuple[Whole | Each, ...]] = {
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (_cluster(Operation.DESCRIBE),),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (_cluster(Operation.ALTER),),
     ApiKey.DESCRIBE_LOG_DIRS: (_cluster(Operation.DESCRIBE),),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (_cluster(Operation.ALTER),),
+    ApiKey.DESCRIBE_QUORUM: (_cluster(Operation.DESCRIBE),),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: (_cluster(Operation.ALTER),),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: (_cluster(Operation.DESCRIBE),),
     ApiKey.UPDATE_FEATURES: (_cluster(Operation.ALTER),),
@@ -279,7 +287,15 @@ UNRESTRICTED = frozenset(
 )
 """APIs that everybody may call."""
 OWN_RULES = frozenset(
-    {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.ELECT_LEADERS, ApiKey.LIST_TRANSACTIONS}
+    {
+        ApiKey.PRODUCE,
+        ApiKey.FETCH,
+        ApiKey.METADATA,
+        ApiKey.LIST_GROUPS,
+        ApiKey.ELECT_LEADERS,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    }
 )
 """APIs whose handlers leave out or refuse what is not allowed."""
 

@@ -26,7 +26,8 @@ SKIPPED: Mapping[str, str] = {
     "class name switches the one authorizer on",
     "replication": "all replicas are one log in memory: a new leader lacks records only where `move_leader` says so, "
     "followers are in sync at once, and a reassignment is over when it is answered",
-    "disks": "each broker has one log directory that is none, of unknown size; replicas can't be moved to another",
+    "disks": "each broker has one log directory that is none, of unknown size; replicas can go to no other one",
+    "the log of metadata": "the broker named as controller is the one voter, and the log's end is told as 0",
     "compaction": "cleanup.policy=compact refuses records without a key, but nothing is compacted",
     "compression by the broker": "batches are stored as they come, whatever the topic's compression.type is",
     "retention by time": "old segments go when records are appended, not in the background; the open one stays",

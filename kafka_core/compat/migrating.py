@@ -22,7 +22,6 @@ from kafka_core.compat.aiokafka.arguments import PRODUCER as AIO_PRODUCER
 from kafka_core.compat.arguments import Arguments
 from kafka_core.compat.confluent import DIALECTS
 from kafka_core.compat.kafka import table as kafka
-from kafka_core.compat.kafka.admin import MISSING as ADMIN_MISSING
 from kafka_core.compat.kafka.settings import ADMIN, CONSUMER, PRODUCER
 from kafka_core.compat.simple import table as simple
 
@@ -51,6 +50,7 @@ DIFFERS: Final[Mapping[str, str]] = {
     "KafkaAdminClient.elect_leaders": "gives a plain object with the attributes of ElectLeadersResponse",
     "KafkaAdminClient.api_versions": "its keys are an enum of the same names, not kafka.protocol's",
     "KafkaAdminClient.create_topics": "does not tell ids and configurations of what it made",
+    "KafkaAdminClient.get_broker_version_data": "its result has no api_version(), which takes kafka.protocol's classes",
     "KafkaAdminClient.describe_groups": "does not tell what members are subscribed to",
 }
 """Class and method that work otherwise than the peer's: how."""
@@ -284,8 +284,6 @@ def member_status(owner: str, member: str) -> tuple[Status, str]:
     short = f"{owner.rpartition('.')[2]}.{member}"
     if short in DIFFERS:
         return Status.DIFFERS, DIFFERS[short]
-    if owner.endswith("KafkaAdminClient") and owner.startswith("kafka.") and member in ADMIN_MISSING:
-        return Status.MISSING, ADMIN_MISSING[member]
     kind = found(owner)
     if kind is not None and (
         hasattr(kind, member) or member in getattr(kind, "__annotations__", {}) or member == "config"

@@ -37,6 +37,17 @@ def parse_control_key(key: bytes | None) -> ControlType | None:
     return ControlType(number) if number in (ControlType.ABORT, ControlType.COMMIT) else None
 
 
+def parse_control_value(value: bytes | None) -> int:
+    """The epoch of the coordinator that wrote a marker.
+
+    Raises:
+        CorruptRecordError: too short.
+    """
+    if value is None or len(value) < _VALUE.size:
+        raise CorruptRecordError(f"a marker's value has {len(value or b'')} bytes, {_VALUE.size} are needed")
+    return int(_VALUE.unpack_from(value)[1])
+
+
 def control_key(kind: ControlType) -> bytes:
     """The key of a marker."""
     return _KEY.pack(_VERSION, kind)

@@ -71,12 +71,13 @@ from kafka_core.model import (
 )
 from kafka_core.sync.insides_calls import InsidesCalls
 from kafka_core.sync.loop_thread import LoopThread
+from kafka_core.sync.partition_calls import PartitionCalls
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-class AdminClient(InsidesCalls):
+class AdminClient(InsidesCalls, PartitionCalls):
     """Administration of a cluster from blocking code; may be used by several threads.
 
     Methods that return futures return at once: `future.result()` waits, and raises `KafkaException` if it failed for

@@ -282,3 +282,93 @@ def records_before_offsets_are_deleted(kit: Kit) -> Any:
         kind(admin.delete_records, {kit.place(): 99})[0],
         kind(admin.delete_records, {kit.place(9): 1})[0],
     ]
+
+
+# ---- pages of partitions, directories, the quorum
+
+
+@scenario
+def partitions_come_in_pages(kit: Kit) -> Any:
+    admin = kit.admin()
+
+    def page(*given: Any) -> Any:
+        found = admin.describe_topic_partitions(*given)
+        shapes = [(list(each), *map(list, each["partitions"])) for each in found["topics"]]
+        for each in found["topics"]:
+            each["topic_id"] = type(each["topic_id"]).__name__
+        return found, [sorted(map(sorted, each)) for each in shapes]
+
+    seen = [page([kit.topic]), page([kit.topic, "A-nope"]), page([kit.topic], 1)]
+    seen.append(page([kit.topic], 5, seen[-1][0]["next_cursor"]))
+    seen.append(page([kit.topic], 5, {"topic_name": "another", "partition_index": 0}))
+    seen.append(kind(admin.describe_topic_partitions, [kit.topic], 5, {"topic_name": kit.topic}))
+    return plain(kit, seen)
+
+
+@scenario
+def replicas_go_to_directories(kit: Kit) -> Any:
+    admin, replica = kit.admin(), kit.package.TopicPartitionReplica
+    (disk,) = admin.describe_log_dirs()[0]["log_dirs"]
+    path = disk["log_dir"]
+    seen = [
+        admin.alter_replica_log_dirs({replica(kit.topic, 0, 1): path, (kit.topic, 1, 1): "/nope"}),
+        admin.alter_replica_log_dirs({(kit.topic, 9, 1): path, (kit.topic, 0, 1): 7}),
+        admin.alter_replica_log_dirs({}),
+    ]
+    return [
+        *(plain(kit, sorted(each.items())) for each in seen),
+        kind(admin.alter_replica_log_dirs, {(kit.topic, 0, 99): path}),
+        kind(admin.alter_replica_log_dirs, {"x": path})[0],
+    ]
+
+
+@scenario
+def the_quorum_is_described(kit: Kit) -> Any:
+    found = kit.admin().describe_metadata_quorum()
+    ((partition,),) = [topic["partitions"] for topic in found["topics"]]
+    (voter,) = partition["current_voters"]
+    (node,) = found["nodes"]
+    return [
+        (sorted(found), [topic["topic_name"] for topic in found["topics"]]),
+        {name: partition[name] for name in sorted(partition) if name not in ("current_voters", "high_watermark")},
+        (sorted(voter), voter["replica_id"], voter["replica_directory_id"]),
+        (sorted(node), node["node_id"], [(sorted(each), each["name"]) for each in node["listeners"]]),
+    ]
+
+
+@scenario
+def a_hanging_transaction_is_ended(kit: Kit) -> Any:
+    admin, spec = kit.admin(), kit.package.admin.AbortTransactionSpec
+    producer = kit.producer(transactional_id=kit.topic)
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.send(kit.topic, b"v", partition=1).get(LIMIT_S)
+    producer.flush()
+    place = kit.place(1)
+
+    def state() -> Any:
+        return admin.describe_producers([place])[place].active_producers[0]
+
+    mine = state()
+    who = mine.producer_id, mine.producer_epoch
+    seen = [
+        kind(admin.abort_transaction, spec(kit.place(9), *who))[0],
+        kind(admin.abort_transaction, spec(place, who[0], who[1] - 1))[0],
+        admin.abort_transaction(spec(place, *who, 2)),
+        (state().coordinator_epoch, state().current_transaction_start_offset),
+        kind(admin.abort_transaction, spec(place, *who))[0],
+        kind(admin.abort_transaction, (place, *who))[0],
+    ]
+    producer.close(0)
+    return plain(kit, seen)
+
+
+@scenario
+def a_broker_tells_its_release(kit: Kit) -> Any:
+    admin = kit.admin()
+    found = admin.get_broker_version_data(1)
+    return [
+        (found.broker_version, found.broker_version_str),
+        {key: versions for key, versions in found.api_versions.items() if key < 27},
+        kind(admin.get_broker_version_data, 99),
+    ]

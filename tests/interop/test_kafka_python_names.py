@@ -73,21 +73,9 @@ def test_methods_have_the_same_parameters(name: str) -> None:
     for method, call in inspect.getmembers(theirs, callable):
         if method.startswith("_") and method not in ("__iter__", "__next__", "__enter__", "__exit__"):
             continue
-        if method in our_admin.MISSING and name == "KafkaAdminClient":
-            assert not hasattr(mine, method), f"{method} is there: take it off the list"
-            continue
         if parameters(call) != parameters(getattr(mine, method)):
             different.append(method)
     assert different == []
-
-
-def test_what_is_missing_says_so() -> None:
-    assert set(our_admin.MISSING) <= set(dir(peer.KafkaAdminClient))
-    client = object.__new__(our_admin.KafkaAdminClient)
-    with pytest.raises(AttributeError, match=r"abort_transaction is not in kserdes: its request is one that brokers"):
-        client.abort_transaction()
-    with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        client.nope()
 
 
 @pytest.mark.parametrize(
@@ -270,3 +258,15 @@ def test_it_is_refused_when_the_real_package_is_there() -> None:
     )
     assert done.returncode == 1
     assert "StateError: kafka has been imported from" in done.stderr
+
+
+def test_releases_are_told_from_the_same_versions() -> None:
+    from kafka.protocol.broker_version_data import BROKER_API_VERSIONS, infer_broker_version_from_api_versions
+
+    from kafka_core.compat.kafka.broker_versions import release_of
+
+    for release, versions in BROKER_API_VERSIONS.items():
+        if release < (2, 1):  # it tells older ones apart by other means
+            continue
+        numbers = {int(key): tuple(each) for key, each in versions.items()}
+        assert release_of(numbers) == release == infer_broker_version_from_api_versions(versions)

@@ -35,6 +35,7 @@ from kafka_core.admin_security import (
 )
 from kafka_core.aio.administering import security, share_groups
 from kafka_core.aio.administering.insides import InsidesCalls
+from kafka_core.aio.administering.partitions import PartitionCalls
 from kafka_core.aio.administering.routing import CONTROLLER, Deadline, Outcomes, Router
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
@@ -82,7 +83,7 @@ from kafka_core.protocol.messages.offset_commit import OffsetCommitRequest
 from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 
 
-class AIOAdminClient(InsidesCalls):
+class AIOAdminClient(InsidesCalls, PartitionCalls):
     """Administration of a cluster from asyncio code. Lives on one event loop; made on any thread.
 
     Time-outs are in seconds; `request_timeout` bounds the whole call (default socket.timeout.ms), `operation_timeout`

@@ -33,6 +33,7 @@ _ANSWERS: Final = frozenset(
         KafkaError.UNKNOWN_TOPIC_ID,
         KafkaError.REQUEST_TIMED_OUT,
         KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.INVALID_PRODUCER_EPOCH,
         KafkaError._UNKNOWN_BROKER,
     }
 )

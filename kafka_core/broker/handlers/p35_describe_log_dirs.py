@@ -33,8 +33,12 @@ def handle(cluster: ClusterState, context: Context, request: DescribeLogDirsRequ
         ]
         if partitions:
             topics.append(DescribeLogDirsTopic(topic.name, partitions))
-    path = f"/memory/{cluster.cluster_id}/{context.broker_id}"
-    return DescribeLogDirsResponse(results=[DescribeLogDirsResult(Code.NONE, path, topics)])
+    return DescribeLogDirsResponse(results=[DescribeLogDirsResult(Code.NONE, log_dir(cluster, context), topics)])
+
+
+def log_dir(cluster: ClusterState, context: Context) -> str:
+    """The log directory that the broker pretends to have."""
+    return f"/memory/{cluster.cluster_id}/{context.broker_id}"
 
 
 def fail(request: DescribeLogDirsRequest, code: int) -> DescribeLogDirsResponse:

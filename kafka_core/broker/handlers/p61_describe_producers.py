@@ -50,7 +50,7 @@ def _states(partition: Partition) -> list[ProducerState]:
                 entry.epoch,
                 last.last_sequence if last is not None else -1,
                 last.timestamp_ms if last is not None else -1,
-                0 if entry.ended_by_marker else -1,
+                entry.coordinator_epoch,
                 partition.log.open_transactions.get(producer_id, -1),
             )
         )

@@ -233,17 +233,19 @@ def _is_repeat(partition: Partition, header: BatchHeader) -> bool:
     return partition.producers.duplicate(*identity, header.count) is not None
 
 
-def append_marker(partition: Partition, producer_id: int, epoch: int, *, commit: bool, now_ms: int) -> None:
+def append_marker(
+    partition: Partition, producer_id: int, epoch: int, *, commit: bool, now_ms: int, coordinator_epoch: int = 0
+) -> None:
     """Write the control batch that ends a producer's transaction."""
     kind = ControlType.COMMIT if commit else ControlType.ABORT
-    row = NewRecord(control_value(0), control_key(kind), timestamp_ms=now_ms)
+    row = NewRecord(control_value(coordinator_epoch), control_key(kind), timestamp_ms=now_ms)
     data = build_batch([row], producer_id=producer_id, producer_epoch=epoch, transactional=True, control=True)
     batch = memoryview(bytearray(data))
     config = partition.topic.config
     partition.log.roll(len(batch), now_ms, config.integer("segment.bytes"), config.integer("segment.ms"))
     offset = partition.log.append(batch, 1, now_ms, partition.leader_epoch, now_ms)
     partition.log.transaction_ended(producer_id, offset, commit=commit)
-    partition.producers.mark(producer_id, epoch)
+    partition.producers.mark(producer_id, epoch, coordinator_epoch)
 
 
 def _stamped(batch: memoryview, attributes: int, now_ms: int) -> memoryview:

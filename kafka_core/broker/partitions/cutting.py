@@ -12,7 +12,7 @@ from kafka_core.broker.partitions.producers import ProducerStates
 from kafka_core.broker.partitions.topics import Partition
 from kafka_core.kernels.abc import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader, MessageLike
 from kafka_core.records import open_batches
-from kafka_core.records.control import ControlType, parse_control_key
+from kafka_core.records.control import ControlType, parse_control_key, parse_control_value
 
 _NO_PRODUCER_ID = -1
 
@@ -31,8 +31,10 @@ def lose_tail(partition: Partition, offset: int) -> int:
 def _learn(partition: Partition, batch: LogBatch, header: BatchHeader) -> None:
     log, producers = partition.log, partition.producers
     if header.attributes & CONTROL_FLAG:
-        log.transaction_ended(header.producer_id, batch.base_offset, commit=_is_commit(batch))
-        producers.mark(header.producer_id, header.producer_epoch)
+        marker = _marker(batch)
+        commit = parse_control_key(marker.key()) is ControlType.COMMIT
+        log.transaction_ended(header.producer_id, batch.base_offset, commit=commit)
+        producers.mark(header.producer_id, header.producer_epoch, parse_control_value(marker.value()))
         return
     identity = header.producer_id, header.producer_epoch, header.base_sequence
     producers.record(*identity, header.count, batch.base_offset, header.max_timestamp_ms)
@@ -40,8 +42,8 @@ def _learn(partition: Partition, batch: LogBatch, header: BatchHeader) -> None:
         log.transaction_wrote(header.producer_id, batch.base_offset)
 
 
-def _is_commit(batch: LogBatch) -> bool:
-    marker: list[MessageLike] = []
+def _marker(batch: LogBatch) -> MessageLike:
+    found: list[MessageLike] = []
     (opened,) = open_batches(batch.data, "", 0, 0)
-    opened.cursor.take(marker, 1)
-    return parse_control_key(marker[0].key()) is ControlType.COMMIT
+    opened.cursor.take(found, 1)
+    return found[0]

@@ -32,7 +32,8 @@ class ProducerEntry:
     """The newest epoch of one producer id and its last batches."""
 
     epoch: int
-    ended_by_marker: bool = False
+    #: Of the marker that ended the last transaction; -1 for none.
+    coordinator_epoch: int = -1
     batches: deque[WrittenBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
 
@@ -54,12 +55,16 @@ class ProducerStates:
         """Producer ids with what is remembered of them."""
         return list(self._entries.items())
 
-    def mark(self, producer_id: int, epoch: int) -> None:
+    def entry(self, producer_id: int) -> ProducerEntry | None:
+        """What is remembered of a producer id; None for nothing."""
+        return self._entries.get(producer_id)
+
+    def mark(self, producer_id: int, epoch: int, coordinator_epoch: int) -> None:
         """A marker of this producer was written: what comes with an older epoch is refused from here on."""
         entry = self._entries.get(producer_id)
         if entry is None or entry.epoch < epoch:
             entry = self._entries[producer_id] = ProducerEntry(epoch)
-        entry.ended_by_marker = True
+        entry.coordinator_epoch = coordinator_epoch
 
     def duplicate(self, producer_id: int, epoch: int, first_sequence: int, count: int) -> WrittenBatch | None:
         """The batch with exactly these sequences among the last five of this epoch, if it was written already."""

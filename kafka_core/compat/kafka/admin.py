@@ -1,6 +1,6 @@
 """KafkaAdminClient of kafka-python 3.0 on `kafka_core.admin.AdminClient`: dicts in, dicts out, as there.
 
-Must not hold any protocol. `MISSING` lists the calls that are not here.
+Must not hold any protocol.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from kafka_core.compat.kafka.admin_acls import (
 )
 from kafka_core.compat.kafka.admin_base import outcome
 from kafka_core.compat.kafka.admin_cluster import ClusterCalls
+from kafka_core.compat.kafka.admin_partitions import PartitionCalls
 from kafka_core.compat.kafka.admin_transactions import TransactionCalls
 from kafka_core.compat.kafka.admin_users import (
     ScramMechanism,
@@ -67,7 +68,6 @@ from kafka_core.model import IsolationLevel as OurIsolation
 
 __all__ = [
     "ACL",
-    "MISSING",
     "ACLFilter",
     "ACLOperation",
     "ACLPermissionType",
@@ -101,17 +101,6 @@ __all__ = [
     "UserScramCredentialUpsertion",
 ]
 
-BETWEEN_BROKERS: Final = "its request is one that brokers send each other; transactions end by their time-out"
-INSIDE: Final = "what it gives is of kafka-python's own protocol layer"
-RARE: Final = "kafka_core.admin.AdminClient has no such call: Kafka's own tools do it"
-MISSING: Final[dict[str, str]] = {
-    "abort_transaction": BETWEEN_BROKERS,
-    "alter_replica_log_dirs": RARE,
-    "describe_metadata_quorum": RARE,
-    "describe_topic_partitions": "describe_topics tells the same but the replicas that may become leaders again",
-    "get_broker_version_data": INSIDE,
-}
-"""Calls of kafka-python's that are not here, and why."""
 FIRST_WAIT_S: Final = 0.05
 
 
@@ -125,7 +114,7 @@ STATES: Final = {
 TYPES: Final = {ConsumerGroupType.CLASSIC: GroupType.CLASSIC, ConsumerGroupType.CONSUMER: GroupType.CONSUMER}
 
 
-class KafkaAdminClient(AclCalls, ClusterCalls, TransactionCalls, UserCalls):
+class KafkaAdminClient(AclCalls, ClusterCalls, PartitionCalls, TransactionCalls, UserCalls):
     """Topics, partitions, configurations, groups and their offsets.
 
     Args:
@@ -157,11 +146,6 @@ class KafkaAdminClient(AclCalls, ClusterCalls, TransactionCalls, UserCalls):
         except BaseException:
             self._client.close()
             raise
-
-    def __getattr__(self, name: str) -> Any:
-        if name in MISSING:
-            raise AttributeError(f"KafkaAdminClient.{name} is not in kserdes: {MISSING[name]}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ---- topics
 

@@ -6,7 +6,7 @@ Must not know connections or the wire. TypeError and ValueError as confluent_kaf
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from kafka_core.admin_cluster import FeatureUpdate, MemberToRemove
+from kafka_core.admin_cluster import FeatureUpdate, MemberToRemove, TopicPartitionReplica
 from kafka_core.admin_model import (
     ElementError,
     NewPartitions,
@@ -202,6 +202,19 @@ def check_reassignments(wanted: object) -> dict[TopicPartition, list[int] | None
         ):
             raise TypeError(f"{place}: the replicas must be a list of the ids of brokers, or None")
     return {place: None if replicas is None else list(replicas) for place, replicas in wanted.items()}
+
+
+def check_replica_dirs(replicas: object) -> dict[TopicPartitionReplica, str]:
+    """Replicas with the paths of directories; TypeError or ValueError when they make no sense."""
+    if not isinstance(replicas, Mapping):
+        raise TypeError(f"expected a dict of TopicPartitionReplica and paths, not {type(replicas).__name__}")
+    for replica, path in replicas.items():
+        if not (isinstance(replica, tuple) and len(replica) == 3):
+            raise TypeError(f"expected a topic, a partition and a broker's id, not {replica!r}")
+        check_text(path, "the path of a directory")
+    wanted = {TopicPartitionReplica(*replica): path for replica, path in replicas.items()}
+    _partitions([TopicPartition(topic, number) for topic, number, _ in wanted])
+    return wanted
 
 
 def check_features(updates: object) -> dict[str, FeatureUpdate]:

@@ -1,21 +1,67 @@
-"""Administration of partitions: records deleted, leaders elected; arguments → requests, responses → results.
+"""Administration of partitions: records deleted, leaders elected, replicas moved, hanging transactions ended, pages.
 
-Must not know connections or time. Spec: KIP-107 (DeleteRecords), KIP-460 (ElectLeaders).
+Arguments → requests, responses → results. Must not know connections or time. Spec: KIP-107 (DeleteRecords), KIP-113
+(AlterReplicaLogDirs), KIP-460 (ElectLeaders), KIP-664 (WriteTxnMarkers), KIP-836 (DescribeQuorum), KIP-966
+(DescribeTopicPartitions).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
 
+from kafka_core.admin_cluster import (
+    PartitionCursor,
+    PartitionDescription,
+    QuorumInfo,
+    QuorumListener,
+    QuorumReplica,
+    TopicPartitionReplica,
+    TopicPartitionsDescription,
+    TopicPartitionsPage,
+)
 from kafka_core.admin_model import DeletedRecords, Outcome
 from kafka_core.engine.administering.groups import left_out
 from kafka_core.errors import BrokerError, KafkaException
 from kafka_core.model import ElectionType, TopicPartition
+from kafka_core.protocol import ZERO_UUID
+from kafka_core.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopic,
+)
 from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsResponse,
     DeleteRecordsTopic,
 )
+from kafka_core.protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartitionData,
+    DescribeQuorumRequestTopicData,
+    DescribeQuorumResponse,
+    ReplicaState,
+)
+from kafka_core.protocol.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+    TopicRequest,
+)
 from kafka_core.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
+from kafka_core.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+NO_OPERATIONS: Final = -(2**31)
+"""What brokers send where they do not say what may be done."""
 
 Elected = dict[TopicPartition, KafkaException | None]
 
@@ -77,3 +123,152 @@ def elected(wanted: Iterable[TopicPartition] | None, response: ElectLeadersRespo
         for item in topic.partition_result
     }
     return found | {item: BrokerError(left_out(item)) for item in wanted or () if item not in found}
+
+
+# ---- the quorum
+
+
+def describe_quorum_request() -> DescribeQuorumRequest:
+    """Who keeps the one partition of metadata."""
+    return DescribeQuorumRequest(
+        [DescribeQuorumRequestTopicData(METADATA_TOPIC, [DescribeQuorumRequestPartitionData(0)])]
+    )
+
+
+def described_quorum(response: DescribeQuorumResponse) -> QuorumInfo:
+    """Who keeps the metadata.
+
+    Raises:
+        BrokerError: the request was refused, or there is no such partition (a cluster with ZooKeeper).
+    """
+    if response.error_code:
+        raise BrokerError(response.error_code, response.error_message or None)
+    ((partition,),) = [topic.partitions for topic in response.topics]
+    if partition.error_code:
+        raise BrokerError(partition.error_code, partition.error_message or None)
+    return QuorumInfo(
+        partition.leader_id,
+        partition.leader_epoch,
+        partition.high_watermark,
+        [_replica(each) for each in partition.current_voters],
+        [_replica(each) for each in partition.observers],
+        {
+            node.node_id: [QuorumListener(each.name, each.host, each.port) for each in node.listeners]
+            for node in response.nodes
+        },
+    )
+
+
+def _replica(state: ReplicaState) -> QuorumReplica:
+    return QuorumReplica(
+        state.replica_id,
+        _id(state.replica_directory_id),
+        state.log_end_offset,
+        _known(state.last_fetch_timestamp),
+        _known(state.last_caught_up_timestamp),
+    )
+
+
+def _id(given: UUID) -> UUID | None:
+    return None if given == ZERO_UUID else given
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+# ---- directories of replicas
+
+
+def alter_replica_log_dirs_request(wanted: Mapping[TopicPartitionReplica, str]) -> AlterReplicaLogDirsRequest:
+    """One request for the replicas of one broker."""
+    folders: dict[str, dict[str, list[int]]] = {}
+    for replica, path in wanted.items():
+        folders.setdefault(path, {}).setdefault(replica.topic, []).append(replica.partition)
+    return AlterReplicaLogDirsRequest(
+        [
+            AlterReplicaLogDir(path, [AlterReplicaLogDirTopic(name, numbers) for name, numbers in topics.items()])
+            for path, topics in folders.items()
+        ]
+    )
+
+
+def altered_replica_log_dirs(
+    broker_id: int, response: AlterReplicaLogDirsResponse
+) -> dict[TopicPartitionReplica, Outcome[None]]:
+    """How it went for each replica of a broker."""
+    return {
+        TopicPartitionReplica(topic.topic_name, item.partition_index, broker_id): Outcome.of(item.error_code, None)
+        for topic in response.results
+        for item in topic.partitions
+    }
+
+
+# ---- pages of partitions
+
+
+def describe_topic_partitions_request(
+    topics: Iterable[str], limit: int, cursor: PartitionCursor | None
+) -> DescribeTopicPartitionsRequest:
+    """One page: of these topics, or of all."""
+    begin = None if cursor is None else Cursor(cursor.topic, cursor.partition)
+    return DescribeTopicPartitionsRequest([TopicRequest(name) for name in topics], limit, begin)
+
+
+def described_topic_partitions(response: DescribeTopicPartitionsResponse) -> TopicPartitionsPage:
+    """One page."""
+    cursor = response.next_cursor
+    return TopicPartitionsPage(
+        [_topic(each) for each in response.topics],
+        None if cursor is None else PartitionCursor(cursor.topic_name, cursor.partition_index),
+    )
+
+
+def _topic(found: DescribeTopicPartitionsResponseTopic) -> TopicPartitionsDescription:
+    operations = found.topic_authorized_operations
+    return TopicPartitionsDescription(
+        found.name or "",
+        _id(found.topic_id),
+        found.is_internal,
+        [_partition(each) for each in found.partitions],
+        None if operations == NO_OPERATIONS else operations,
+        Outcome.of(found.error_code, None).error,
+    )
+
+
+def _partition(found: DescribeTopicPartitionsResponsePartition) -> PartitionDescription:
+    eligible, last = found.eligible_leader_replicas, found.last_known_elr
+    return PartitionDescription(
+        found.partition_index,
+        _known(found.leader_id),
+        found.leader_epoch,
+        list(found.replica_nodes),
+        list(found.isr_nodes),
+        list(found.offline_replicas),
+        None if eligible is None else list(eligible),
+        None if last is None else list(last),
+        Outcome.of(found.error_code, None).error,
+    )
+
+
+# ---- hanging transactions
+
+
+def abort_transaction_request(
+    partition: TopicPartition, producer_id: int, producer_epoch: int, coordinator_epoch: int
+) -> WriteTxnMarkersRequest:
+    """A marker that aborts what a producer has open in a partition."""
+    topics = [WritableTxnMarkerTopic(partition.topic, [partition.partition])]
+    return WriteTxnMarkersRequest(
+        [WritableTxnMarker(producer_id, producer_epoch, False, topics, coordinator_epoch)],
+    )
+
+
+def aborted_transactions(response: WriteTxnMarkersResponse) -> dict[TopicPartition, Outcome[None]]:
+    """How it went for each partition."""
+    return {
+        TopicPartition(topic.name, item.partition_index): Outcome.of(item.error_code, None)
+        for marker in response.markers
+        for topic in marker.topics
+        for item in topic.partitions
+    }

@@ -126,6 +126,7 @@ API_MODULES: dict[int, tuple[str, str, str]] = {
     24: ("add_partitions_to_txn", "AddPartitionsToTxnRequest", "AddPartitionsToTxnResponse"),
     25: ("add_offsets_to_txn", "AddOffsetsToTxnRequest", "AddOffsetsToTxnResponse"),
     26: ("end_txn", "EndTxnRequest", "EndTxnResponse"),
+    27: ("write_txn_markers", "WriteTxnMarkersRequest", "WriteTxnMarkersResponse"),
     28: ("txn_offset_commit", "TxnOffsetCommitRequest", "TxnOffsetCommitResponse"),
     29: ("describe_acls", "DescribeAclsRequest", "DescribeAclsResponse"),
     30: ("create_acls", "CreateAclsRequest", "CreateAclsResponse"),

@@ -16,6 +16,7 @@ from kafka_core.broker.handlers.api import Special
 from kafka_core.broker.security.acls import Acl, Authorizer, Operation, Pattern, Permission, Resource
 from kafka_core.protocol import ApiKey, ApiRequest
 from kafka_core.protocol.messages import alter_configs
+from kafka_core.protocol.messages import describe_topic_partitions as topic_partitions
 from kafka_core.protocol.messages import incremental_alter_configs as incremental
 from kafka_core.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka_core.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
@@ -23,6 +24,11 @@ from kafka_core.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
+)
+from kafka_core.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
 )
 from kafka_core.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
@@ -54,11 +60,13 @@ from kafka_core.protocol.messages.describe_configs import DescribeConfigsRequest
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
 from kafka_core.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from kafka_core.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from kafka_core.protocol.messages.describe_quorum import DescribeQuorumRequest
 from kafka_core.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
+from kafka_core.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
 from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -112,6 +120,11 @@ from kafka_core.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from kafka_core.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kafka_core.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from tests.unit.kafka_core.broker.harness import Bench
 
 GUARDED = {"authorizer.class.name": "some.Authorizer"}
@@ -245,6 +258,10 @@ REQUESTS: list[tuple[ApiRequest[Any], Code]] = [
     (DescribeUserScramCredentialsRequest([UserName("me")]), CLUSTER),
     (AlterUserScramCredentialsRequest([ScramCredentialDeletion("me", 1)]), CLUSTER),
     (DescribeLogDirsRequest(None), CLUSTER),
+    (AlterReplicaLogDirsRequest([AlterReplicaLogDir("/", [AlterReplicaLogDirTopic("t", [0])])]), CLUSTER),
+    (DescribeQuorumRequest(), CLUSTER),
+    (DescribeTopicPartitionsRequest([topic_partitions.TopicRequest("t")]), TOPIC),
+    (WriteTxnMarkersRequest([WritableTxnMarker(1, 0, False, [WritableTxnMarkerTopic("t", [0])])]), CLUSTER),
     (AlterPartitionReassignmentsRequest(topics=[ReassignableTopic("t", [ReassignablePartition(0, [1])])]), CLUSTER),
     (ListPartitionReassignmentsRequest(), CLUSTER),
     (UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey("share.version", 1)]), CLUSTER),

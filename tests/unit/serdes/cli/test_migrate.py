@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from kafka_core.compat.kafka.admin import MISSING
 from kafka_core.compat.kafka.settings import PRODUCER
 from serdes.cli.migrate_group import migrate
 
@@ -38,7 +37,7 @@ class Service:
     def go(self) -> None:
         self.producer.send("t", b"x")
         self.producer.nope()
-        self.admin.abort_transaction(1)
+        self.admin.nope(1)
         self.admin.elect_leaders(0)
         own.nope(json.nope)
         try:
@@ -96,7 +95,7 @@ def test_uses_are_found_with_their_lines(folder: Path) -> None:
         (21, "kafka.KafkaAdminClient"): "works",
         (24, "kafka.KafkaProducer.send"): "works",
         (25, "kafka.KafkaProducer.nope"): "missing",
-        (26, "kafka.KafkaAdminClient.abort_transaction"): "missing",
+        (26, "kafka.KafkaAdminClient.nope"): "missing",
         (27, "kafka.KafkaAdminClient.elect_leaders"): "differs",
         (31, "kafka.errors.KafkaTimeoutError"): "works",
         (33, "kafka.errors.NoSuchError"): "missing",
@@ -108,7 +107,7 @@ def test_uses_are_found_with_their_lines(folder: Path) -> None:
 
 def test_notes_are_those_of_the_tables(folder: Path) -> None:
     uses = found(folder)
-    assert uses[26, "kafka.KafkaAdminClient.abort_transaction"][1] == MISSING["abort_transaction"]
+    assert uses[26, "kafka.KafkaAdminClient.nope"][1] == "KafkaAdminClient of kserdes has no nope"
     assert uses[18, "kafka.KafkaProducer(selector=)"][1] == f"no effect: {PRODUCER.rows['selector'].why_unused}"
     assert "kafka_core.compat.simple" in uses[6, "kafka.SimpleProducer"][1]
     assert uses[24, "kafka.KafkaProducer.send"][1] == ""
