@@ -34,12 +34,12 @@ Tests compare the lists with the installed packages, name by name (`tests/intero
 """
 
 Reasons = Mapping[str, str]
-DIALECTS: tuple[tuple[str, Reasons, Reasons], ...] = (
-    ("kafka-python 3.0", kafka.NAMES_NOT_HERE, kafka.REFUSED),
-    ("aiokafka 0.14", aiokafka.NAMES_NOT_HERE, aiokafka.REFUSED),
-    ("kafka-python 0.9.5", simple.NAMES_NOT_HERE, {}),
+DIALECTS: tuple[tuple[str, Reasons, Reasons, Reasons], ...] = (
+    ("kafka-python 3.0", kafka.NAMES_NOT_HERE, kafka.REFUSED, kafka.METHODS_NOT_HERE),
+    ("aiokafka 0.14", aiokafka.NAMES_NOT_HERE, aiokafka.REFUSED, aiokafka.METHODS_NOT_HERE),
+    ("kafka-python 0.9.5", simple.NAMES_NOT_HERE, {}, {}),
 )
-"""Client, its names and modules that are not here; of methods, none is missing."""
+"""Client, its names, modules and methods that are not here."""
 
 
 def by_reason(names: Mapping[str, str]) -> Iterator[str]:
@@ -54,16 +54,18 @@ def sizes() -> Iterator[str]:
     methods = sum(len(names) for names in MEMBERS_NOT_HERE.values())
     whole = {name.rstrip(".") for name in MODULES_NOT_HERE}
     yield f"| confluent_kafka 2.16 | {len(NAMES_NOT_HERE)} | {len(whole)} | {methods} |"
-    for client, names, modules in DIALECTS:
-        yield f"| {client} | {len(names)} | {len(modules)} | 0 |"
+    for client, *tables in DIALECTS:
+        yield f"| {client} | {' | '.join(str(len(each)) for each in tables)} |"
 
 
-def of_a_dialect(client: str, names: Reasons, modules: Reasons) -> Iterator[str]:
+def of_a_dialect(client: str, names: Reasons, modules: Reasons, methods: Reasons) -> Iterator[str]:
     """The section of one dialect."""
     yield from (f"## {client}", "")
     yield from table("| names that are not here | why |", by_reason(names))
     if modules:
         yield from table("| modules that are not here, with all below them | why |", by_reason(modules))
+    if methods:
+        yield from table("| methods that are not here | why |", by_reason(methods))
 
 
 def table(head: str, rows: Iterable[str]) -> list[str]:

@@ -46,6 +46,12 @@ NAMES: Final[Mapping[str, str]] = {
     )
     for name, why in names.items()
 }  # fmt: skip
+METHODS: Final[Mapping[str, str]] = {
+    f"{root}.{'.'.join(name.split('.')[-2:])}": why
+    for root, names in (("kafka", kafka.METHODS_NOT_HERE), ("aiokafka", aiokafka.METHODS_NOT_HERE))
+    for name, why in names.items()
+}
+"""Root, class and method that are not here: why."""
 DIFFERS: Final[Mapping[str, str]] = {
     "KafkaAdminClient.elect_leaders": "gives a plain object with the attributes of ElectLeadersResponse",
     "KafkaAdminClient.api_versions": "its keys are an enum of the same names, not kafka.protocol's",
@@ -284,6 +290,8 @@ def member_status(owner: str, member: str) -> tuple[Status, str]:
     short = f"{owner.rpartition('.')[2]}.{member}"
     if short in DIFFERS:
         return Status.DIFFERS, DIFFERS[short]
+    if (lacking := f"{owner.partition('.')[0]}.{short}") in METHODS:
+        return Status.MISSING, METHODS[lacking]
     kind = found(owner)
     if kind is not None and (
         hasattr(kind, member) or member in getattr(kind, "__annotations__", {}) or member == "config"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_core.compat.aiokafka.table import MISSING as AIOKAFKA_MISSING
+from kafka_core.compat.kafka.table import METHODS_NOT_HERE as KAFKA_METHODS
 from kafka_core.compat.migrating import Status, check
 
 pytestmark = pytest.mark.interop
@@ -52,3 +53,9 @@ def test_every_call_of_the_administrator_is_found(tmp_path: Path) -> None:
     findings, _ = check(tmp_path)
     assert [each.name for each in findings if each.status is Status.MISSING] == []
     assert len(findings) == len(calls) + 1
+
+
+def test_a_method_that_is_not_here_has_the_reason_of_its_table(tmp_path: Path) -> None:
+    (tmp_path / "use.py").write_text("from kafka.cluster import ClusterMetadata\nClusterMetadata.ttl\n")
+    (_, method), _ = check(tmp_path)
+    assert (method.status, method.note) == (Status.MISSING, KAFKA_METHODS["cluster.ClusterMetadata.ttl"])

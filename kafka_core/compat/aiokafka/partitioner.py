@@ -8,10 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from kafka_core.compat.simple.partitioner.hashed import murmur2
+from kafka_core.compat.simple.partitioner.hashed import murmur2 as hashed
 from kafka_core.partitioners import murmur2 as partition_of
 
 __all__ = ["DefaultPartitioner", "murmur2"]
+
+
+def murmur2(data: bytes) -> int:
+    """The hash of Java's client, as an unsigned number of 32 bits."""
+    return hashed(data)
 
 
 class DefaultPartitioner:

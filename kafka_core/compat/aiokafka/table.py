@@ -10,7 +10,7 @@ from typing import Final
 
 from kafka_core.compat.aliases import Dialect
 
-__all__ = ["DIALECT", "HOMES", "MISSING", "NAMES_NOT_HERE", "REFUSED", "ROOT"]
+__all__ = ["DIALECT", "HOMES", "METHODS_NOT_HERE", "MISSING", "NAMES_NOT_HERE", "REFUSED", "ROOT"]
 
 ROOT: Final = "aiokafka"
 
@@ -83,6 +83,16 @@ _BUILT: Final = "a choice between compiled code and Python; the functions withou
 def _names(module: str, why: str, *names: str) -> dict[str, str]:
     return {f"{module}.{name}": why for name in names}
 
+
+_SCHEMA: Final = "a value here, not a message of the protocol"
+
+METHODS_NOT_HERE: Final[Mapping[str, str]] = {
+    **_names("client.AIOKafkaClient", "requests of aiokafka's protocol have no classes here", "send"),
+    **_names("coordinator.assignors.sticky.sticky_assignor.StickyPartitionAssignor", _STICKY, "parse_member_metadata"),
+    **_names("coordinator.protocol.ConsumerProtocolMemberAssignment", _SCHEMA, "decode", "encode", "get_item"),
+    **_names("coordinator.protocol.ConsumerProtocolMemberMetadata", _SCHEMA, "decode", "encode", "get_item"),
+}
+"""Methods of classes that are here, without these: why. tests/interop/test_peer_signatures.py compares."""
 
 NAMES_NOT_HERE: Final[Mapping[str, str]] = {
     **MISSING,

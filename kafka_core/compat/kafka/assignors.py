@@ -6,6 +6,7 @@ Must not know groups: the clients run the engine's assignors by their names, and
 
 from __future__ import annotations
 
+import abc
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -148,11 +149,23 @@ class Subscription:
     __hash__ = None  # type: ignore[assignment]
 
 
-class AbstractPartitionAssignor:
-    """How a group shares its partitions."""
+class AbstractPartitionAssignor(abc.ABC):
+    """How a group shares its partitions: a class of yours has a `name` and these three methods."""
 
     name: ClassVar[str] = ""
     version: ClassVar[int] = 0
+
+    @abc.abstractmethod
+    def assign(self, cluster: Any, members: Iterable[Any]) -> dict[str, ConsumerProtocolAssignment]:
+        """Member id to its share, of members with `member_id`, `group_instance_id` and `metadata`."""
+
+    @abc.abstractmethod
+    def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        """What a member says when it joins."""
+
+    @abc.abstractmethod
+    def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
+        """Called with a member's own share."""
 
     def supported_protocols(self) -> list[RebalanceProtocol]:
         """Eager, unless an assignor says otherwise."""

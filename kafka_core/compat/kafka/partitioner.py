@@ -1,4 +1,4 @@
-"""Partitioners of kafka-python, and the view of the cluster that one is given.
+"""Partitioners of kafka-python.
 
 Must not know clients: the producer uses ours for the two that stand here, and asks only those of users.
 Spec: `kafka.partitioner` of kafka-python 3.0.
@@ -9,91 +9,17 @@ from __future__ import annotations
 import abc
 import random
 import threading
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from kafka_core.compat.kafka.structs import TopicPartition
-from kafka_core.compat.simple.partitioner.hashed import murmur2
-from kafka_core.model import ClusterMetadata as Known
+from kafka_core.compat.simple.partitioner.hashed import murmur2 as hashed
 from kafka_core.partitioners import murmur2 as partition_of
 
-__all__ = ["Broker", "ClusterMetadata", "DefaultPartitioner", "Partitioner", "StickyPartitioner", "murmur2"]
+__all__ = ["DefaultPartitioner", "Partitioner", "StickyPartitioner", "murmur2"]
 
 
-INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-
-
-class Broker(NamedTuple):
-    """A broker of the cluster; of its rack nothing is known here."""
-
-    node_id: int
-    host: str | None
-    port: int
-    rack: str | None
-
-
-class ClusterMetadata:
-    """What is known of the cluster, as a partitioner is given it. One that an application makes knows nothing.
-
-    Args:
-        metadata: what `list_topics()` of our clients gives.
-
-    Attributes:
-        cluster_id: its name; None if nothing is known.
-    """
-
-    def __init__(self, metadata: Known | None = None) -> None:
-        self._metadata = Known() if metadata is None else metadata
-        self.cluster_id = self._metadata.cluster_id
-
-    @property
-    def controller(self) -> Broker | None:
-        """The broker that is the controller."""
-        return self.broker_metadata(self._metadata.controller_id)
-
-    def brokers(self) -> list[Broker]:
-        """All brokers."""
-        return [self._broker(each) for each in self._metadata.brokers.values()]
-
-    def broker_metadata(self, broker_id: int) -> Broker | None:
-        """One broker; None if it is not known."""
-        found = self._metadata.brokers.get(broker_id)
-        return None if found is None else self._broker(found)
-
-    @staticmethod
-    def _broker(found: Any) -> Broker:
-        return Broker(found.id, found.host, found.port, None)
-
-    def topics(self, exclude_internal_topics: bool = True) -> set[str]:
-        """The topics that are known."""
-        return {each for each in self._metadata.topics if not exclude_internal_topics or each not in INTERNAL_TOPICS}
-
-    def leader_for_partition(self, partition: TopicPartition) -> int | None:
-        """The id of a partition's leader: -1 if it has none, None if the partition is unknown."""
-        found = self._metadata.topics.get(partition.topic)
-        place = None if found is None else found.partitions.get(partition.partition)
-        return None if place is None else place.leader
-
-    def partitions_for_broker(self, broker_id: int) -> set[TopicPartition] | None:
-        """The partitions that a broker leads; None if there are none."""
-        led = {
-            TopicPartition(topic, number)
-            for topic, found in self._metadata.topics.items()
-            for number, place in found.partitions.items()
-            if place.leader == broker_id
-        }
-        return led or None
-
-    def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """All partitions; None for an unknown topic."""
-        found = self._metadata.topics.get(topic)
-        return set(found.partitions) if found is not None and found.partitions else None
-
-    def available_partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions that have a leader; None for an unknown topic."""
-        found = self._metadata.topics.get(topic)
-        if found is None or not found.partitions:
-            return None
-        return {number for number, each in found.partitions.items() if each.leader >= 0}
+def murmur2(data: bytes | str) -> int:
+    """The hash of Java's client, as an unsigned number of 32 bits."""
+    return hashed(data)
 
 
 class Partitioner(abc.ABC):

@@ -18,6 +18,7 @@ from typing import Any, Final, Self
 
 from kafka_core import Producer, TopicPartition
 from kafka_core.compat.kafka import structs
+from kafka_core.compat.kafka.cluster import ClusterMetadata as ClusterView
 from kafka_core.compat.kafka.errors import (
     IllegalStateError,
     KafkaConfigurationError,
@@ -25,7 +26,6 @@ from kafka_core.compat.kafka.errors import (
 )
 from kafka_core.compat.kafka.failures import translated, translating
 from kafka_core.compat.kafka.future import FutureRecordMetadata
-from kafka_core.compat.kafka.partitioner import ClusterMetadata as ClusterView
 from kafka_core.compat.kafka.partitioner import DefaultPartitioner, StickyPartitioner
 from kafka_core.compat.kafka.settings import PRODUCER
 from kafka_core.errors import KafkaException, StateError
@@ -143,7 +143,7 @@ class KafkaProducer:
         if partition is not None:
             number = self._check_partition(topic, partition)
         elif self._choose is not None:
-            number = self._choose(topic, key, name, value, payload, ClusterView(self._fresh(topic, known)))
+            number = self._choose(topic, key, name, value, payload, ClusterView.of(self._fresh(topic, known)))
         future = FutureRecordMetadata(
             (-1 if name is None else len(name), -1 if payload is None else len(payload), header_size)
         )

@@ -10,7 +10,7 @@ from typing import Final
 
 from kafka_core.compat.aliases import Dialect
 
-__all__ = ["DIALECT", "NAMES_NOT_HERE", "REFUSED"]
+__all__ = ["DIALECT", "METHODS_NOT_HERE", "NAMES_NOT_HERE", "REFUSED"]
 
 _HERE: Final = "kafka_core.compat.kafka"
 _METRICS: Final = f"{_HERE}.metrics."
@@ -25,7 +25,7 @@ DIALECT: Final = Dialect(
         "admin.config_resource": (f"{_HERE}.admin",),
         "admin.new_partitions": (f"{_HERE}.admin",),
         "admin.new_topic": (f"{_HERE}.admin",),
-        "cluster": (f"{_HERE}.partitioner",),
+        "cluster": (f"{_HERE}.cluster",),
         "common": (f"{_HERE}.structs", f"{_HERE}.errors"),  # until 1.4; aiokafka's manual imports it
         "consumer": (f"{_HERE}.consumer",),
         "consumer.fetcher": (f"{_HERE}.structs",),
@@ -138,8 +138,7 @@ def _names(module: str, why: str, *names: str) -> dict[str, str]:
 
 
 NAMES_NOT_HERE: Final[Mapping[str, str]] = {
-    **_names("cluster", _NETWORK, "DEFAULT_KAFKA_PORT", "collect_hosts"),
-    **_names("cluster", _NETWORK, "expand_to_canonical_bootstrap_hosts", "get_ip_port_afi"),
+    **_names("cluster", "connecting is asyncio's here", "expand_to_canonical_bootstrap_hosts"),
     **_names("codec", _PACKAGES, "PYPY", "lz4", "lz4f", "lz4framed", "snappy", "xxhash", "zstd"),
     **_names("codec", "a bound of decompression; `kafka_core.limits` has ours", "ZSTD_MAX_OUTPUT_SIZE"),
     **_names(
@@ -179,3 +178,37 @@ NAMES_NOT_HERE: Final[Mapping[str, str]] = {
     **_names("record.util", _PACKAGES, "crc32c_c"),
 }
 """Public names of modules that are here, without those names: why. tests/interop/test_peer_modules.py compares."""
+
+_VIEW: Final = "it is a view that does not refresh itself: the clients do, and nobody but them gets answers of brokers"
+_MESSAGE: Final = "a value here, not a message of the protocol"
+CODING: Final = ("flexible_version_q", "parse_header", "to_dict")
+
+METHODS_NOT_HERE: Final[Mapping[str, str]] = {
+    **_names("cluster.ClusterMetadata", _VIEW, "add_coordinator", "add_listener", "add_topic", "attach", "close"),
+    **_names("cluster.ClusterMetadata", _VIEW, "failed_update", "get_coordinator", "metadata_request"),
+    **_names("cluster.ClusterMetadata", _VIEW, "leader_epoch_for_partition", "refresh_backoff", "refresh_metadata"),
+    **_names("cluster.ClusterMetadata", _VIEW, "remove_listener", "request_update", "set_topics", "ttl"),
+    **_names("cluster.ClusterMetadata", _VIEW, "start_refresh_loop", "update_metadata", "update_partition_leader"),
+    **_names("coordinator.assignors.cooperative_sticky.CooperativeStickyAssignor", _STICKY, "parse_member_metadata"),
+    **_names("coordinator.assignors.sticky.sticky_assignor.StickyPartitionAssignor", _STICKY, "parse_member_metadata"),
+    **{
+        f"{kind}.{name}": _MESSAGE
+        for kind in (
+            "coordinator.assignors.sticky.user_data.StickyAssignorUserData",
+            "protocol.consumer.metadata.ConsumerProtocolAssignment",
+            "protocol.consumer.metadata.ConsumerProtocolSubscription",
+        )
+        for name in (
+            "decode",
+            "encode",
+            "encode_header",
+            "encode_into",
+            "flexible_version_q",
+            "parse_header",
+            "to_dict",
+        )
+    },
+    **_names("coordinator.subscription.Subscription", _MESSAGE, "encode"),
+    **_names("producer.future.FutureRecordMetadata", _CLIENT, "rebind"),
+}
+"""Methods of classes that are here, without these: why. tests/interop/test_peer_signatures.py compares."""

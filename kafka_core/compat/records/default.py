@@ -32,6 +32,7 @@ class DefaultRecordBase:
     """Where the fields of a batch are, and what the bits of its attributes mean."""
 
     HEADER_STRUCT: ClassVar = struct.Struct(">qiibIhiqqqhii")
+    NO_PARTITION_LEADER_EPOCH: ClassVar = -1
     ATTRIBUTES_OFFSET: ClassVar = 21
     CRC_OFFSET: ClassVar = 17
     AFTER_LEN_OFFSET: ClassVar = 12
@@ -401,15 +402,17 @@ class DefaultRecordBatchBuilder(DefaultRecordBase):
         """Bytes so far, before compression."""
         return len(self._buffer)
 
-    def header_size_in_bytes(self) -> int:
+    @classmethod
+    def header_size_in_bytes(cls) -> int:
         """Bytes of a batch's header."""
-        return self.HEADER_STRUCT.size
+        return cls.HEADER_STRUCT.size
 
+    @classmethod
     def size_in_bytes(
-        self, offset_delta: int, timestamp_delta: int, key: bytes | None, value: bytes | None, headers: Headers
+        cls, offset_delta: int, timestamp_delta: int, key: bytes | None, value: bytes | None, headers: Headers
     ) -> int:
         """Bytes that a record will take."""
-        size = 1 + size_of_varint(offset_delta) + size_of_varint(timestamp_delta) + self.size_of(key, value, headers)
+        size = 1 + size_of_varint(offset_delta) + size_of_varint(timestamp_delta) + cls.size_of(key, value, headers)
         return size + size_of_varint(size)
 
     @classmethod

@@ -10,6 +10,7 @@ import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
 
 from kafka_core.compat.kafka.errors import CorruptRecordError, UnsupportedCodecError
@@ -38,6 +39,8 @@ class LegacyRecordBase:
     MAGIC_OFFSET: ClassVar = 16
     RECORD_OVERHEAD_V0: ClassVar = 14
     RECORD_OVERHEAD_V1: ClassVar = 22
+    RECORD_OVERHEAD: ClassVar = MappingProxyType({0: RECORD_OVERHEAD_V0, 1: RECORD_OVERHEAD_V1})
+    """By magic."""
     KEY_OFFSET_V0: ClassVar = HEADER_STRUCT_V0.size
     KEY_OFFSET_V1: ClassVar = HEADER_STRUCT_V1.size
     KEY_LENGTH: ClassVar = 4

@@ -35,6 +35,7 @@ from kafka_core.compat.kafka.assignors import (
     StickyPartitionAssignor,
     strategies,
 )
+from kafka_core.compat.kafka.cluster import ClusterMetadata, collect_hosts
 from kafka_core.compat.kafka.errors import (
     IllegalStateError,
     KafkaConfigurationError,
@@ -44,7 +45,7 @@ from kafka_core.compat.kafka.errors import (
 )
 from kafka_core.compat.kafka.future import FutureRecordMetadata
 from kafka_core.compat.kafka.oauth import AbstractTokenProvider, token_callback
-from kafka_core.compat.kafka.partitioner import ClusterMetadata, Partitioner, StickyPartitioner
+from kafka_core.compat.kafka.partitioner import Partitioner, StickyPartitioner
 from kafka_core.config import Role, parse
 from kafka_core.errors import StateError
 from tests.patience import PROCESS_S, judged_by
@@ -407,9 +408,26 @@ def test_a_partitioner_is_shown_the_cluster(servers: str, topic: str) -> None:
     assert cluster.leader_for_partition(TopicPartition(topic, 0)) == broker.node_id
     assert cluster.leader_for_partition(TopicPartition(topic, 9)) is None
     assert TopicPartition(topic, 1) in (cluster.partitions_for_broker(broker.node_id) or ())
+    topic_id = cluster.topic_id(topic)
+    assert topic_id is not None
+    assert (cluster.topic_name_for_id(topic_id), cluster.topic_id("nope")) == (topic, None)
+    assert cluster.is_replica_node(TopicPartition(topic, 0), broker.node_id) == broker
+    assert cluster.is_replica_node(TopicPartition(topic, 0), 99) is None
     nothing = ClusterMetadata()
     assert (nothing.brokers(), nothing.topics(), nothing.partitions_for_topic(topic)) == ([], set(), None)
     assert (nothing.controller, nothing.partitions_for_broker(1), nothing.broker_metadata(1)) == (None, None, None)
+
+
+def test_a_cluster_that_an_application_makes_knows_its_addresses() -> None:
+    cluster = ClusterMetadata(bootstrap_servers="a:1", retry_backoff_ms=7, nope=1)
+    assert cluster.config == {**ClusterMetadata.DEFAULT_CONFIG, "bootstrap_servers": "a:1", "retry_backoff_ms": 7}
+    (address,) = cluster.bootstrap_brokers()
+    assert (address, cluster.brokers()) == (("bootstrap-0", "a", 1, None), [])
+    assert (cluster.is_bootstrap("bootstrap-0"), cluster.is_bootstrap(1)) == (True, False)
+    assert cluster.broker_metadata("bootstrap-0") is address
+    assert str(cluster) == "ClusterMetadata(brokers: 0, topics: 0)"
+    many = [f"host{number}" for number in range(50)]
+    assert collect_hosts(many) != collect_hosts(many, randomize=False)
 
 
 def test_records_without_a_key_stay_until_their_own_batch_is_full() -> None:
