@@ -24,6 +24,8 @@ import sys
 from serdes.kernels import misfit as avro_misfit
 from serdes.kernels.misfit import Misfit
 
+from serdes.kernels.native.uncaught cimport raised, taken
+
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
@@ -56,6 +58,16 @@ cdef int grow(Out* out, Py_ssize_t more) except -1:
     out.data = data
     out.room = room
     return 0
+
+
+cdef int misplaced(part) except -1:
+    """Raises the error that is set; a misfit is told the part of the value in which it was, None for the value itself."""
+    try:
+        return raised()
+    except Misfit as error:
+        if part is not None:
+            error.parts.append(part)
+        raise
 
 
 cdef int deeper(Out* out) except -1:
@@ -212,6 +224,16 @@ cdef class WriteEnum(Writer):
         return put_long(out, <object>place)
 
 
+ctypedef int (*WriteItems)(Writer, Out*, list, Py_ssize_t*) noexcept
+
+
+cdef int write_items(Writer node, Out* out, list items, Py_ssize_t* at) except -1:
+    while at[0] < PyList_GET_SIZE(items):
+        node.write(out, <object>PyList_GET_ITEM(items, at[0]))
+        at[0] += 1
+    return 0
+
+
 cdef class WriteArray(Writer):
     """Items in one block."""
 
@@ -229,17 +251,11 @@ cdef class WriteArray(Writer):
     cdef int write(self, Out* out, object value) except -1:
         cdef list items = value if PyList_CheckExact(value) else avro_misfit.items_of(value, self.what)
         cdef Py_ssize_t count = len(items), at = 0
-        cdef Writer node = self.item
         deeper(out)
         if count:
             put_long(out, count)
-            try:
-                while at < PyList_GET_SIZE(items):
-                    node.write(out, <object>PyList_GET_ITEM(items, at))
-                    at += 1
-            except Misfit as error:
-                error.parts.append(f"[{at}]")
-                raise
+            if (<WriteItems>write_items)(self.item, out, items, &at) < 0:
+                misplaced(f"[{at}]")
         if at != count:
             raise Misfit("the array changed while it was written")
         out.depth -= 1
@@ -280,6 +296,30 @@ cdef class WriteMap(Writer):
         return put_byte(out, 0)
 
 
+ctypedef int (*WriteFields)(WriteRecord, Out*, dict, Py_ssize_t*) noexcept
+
+
+cdef int write_fields(WriteRecord self, Out* out, dict record, Py_ssize_t* reached) except -1:
+    cdef Py_ssize_t at, place = 0
+    cdef tuple names = self.names, nodes = self.nodes
+    cdef PyObject* name
+    cdef PyObject* key
+    cdef PyObject* found
+    cdef bint ordered = True  # so far the value's keys have come in the schema's order: none was looked up
+    for at in range(PyTuple_GET_SIZE(names)):
+        reached[0] = at
+        name = PyTuple_GET_ITEM(names, at)
+        if ordered:
+            ordered = PyDict_Next(record, &place, &key, &found) and key == name
+        if not ordered:
+            found = PyDict_GetItemWithError(record, <object>name)
+            if found == NULL:
+                self.missing(out, at)
+                continue
+        (<Writer>PyTuple_GET_ITEM(nodes, at)).write(out, <object>found)
+    return 0
+
+
 cdef class WriteRecord(Writer):
     """Fields in the schema's order."""
 
@@ -302,31 +342,14 @@ cdef class WriteRecord(Writer):
 
     cdef int write(self, Out* out, object value) except -1:
         cdef dict record = value if PyDict_CheckExact(value) else avro_misfit.record_of(value, self.what)
-        cdef Py_ssize_t at = 0, count = len(self.names), place = 0
-        cdef tuple names = self.names, nodes = self.nodes
-        cdef PyObject* name
-        cdef PyObject* key
-        cdef PyObject* found
-        cdef bint ordered = True  # so far the value's keys have come in the schema's order: none was looked up
+        cdef Py_ssize_t at = 0
         if self.strict:
             for given in record:
                 if given not in self.known and given != "-type":
                     raise Misfit(f"{given!r} is not a field of {self.what}")
         deeper(out)
-        try:
-            for at in range(count):
-                name = PyTuple_GET_ITEM(names, at)
-                if ordered:
-                    ordered = PyDict_Next(record, &place, &key, &found) and key == name
-                if not ordered:
-                    found = PyDict_GetItemWithError(record, <object>name)
-                    if found == NULL:
-                        self.missing(out, at)
-                        continue
-                (<Writer>PyTuple_GET_ITEM(nodes, at)).write(out, <object>found)
-        except Misfit as error:
-            error.parts.append(names[at])
-            raise
+        if (<WriteFields>write_fields)(self, out, record, &at) < 0:
+            misplaced(self.names[at])
         out.depth -= 1
         return 0
 
@@ -393,52 +416,6 @@ cdef class WritePrepared(Writer):
 
     cdef int write(self, Out* out, object value) except -1:
         return self.inner.write(out, self.prepare(value))
-
-
-cdef class Encoder:
-    """Encodes values."""
-
-    cdef Writer node
-    cdef bytes prefix
-    cdef object fault
-    cdef char* spare  # the buffer of the last call, unless a call is using it
-    cdef Py_ssize_t room
-
-    def __cinit__(self, *args, **kwargs):
-        self.prefix = b""  # never None, whoever makes one without `__init__`
-
-    def __init__(self, Writer node not None, bytes prefix not None, fault):
-        self.node = node
-        self.prefix = prefix
-        self.fault = fault
-
-    def __dealloc__(self):
-        PyMem_Free(self.spare)
-
-    def __call__(self, value):
-        """Prefix and payload."""
-        cdef Out out
-        out.data, out.room = self.spare, self.room
-        self.spare = NULL
-        out.size = out.depth = 0
-        out.memo = NULL
-        try:
-            if out.data == NULL:
-                out.room = ROOM
-                out.data = <char*>PyMem_Malloc(ROOM)
-                if out.data == NULL:
-                    raise MemoryError()
-            put(&out, PyBytes_AS_STRING(self.prefix), PyBytes_GET_SIZE(self.prefix))
-            self.node.write(&out, value)
-            return PyBytes_FromStringAndSize(out.data, out.size)
-        except Exception as error:
-            raise self.fault(error) from error
-        finally:
-            Py_XDECREF(out.memo)
-            if self.spare == NULL and out.room <= ROOM_KEPT:
-                self.spare, self.room = out.data, out.room
-            else:
-                PyMem_Free(out.data)
 
 
 # --- reading
@@ -654,30 +631,33 @@ cdef class ReadArray(Reader):
 
     cdef object read(self, Source* source):
         cdef list made = []
-        cdef int64_t count
         cdef bint inside = False
-        cdef Reader node = self.item
         sink(source)
-        try:
-            while True:
-                take_count(source, &count)
-                if count == 0:
-                    break
-                if self.free:
-                    spend(source, count)
-                elif count > source.end - source.at:
-                    raise Misfit(ENDS)
-                inside = True
-                while count > 0:
-                    made.append(node.read(source))
-                    count -= 1
-                inside = False
-        except Misfit as error:
-            if inside:
-                error.parts.append(f"[{len(made)}]")
-            raise
+        if (<ReadItems>read_items)(self, source, made, &inside) < 0:
+            misplaced(f"[{len(made)}]" if inside else None)
         source.depth -= 1
         return made
+
+
+ctypedef int (*ReadItems)(ReadArray, Source*, list, bint*) noexcept
+
+
+cdef int read_items(ReadArray self, Source* source, list made, bint* inside) except -1:
+    cdef int64_t count = 0
+    cdef Reader node = self.item
+    while True:
+        take_count(source, &count)
+        if count == 0:
+            return 0
+        if self.free:
+            spend(source, count)
+        elif count > source.end - source.at:
+            raise Misfit(ENDS)
+        inside[0] = True
+        while count > 0:
+            made.append(node.read(source))
+            count -= 1
+        inside[0] = False
 
 
 cdef class ReadMap(Reader):
@@ -741,21 +721,28 @@ cdef class ReadRecord(Reader):
     cdef object read(self, Source* source):
         cdef dict made = PyDict_Copy(self.template)
         cdef Py_ssize_t at = 0
-        cdef tuple names = self.names, nodes = self.nodes
-        cdef list kept = self.kept
         sink(source)
-        try:
-            for at in range(PyTuple_GET_SIZE(nodes)):
-                value = (<Reader>PyTuple_GET_ITEM(nodes, at)).read(source)
-                if <object>PyList_GET_ITEM(kept, at) is True:
-                    PyDict_SetItem(made, <object>PyTuple_GET_ITEM(names, at), value)
-        except Misfit as error:
-            error.parts.append(names[at])
-            raise
+        if (<ReadFields>read_fields)(self, source, made, &at) < 0:
+            misplaced(self.names[at])
         for name, data, node in self.fresh:
             made[name] = fresh_value(name, data, node)
         source.depth -= 1
         return made
+
+
+ctypedef int (*ReadFields)(ReadRecord, Source*, dict, Py_ssize_t*) noexcept
+
+
+cdef int read_fields(ReadRecord self, Source* source, dict made, Py_ssize_t* reached) except -1:
+    cdef Py_ssize_t at
+    cdef tuple names = self.names, nodes = self.nodes
+    cdef list kept = self.kept
+    for at in range(PyTuple_GET_SIZE(nodes)):
+        reached[0] = at
+        value = (<Reader>PyTuple_GET_ITEM(nodes, at)).read(source)
+        if <object>PyList_GET_ITEM(kept, at) is True:
+            PyDict_SetItem(made, <object>PyTuple_GET_ITEM(names, at), value)
+    return 0
 
 
 cdef object fresh_value(name, bytes data, Reader node):
@@ -829,29 +816,6 @@ cdef class ReadRefused(Reader):
         raise self.error()
 
 
-cdef class Decoder:
-    """Decodes frames."""
+# --- whole values
 
-    cdef Reader node
-    cdef Py_ssize_t skip, free
-    cdef object fault
-
-    def __init__(self, Reader node not None, Py_ssize_t skip, Py_ssize_t free, fault):
-        self.node = node
-        self.skip = skip
-        self.free = free
-        self.fault = fault
-
-    def __call__(self, bytes frame not None):
-        """The value."""
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(frame)
-        cdef Source source
-        open_source(&source, frame, self.skip, max(self.free, size))
-        try:
-            value = self.node.read(&source)
-            if source.at != source.end:
-                left = source.end - source.at
-                raise Misfit(f"{left} bytes are left over after the value: the payload is not of this schema")
-        except Exception as error:
-            raise self.fault(error, max(size - self.skip, 0)) from error
-        return value
+include "avro_whole.pxi"

@@ -27,6 +27,7 @@ from serdes.kernels.native.avro cimport (
     Writer,
     deeper,
     fresh_value,
+    misplaced,
     put_long,
     sink,
 )
@@ -123,8 +124,7 @@ cdef class WriteObject(WriteRecord):
         return WriteRecord.write(self, out, value)
 
     cdef int write_attributes(self, Out* out, object value) except -1:
-        cdef Py_ssize_t at = 0, place, offset
-        cdef PyObject* slot
+        cdef Py_ssize_t at = 0
         cdef object values = None
         if self.strict and self.surplus:
             return WriteRecord.write(self, out, {name: getattr(value, name) for name in self.shape.fields})
@@ -134,27 +134,37 @@ cdef class WriteObject(WriteRecord):
         elif self.take is not None:
             values = self.take(value)
         deeper(out)
-        try:
-            for at in range(PyTuple_GET_SIZE(self.names)):
-                place = self.places[at]
-                if place < 0:
-                    self.missing(out, at)
-                    continue
-                if values is not None:
-                    item = <object>PyTuple_GET_ITEM(values, place)
-                else:
-                    offset = self.offsets[at]
-                    slot = NULL if offset < 0 else slot_of(value, offset)
-                    if slot != NULL:
-                        item = <object>slot
-                    else:
-                        item = PyObject_GetAttr(value, <object>PyTuple_GET_ITEM(self.names, at))
-                (<Writer>PyTuple_GET_ITEM(self.nodes, at)).write(out, item)
-        except Misfit as error:
-            error.parts.append(self.names[at])
-            raise
+        if (<WriteAttributes>write_attributes)(self, out, value, values, &at) < 0:
+            misplaced(self.names[at])
         out.depth -= 1
         return 0
+
+
+ctypedef int (*WriteAttributes)(WriteObject, Out*, object, object, Py_ssize_t*) noexcept
+
+
+cdef int write_attributes(WriteObject self, Out* out, object value, object values, Py_ssize_t* reached) except -1:
+    """Writes what a tuple has, or without one the attributes of an object."""
+    cdef Py_ssize_t at, place, offset
+    cdef tuple names = self.names, nodes = self.nodes
+    cdef PyObject* slot
+    for at in range(PyTuple_GET_SIZE(names)):
+        reached[0] = at
+        place = self.places[at]
+        if place < 0:
+            self.missing(out, at)
+            continue
+        if values is not None:
+            item = <object>PyTuple_GET_ITEM(values, place)
+        else:
+            offset = self.offsets[at]
+            slot = NULL if offset < 0 else slot_of(value, offset)
+            if slot != NULL:
+                item = <object>slot
+            else:
+                item = PyObject_GetAttr(value, <object>PyTuple_GET_ITEM(names, at))
+        (<Writer>PyTuple_GET_ITEM(nodes, at)).write(out, item)
+    return 0
 
 
 cdef class WriteMember(Writer):
@@ -257,8 +267,7 @@ cdef class ReadObject(ReadRecord):
         if self.way == FIELDS:
             return ReadRecord.read(self, source)
         cdef object made
-        cdef Py_ssize_t at = 0, place
-        cdef tuple names = self.names
+        cdef Py_ssize_t at = 0
         if self.way == CALL or self.way == INIT:
             made = PyTuple_New(PyTuple_GET_SIZE(self.fields) + self.first)
             if self.first:
@@ -268,15 +277,8 @@ cdef class ReadObject(ReadRecord):
         else:
             made = new_tuple(self.kind, PyTuple_GET_SIZE(self.fields)) if self.way == TUPLE else new_object(self.kind)
         sink(source)
-        try:
-            for at in range(PyTuple_GET_SIZE(self.nodes)):
-                value = (<Reader>PyTuple_GET_ITEM(self.nodes, at)).read(source)
-                place = self.places[at]
-                if place >= 0:
-                    self.put(made, place, value)
-        except Misfit as error:
-            error.parts.append(names[at])
-            raise
+        if (<ReadFields>read_fields)(self, source, made, &at) < 0:
+            misplaced(self.names[at])
         for added, value in self.added:
             self.put(made, added, value)
         for name, data, node in self.fresh:
@@ -329,6 +331,22 @@ cdef class ReadObject(ReadRecord):
         except Exception as error:
             raise self.shape.unmade(error) from error
         return values[0]
+
+
+ctypedef int (*ReadFields)(ReadObject, Source*, object, Py_ssize_t*) noexcept
+
+
+cdef int read_fields(ReadObject self, Source* source, object made, Py_ssize_t* reached) except -1:
+    cdef Py_ssize_t at, place
+    cdef tuple nodes = self.nodes
+    cdef Py_ssize_t* places = self.places
+    for at in range(PyTuple_GET_SIZE(nodes)):
+        reached[0] = at
+        value = (<Reader>PyTuple_GET_ITEM(nodes, at)).read(source)
+        place = places[at]
+        if place >= 0:
+            self.put(made, place, value)
+    return 0
 
 
 cdef bint may_be_made(kind, way) except -1:

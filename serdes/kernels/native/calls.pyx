@@ -7,11 +7,11 @@ replaced as a whole: threads that share a serializer see the old or the new one,
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
 from libc.string cimport memcmp, memcpy
 
 from serdes.kernels.native.json_values cimport JsonWriter
 from serdes.kernels.native.slots cimport offset_of, slot_of
+from serdes.kernels.native.uncaught cimport raised, taken
 from serdes.kernels.naming import KEY_HEADER, VALUE_HEADER
 
 include "values.pxi"  # a module of its own would add 7 kB
@@ -19,13 +19,7 @@ include "values.pxi"  # a module of its own would add 7 kB
 cdef enum:
     DIGITS = 19  # of 2**63, the least integer that orjson might read as a float
 
-cdef extern from *:
-    """
-    static CYTHON_INLINE int kserdes_raised(void) { return -1; }
-    """
-    int raised "kserdes_raised" () except -1  # raises what was raised where nothing catches
-
-ctypedef PyObject* (*Uncaught)(PyObject*, PyObject*) noexcept  # NULL where something was raised
+ctypedef PyObject* (*Uncaught)(PyObject*, PyObject*) noexcept
 
 cdef object CONTEXT = None  # the class of contexts whose attributes are read where they lie: the first with slots
 cdef Py_ssize_t TOPIC = -1, FIELD = -1, HEADERS = -1
@@ -176,15 +170,8 @@ cdef class ReadCall(FrameDecoders):
         return taken(made)
 
 
-cdef inline taken(PyObject* made):
-    """A result whose reference is the caller's."""
-    found = <object>made
-    Py_DECREF(found)
-    return found
-
-
 cdef int blame(call, value, ctx) except -1:
-    """Tells the error that was raised where it happened, and raises it again: a call that ends well pays for no handler."""
+    """Tells the error that is set where it happened, and raises it again."""
     try:
         return raised()
     except Exception as error:
