@@ -15,6 +15,7 @@ from pipeline.columns.schema import spark_fields
 from pipeline.source.formats import ReadPlan, plan_read
 from pipeline.source.options import ReadOptions
 from pipeline.source.readers import FilteringReader, KserdesReader
+from pipeline.workers import settle_planner
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter
@@ -31,9 +32,11 @@ class KserdesSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns; everything that can be wrong with the options is said here, where Spark shows it well."""
+        settle_planner()
         return spark_fields(self._planned().arrow_schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        settle_planner()
         plan = self._planned()
         return FilteringReader(plan) if plan.options.push_filters else KserdesReader(plan)
 
@@ -45,11 +48,13 @@ class KserdesSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         from pipeline.sink.writers import make_writer
 
+        settle_planner()
         return make_writer(dict(self.options), schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         from pipeline.sink.writers import make_stream_writer
 
+        settle_planner()
         return make_stream_writer(dict(self.options), schema, overwrite)
 
     def _planned(self) -> ReadPlan:

@@ -26,7 +26,8 @@ _loaded = 0
 class Arrival:
     """Stands among what a task runs, so that the package hears of a task before Spark's worker waits for its input.
 
-    Unpickled in a task, it has the JVM's connection answer at once. Everywhere else it does nothing.
+    Unpickled in a task, it has the JVM's connection answer at once; in a process of Spark's that plans or commits, see
+    `settle_planner`. In other processes it does nothing.
     """
 
     def settle(self) -> None:
@@ -41,6 +42,8 @@ def arrived() -> Arrival:
     """An `Arrival` that has arrived."""
     if _in_task():
         answer_at_once()
+    else:
+        settle_planner()
     return Arrival()
 
 
@@ -72,6 +75,18 @@ def settle() -> None:
     _loaded = len(sys.modules)
 
 
+def settle_planner() -> None:
+    """Does for Spark's processes that plan and commit what `settle` does for workers, before they begin with it.
+
+    They have no tasks, but the same daemon: it has collected what they left the time before, so nothing is to be
+    collected here. In other processes nothing happens.
+    """
+    global _loaded
+    if len(sys.modules) != _loaded and _is_forked():
+        gc.freeze()
+        _loaded = len(sys.modules)
+
+
 def _local_connections() -> Iterator[socket.socket]:
     """The TCP connections of this process to this machine, each open for its turn."""
     with contextlib.suppress(OSError):  # no list of files
@@ -88,6 +103,12 @@ def _is_local(found: socket.socket) -> bool:
         return False
     host: str = found.getpeername()[0]
     return host.startswith(("127.", "::ffff:127.")) or host == "::1"
+
+
+def _is_forked() -> bool:
+    """Whether Spark's daemon made this process."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return spec is not None and spec.name == "pyspark.daemon"
 
 
 def _in_task() -> bool:

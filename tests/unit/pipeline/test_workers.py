@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.machinery
 import pickle
 import socket
 import sys
@@ -67,6 +68,29 @@ def test_it_is_done_again_only_when_more_was_loaded(monkeypatch: pytest.MonkeyPa
 def test_outside_of_tasks_nothing_happens() -> None:
     pytest.importorskip("pyspark")
     workers.settle()
+    assert gc.get_freeze_count() == 0
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of Spark's daemon."""
+    main = types.ModuleType("__main__")
+    main.__spec__ = importlib.machinery.ModuleSpec("pyspark.daemon", None)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+
+
+@pytest.mark.usefixtures("forked")
+def test_what_a_process_that_plans_has_loaded_is_not_looked_through_again() -> None:
+    pytest.importorskip("pyspark")
+    pickle.loads(pickle.dumps(workers.Arrival()))
+    assert gc.get_freeze_count() > 10_000
+    gc.unfreeze()
+    workers.settle_planner()  # nothing was loaded since
+    assert gc.get_freeze_count() == 0
+
+
+def test_other_processes_that_plan_are_left_alone() -> None:
+    workers.settle_planner()
     assert gc.get_freeze_count() == 0
 
 
