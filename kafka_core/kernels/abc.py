@@ -19,6 +19,8 @@ Payload = bytes | bytearray | memoryview | str | None
 """A key, value or header value as the application gives it; `str` is encoded as UTF-8."""
 
 Headers = Mapping[str, Payload] | Sequence[tuple[str, Payload]] | None
+MessageRow = tuple[str | None, int, int, int, int, Any, Any, tuple[tuple[str, Any], ...]]
+"""The fields of a message, as `message_rows` gives them."""
 DeliveryCallback = Callable[[KafkaError | None, Any], object]
 
 

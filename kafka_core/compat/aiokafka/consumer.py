@@ -8,6 +8,7 @@ Spec: aiokafka 0.14's signatures and behaviour; docs/guide/migrating-aiokafka.md
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import re
 import weakref
@@ -50,6 +51,7 @@ from kafka_core.compat.aiokafka.values import (
     trouble_of,
 )
 from kafka_core.errors import KafkaException, StateError
+from kafka_core.kernels import message_rows
 
 if TYPE_CHECKING:
     import ssl
@@ -451,8 +453,7 @@ class AIOKafkaConsumer:
             except StateError as error:
                 raise self._stopped_by(error) from None
             if message is not None:
-                self._raise_error(message)
-                ((record,),) = self._records([message]).values()
+                ((record,),) = self._sorted([message]).values()
                 return record
 
     def _stopped_by(self, error: StateError) -> Exception:
@@ -502,23 +503,22 @@ class AIOKafkaConsumer:
 
     def _sorted(self, messages: list[Message]) -> dict[TopicPartition, list[ConsumerRecord[Any, Any]]]:
         """Records by partition. An error ends the call at once if it is first; else it is for the next call."""
-        for index, message in enumerate(messages):
-            if message.error() is not None:
-                if not index:
-                    self._consumer.hand_back(messages[1:])
-                    self._raise_error(message)
-                self._consumer.hand_back(messages[index:])
-                messages = messages[:index]
-                break
-        return self._records(messages)
-
-    def _records(self, messages: list[Message]) -> dict[TopicPartition, list[ConsumerRecord[Any, Any]]]:
-        """Messages as records by partition; if a deserializer fails they are taken back."""
+        rows = message_rows(messages)
+        if len(rows) < len(messages):
+            if not rows:
+                self._consumer.hand_back(messages[1:])
+                raise trouble_of(messages[0])
+            self._consumer.hand_back(messages[len(rows) :])
+        was_on = gc.isenabled()
+        gc.disable()  # it would look through what is made here, again and again, and find nothing
         try:
-            return records_of(messages, self._key_deserializer, self._value_deserializer)
-        except BaseException:
-            self._consumer.hand_back(messages)
+            return records_of(rows, self._key_deserializer, self._value_deserializer)
+        except BaseException:  # a deserializer failed: they come again
+            self._consumer.hand_back(messages[: len(rows)])
             raise
+        finally:
+            if was_on:
+                gc.enable()
 
     def _raise_trouble(self) -> None:
         """Raises what came without records, unless a seek has mended it."""
@@ -526,10 +526,6 @@ class AIOKafkaConsumer:
             error = self._troubles.popleft()
             if not isinstance(error, NoOffsetForPartitionError) or error.args[0] not in self._positions():
                 raise error
-
-    def _raise_error(self, message: Message) -> None:
-        if message.error() is not None:
-            raise trouble_of(message)
 
     def _tell_trouble(self, message: Message) -> None:
         """An error that came without records: the next call that takes some raises it, and one that waits as well."""

@@ -21,6 +21,7 @@ from kafka_core.compat.aiokafka.errors import (
 )
 from kafka_core.compat.aiokafka.structs import ConsumerRecord, OffsetAndMetadata, RecordMetadata, TopicPartition
 from kafka_core.compat.aiokafka.util import commit_structure_validate
+from kafka_core.kernels.abc import MessageRow
 
 MEMBERSHIP_LOST: Final = frozenset(
     {
@@ -67,32 +68,31 @@ def check_topics(topics: Iterable[str]) -> frozenset[str]:
 
 
 def records_of(
-    messages: Iterable[Message], key_deserializer: Deserializer | None, value_deserializer: Deserializer | None
+    rows: Iterable[MessageRow], key_deserializer: Deserializer | None, value_deserializer: Deserializer | None
 ) -> dict[TopicPartition, list[ConsumerRecord[Any, Any]]]:
-    """Messages as aiokafka's records, by partition."""
+    """Rows of messages (`kernels.message_rows`) as aiokafka's records, by partition."""
     found: dict[TopicPartition, list[ConsumerRecord[Any, Any]]] = {}
-    rows: list[ConsumerRecord[Any, Any]] = []
+    records: list[ConsumerRecord[Any, Any]] = []
     last_topic, last_partition = "", -1
     new, record_type = object.__new__, ConsumerRecord
-    for message in messages:
+    for topic, partition, offset, kind, timestamp_ms, key, value, headers in rows:
+        if partition != last_partition or topic != last_topic:  # they come in runs of one partition
+            topic = last_topic = topic or ""
+            last_partition = partition
+            records = found.setdefault(TopicPartition(topic, partition), [])
         record: ConsumerRecord[Any, Any] = new(record_type)  # its fields one by one: faster than __init__ by a third
-        record.topic = topic = message.topic() or ""
-        record.partition = partition = message.partition() or 0
-        record.offset = message.offset() or 0
-        kind, record.timestamp = message.timestamp()
+        record.topic = last_topic
+        record.partition = partition
+        record.offset = offset
+        record.timestamp = timestamp_ms
         record.timestamp_type = 1 if kind == 2 else 0
-        key, value = message.key(), message.value()
         record.key = key if key_deserializer is None else key_deserializer(key)
         record.value = value if value_deserializer is None else value_deserializer(value)
         record.checksum = None
         record.serialized_key_size = -1 if key is None else len(key)
         record.serialized_value_size = -1 if value is None else len(value)
-        headers = message.headers()
-        record.headers = () if headers is None else tuple(headers)
-        if partition != last_partition or topic != last_topic:  # they come in runs of one partition
-            last_topic, last_partition = topic, partition
-            rows = found.setdefault(TopicPartition(topic, partition), [])
-        rows.append(record)
+        record.headers = headers
+        records.append(record)
     return found
 
 

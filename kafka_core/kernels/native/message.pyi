@@ -4,6 +4,7 @@ from typing import Any, Generic
 from typing_extensions import TypeVar
 
 from kafka_core.errors import KafkaError
+from kafka_core.kernels.abc import MessageRow
 
 K = TypeVar("K", covariant=True, default=bytes)
 V = TypeVar("V", covariant=True, default=bytes)
@@ -46,6 +47,7 @@ class Message(Generic[K, V]):
     def __bool__(self) -> bool: ...
 
 def set_delivery_count(message: Message, count: int) -> None: ...
+def message_rows(messages: list[Message]) -> list[MessageRow]: ...
 
 class OffsetStore:
     def __init__(self, states: dict[tuple[str, int], Any]) -> None: ...

@@ -322,6 +322,27 @@ def set_delivery_count(Message message not None, int count):
     message._delivery_count = count
 
 
+def message_rows(list messages not None):
+    """Topic, partition, offset, type of timestamp, timestamp, key, value and headers of each, up to the first error."""
+    cdef list rows = []
+    cdef Message message
+    for item in messages:
+        message = <Message?>item
+        if message._rare is not None and message._rare[0] is not None:
+            break
+        key, value, headers = message._key, message._value, ()
+        if key is None and message.key_size >= 0 and message.owner is not None:
+            key = PyBytes_FromStringAndSize(<const char*>message.key_data, message.key_size)
+        if value is None and message.value_size >= 0 and message.owner is not None:
+            value = PyBytes_FromStringAndSize(<const char*>message.value_data, message.value_size)
+        if message.header_count or message._rare is not None:
+            found = message.headers()
+            headers = () if found is None else tuple(found)
+        rows.append((message._topic, message._partition, message._offset, message.timestamp_type,
+                     message.timestamp_ms, key, value, headers))
+    return rows
+
+
 cdef class OffsetStore:
     """Stores the offset behind a record for the next commit; False if it has none, or no state for its partition."""
 

@@ -12,7 +12,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from kafka_core.errors import KafkaError
-from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE
+from kafka_core.kernels.abc import TIMESTAMP_NOT_AVAILABLE, MessageRow
 from kafka_core.kernels.rebuild import rebuild
 
 if TYPE_CHECKING:
@@ -208,6 +208,24 @@ class Message(Generic[K, V]):
 def set_delivery_count(message: Message, count: int) -> None:
     """Notes how often the record was given to members of a share group."""
     message._delivery_count = count
+
+
+def message_rows(messages: list[Message]) -> list[MessageRow]:
+    """The fields of messages, up to the first that is an error; for callers that want them all.
+
+    Returns:
+        Topic, partition (-1: unknown), offset (-1001: unknown), type of timestamp (0 to 2), timestamp in ms, key,
+        value, and the headers as a tuple of pairs.
+    """
+    rows: list[MessageRow] = []
+    for message in messages:
+        if message._error is not None:
+            break
+        headers = tuple(message.headers() or ())
+        kind, timestamp_ms = message.timestamp()
+        fields = message._topic, message._partition, message._offset, kind, timestamp_ms
+        rows.append((*fields, message.key(), message.value(), headers))
+    return rows
 
 
 class OffsetStore:

@@ -29,6 +29,7 @@ from kafka_core.compat.aiokafka.responses import CreateTopicsResponse, DescribeG
 from kafka_core.compat.aiokafka.values import commit_error, core_offsets, records_of, trouble_of
 from kafka_core.config import BY_NAME
 from kafka_core.errors import StateError
+from kafka_core.kernels import message_rows
 
 
 def test_every_row_sets_properties_that_are_there_or_says_why_not() -> None:
@@ -135,7 +136,7 @@ def test_records_are_made_whole_and_sorted_by_partition() -> None:
         Message("t", 1, 8, b"k", b"11", timestamp=(1, 7)),
     ]
     raw: ConsumerRecord[bytes, bytes] = ConsumerRecord("t", 1, 7, 5, 0, b"k", b"10", None, 1, 2, (("h", b"x"),))
-    plain = records_of(messages, None, None)
+    plain = records_of(message_rows(messages), None, None)
     assert plain == {
         TopicPartition("t", 1): [raw, ConsumerRecord("t", 1, 8, 7, 0, b"k", b"11", None, 1, 2, ())],
         TopicPartition("t", 0): [ConsumerRecord("t", 0, 0, 6, 1, None, None, None, -1, -1, ())],
@@ -144,7 +145,7 @@ def test_records_are_made_whole_and_sorted_by_partition() -> None:
     for record in plain[TopicPartition("t", 1)]:
         assert [*vars(record)] == [field.name for field in dataclasses.fields(ConsumerRecord)]
         assert pickle.loads(pickle.dumps(record)) == dataclasses.replace(record) == record
-    made = records_of(messages, lambda key: (key,), lambda value: value and int(value))
+    made = records_of(message_rows(messages), lambda key: (key,), lambda value: value and int(value))
     found = [
         (item.key, item.value, item.serialized_key_size, item.serialized_value_size)
         for rows in made.values()

@@ -105,6 +105,7 @@ def messages() -> None:
     message.set_error(ValueError("x"))
     kernels.set_delivery_count(message, 3)
     assert message == pickle.loads(pickle.dumps(kernels.Message("t"))) or message.delivery_count() == 3
+    kernels.message_rows([kernels.Message(topic="t", headers={"h": b"x"}, value="v"), message])
     kernels.OffsetStore({("u", 1): SimpleNamespace(stored=None)}).forget()
     for wrong in ({"topic": 5}, {"headers": 5}, {"partition": "x"}):
         with contextlib.suppress(TypeError):

@@ -189,3 +189,48 @@ def test_events_and_records_of_no_state_store_no_offset(kernels: ModuleType) -> 
     ):
         assert not kernels.OffsetStore(states)(record)
     assert vars(states["t", 0]) == {}
+
+
+# ---- rows
+
+
+def test_rows_have_all_fields_of_messages_that_were_made(kernels: ModuleType) -> None:
+    bare = kernels.Message("u", 0, 8, value={"a": 1}, headers=[])
+    assert kernels.message_rows([kernels.Message(**FULL), bare, kernels.Message()]) == [
+        ("t", 3, 7, 1, 1234, b"k", b"value", (("a", b"x"), ("a", None))),
+        ("u", 0, 8, 0, 0, None, {"a": 1}, ()),
+        (None, -1, -1001, 0, 0, None, None, ()),
+    ]
+    assert kernels.message_rows([]) == []
+
+
+def test_rows_have_all_fields_of_messages_that_were_read(kernels: ModuleType) -> None:
+    made = [
+        NewRecord(b"v", b"k", [("h", b"x"), ("i", None)], timestamp_ms=5),
+        NewRecord(None, None, timestamp_ms=6),
+        NewRecord(b"", b"", timestamp_ms=7),
+    ]
+    data = build_batch(made, base_offset=40)
+    (header,) = kernels.scan_batches(data)
+    found: list[Any] = []
+    kernels.RecordCursor(data, 61, len(data), header, "t", 1, 3).take(found, 9)
+    found[1].set_value("of a deserializer")
+    rows = [
+        ("t", 1, 40, 1, 5, b"k", b"v", (("h", b"x"), ("i", None))),
+        ("t", 1, 41, 1, 6, None, "of a deserializer", ()),
+        ("t", 1, 42, 1, 7, b"", b"", ()),
+    ]
+    assert kernels.message_rows(found) == rows
+    assert kernels.message_rows(found) == rows  # nothing is taken away
+
+
+def test_rows_end_before_the_first_error(kernels: ModuleType) -> None:
+    good, bad = kernels.Message("t", 0, 1), kernels.Message("t", 0, error=KafkaError(KafkaError._PARTITION_EOF))
+    assert [row[2] for row in kernels.message_rows([good, good, bad, good])] == [1, 1]
+    assert kernels.message_rows([bad]) == []
+
+
+@pytest.mark.parametrize("wrong", [None, 5, [5], ["x"]])
+def test_rows_are_of_lists_of_messages(kernels: ModuleType, wrong: Any) -> None:
+    with pytest.raises((TypeError, AttributeError)):
+        kernels.message_rows(wrong)
