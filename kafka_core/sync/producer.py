@@ -257,17 +257,19 @@ class Producer(TransactionCalls):
             KafkaException, ValueError: A row can't be queued (MSG_SIZE_TOO_LARGE; _UNKNOWN_PARTITION); the text has its
                 number, and the rows before it are queued.
             StateError: Closed, forked, or failed for good.
+            BaseException: Whatever a callback raises that is served while this waits for room; Ctrl-C. Each of these
+                exceptions has an attribute `queued_rows`: how many rows were queued. Go on with those after them.
         """
-        feed = ColumnFeed(self._accumulator, topic, records, partition, callback, on_delivery)
         deadline_s = None
-        while True:
-            try:
-                feed.go_on()
-                return feed.queued
-            except BufferError:
-                deadline_s = deadline_s or time.monotonic() + self._max_block_s
-                if not self._max_block_s or not self._wait_for_room(deadline_s):
+        with ColumnFeed(self._accumulator, topic, records, partition, callback, on_delivery) as feed:
+            while True:
+                try:
+                    feed.go_on()
                     return feed.queued
+                except BufferError:
+                    deadline_s = deadline_s or time.monotonic() + self._max_block_s
+                    if not self._max_block_s or not self._wait_for_room(deadline_s):
+                        return feed.queued
 
     # ---- reports out
 

@@ -378,15 +378,17 @@ class AIOProducer(AIOTransactionCalls):
             BufferError: No room within max.block.ms; the rows before are queued.
             KafkaException, ValueError: A row can't be queued; the text has its number, and those before it are queued.
             StateError: Closed, or failed for good.
+
+        Each of these exceptions, and CancelledError, has an attribute `queued_rows`: how many rows were queued.
         """
         loop = self._loop or await self._start()
         future: asyncio.Future[int] = loop.create_future()
         pending = _PendingRows(future, self._on_delivery if on_delivery is None else on_delivery)
-        feed = ColumnFeed(self._accumulator, topic, records, partition, pending)
-        try:
-            feed.go_on()
-        except BufferError as error:
-            await self._retry(feed.go_on, error)
+        with ColumnFeed(self._accumulator, topic, records, partition, pending) as feed:
+            try:
+                feed.go_on()
+            except BufferError as error:
+                await self._retry(feed.go_on, error)
         pending.all_queued(feed.queued)
         return future
 

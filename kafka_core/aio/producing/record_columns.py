@@ -5,8 +5,10 @@ Must not know threads or the loop. pyarrow is loaded by whoever has a batch.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from kafka_core.errors import KafkaError, KafkaException, StateError
 from kafka_core.kernels.abc import ByteColumn, HeaderColumn, NumberColumn, RecordColumns
@@ -142,6 +144,17 @@ class ColumnFeed:
         self._parts = list(record_columns(records))  # what is wrong with a column is said before any row is queued
         self._at = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Whatever comes out of the block says by `queued_rows` how many rows were queued."""
+        if error is not None:
+            with contextlib.suppress(AttributeError, TypeError):  # of an application, without room for attributes
+                error.queued_rows = self.queued  # type: ignore[attr-defined]
+
     def go_on(self) -> None:
         """Queues all rows that are left.
 
@@ -163,7 +176,7 @@ class ColumnFeed:
             reached = self._accumulator.produce_columns(
                 self._topic, columns, self._at, stop, self._partition, self._callback
             )
-        except StateError:
+        except (StateError, BufferError):
             raise
         except KafkaException as error:
             cause = error.args[0]
@@ -171,5 +184,10 @@ class ColumnFeed:
             raise KafkaException(KafkaError(cause.code(), text)) from error
         except ValueError as error:
             raise ValueError(f"row {self.queued} can't be queued, those before it are: {error}") from error
+        except BaseException as error:  # Ctrl-C, while the loop was woken
+            reached = getattr(error, "reached_row", self._at)
+            self.queued += reached - self._at
+            self._at = reached
+            raise
         self.queued += reached - self._at
         self._at = reached

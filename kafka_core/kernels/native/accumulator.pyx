@@ -279,6 +279,8 @@ cdef class Accumulator:
             ValueError: nothing is queued: the columns or the range are wrong, or the row `start` is: a negative
                 partition or timestamp, a header without a name.
             TypeError: nothing is queued: a column is none, or the callback can't be called.
+            BaseException: what `wake` raised, for Ctrl-C may come there; `reached_row` is the row after the last one
+                that was queued.
         """
         cdef Rows rows
         cdef Py_ssize_t at
@@ -298,6 +300,9 @@ cdef class Accumulator:
                 if at == start:
                     raise
                 return at
+            except BaseException as error:
+                error.reached_row = at + 1 if self.owed else at
+                raise
         return stop
 
     cdef bint add_row(self, str topic, Rows rows, Py_ssize_t row, int partition, object callback) except -1:

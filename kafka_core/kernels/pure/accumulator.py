@@ -374,6 +374,8 @@ class Accumulator:
             ValueError: nothing is queued: the columns or the range are wrong, or the row `start` is: a negative
                 partition or timestamp, a header without a name.
             TypeError: nothing is queued: a column is none, or the callback can't be called.
+            BaseException: what `wake` raised, for Ctrl-C may come there; `reached_row` is the row after the last one
+                that was queued.
         """
         callback = one_callback(callback, None)
         topic, partition = exact_text(topic), _check_partition(partition)
@@ -391,6 +393,9 @@ class Accumulator:
                 if at == start:
                     raise
                 return at
+            except BaseException as error:
+                error.reached_row = at + self._owed  # type: ignore[attr-defined]
+                raise
         return stop
 
     def new_topics(self) -> list[str]:

@@ -161,3 +161,21 @@ def test_buffers_are_not_believed(kernels: ModuleType, wrong: RecordColumns) -> 
 def test_rows_that_are_not_there(kernels: ModuleType, start: int, stop: int) -> None:
     with pytest.raises(ValueError, match="are not among the 1 rows"):
         memory(kernels).produce_columns("t", RecordColumns(1, FULL), start, stop)
+
+
+def test_an_interrupt_of_the_wake_says_which_row_was_reached(kernels: ModuleType) -> None:
+    failures = [KeyboardInterrupt()]
+
+    def wake() -> None:
+        if failures:
+            raise failures.pop()
+
+    accumulator = memory(kernels, wake=wake)
+    accumulator.set_partition_count("t", 2)
+    found = columns([{"value": b"a", "partition": 0}, {"value": b"b", "partition": 0}, {"value": b"c"}])
+    with pytest.raises(KeyboardInterrupt) as raised:
+        accumulator.produce_columns("t", found, 0, 3)
+    assert raised.value.reached_row == 1
+    assert accumulator.queued_records == 1
+    assert accumulator.produce_columns("t", found, 1, 3) == 3
+    assert accumulator.queued_records == 3

@@ -143,3 +143,71 @@ def test_a_row_that_fails_is_raised_by_the_future(cluster: EmbeddedCluster) -> N
                 await asyncio.wait_for(rows, 60)
 
     asyncio.run(run())
+
+
+class Trouble(Exception):
+    """Of a callback."""
+
+
+def test_what_a_callback_raises_meanwhile_says_how_many_rows_are_queued(cluster: EmbeddedCluster) -> None:
+    table = pa.table({"value": [b"%d" % at for at in range(50)]})
+    troubles = [Trouble()]
+
+    def done(error: KafkaError | None, _: Any) -> None:
+        assert error is None
+        if troubles:
+            raise troubles.pop()
+
+    conf = {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "queue.buffering.max.messages": 7,
+        "max.block.ms": 60_000,
+        "linger.ms": 0,
+    }
+    with Producer(conf) as producer:
+        with pytest.raises(Trouble) as raised:
+            producer.produce_arrow("trouble", table, partition=0, callback=done)
+        queued = raised.value.queued_rows  # type: ignore[attr-defined]
+        assert 0 < queued < 50
+        rest = table.slice(queued)
+        assert producer.produce_arrow("trouble", rest, partition=0, callback=done) == rest.num_rows
+        producer.flush(60)
+    assert [message.value() for message in read(cluster, "trouble", 50)] == [b"%d" % at for at in range(50)]
+
+
+def test_the_exceptions_of_a_row_say_how_many_rows_are_queued() -> None:
+    producer = Producer({"bootstrap.servers": "127.0.0.1:1", "message.max.bytes": 2000})
+    table = pa.table({"value": [b"a", b"b", b"x" * 3000, b"c"]})
+    with pytest.raises(KafkaException) as large:
+        producer.produce_arrow("t", table)
+    with pytest.raises(ValueError, match="negative") as early:
+        producer.produce_arrow("t", pa.table({"value": [b"a", b"b"], "timestamp": [5, -7]}))
+    with pytest.raises(ValueError, match="columns of records") as wrong:
+        producer.produce_arrow("t", pa.table({"vale": [b"a"]}))
+    assert [large.value.queued_rows, early.value.queued_rows] == [2, 1]  # type: ignore[attr-defined]
+    assert getattr(wrong.value, "queued_rows", 0) == 0
+    producer.purge()
+    producer.close(0)
+    with pytest.raises(KafkaException) as closed:
+        producer.produce_arrow("t", table)
+    assert closed.value.queued_rows == 0  # type: ignore[attr-defined]
+
+
+def test_a_wait_that_is_cancelled_says_how_many_rows_are_queued() -> None:
+    table = pa.table({"value": [b"%d" % at for at in range(50)]})
+
+    async def run() -> None:
+        conf = {"bootstrap.servers": "127.0.0.1:1", "queue.buffering.max.messages": 20}
+        producer = AIOProducer(conf)
+        waiting = asyncio.ensure_future(producer.produce_arrow("t", table))
+        for _ in range(1000):
+            if producer._accumulator.queued_records == 20:
+                break
+            await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError) as raised:
+            await waiting
+        assert raised.value.queued_rows == 20  # type: ignore[attr-defined]
+        await producer.close(0)
+
+    asyncio.run(run())
