@@ -290,7 +290,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._state.sent(request, version, len(frame), answer, now_s=now_s, timeout_s=timeout_s)
         if sent_bytes < len(frame):
             assert self._target is not None
-            self._target.transport.write(memoryview(frame)[sent_bytes:])
+            write_buffers(self._target, [memoryview(frame)[sent_bytes:]])
         self.last_used_s = now_s
         if self._timer is None or self._timer_at_s > now_s + timeout_s:
             self._arm_timer(now_s + timeout_s)

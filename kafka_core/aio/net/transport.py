@@ -241,8 +241,13 @@ def write_buffers(target: OpenTransport, buffers: Sequence[Buffer]) -> None:
     to pause the protocol, so that back-pressure never comes (python/cpython#127655). Instead the first
     attempt goes straight to the socket, when nothing waits in the transport, and only the rest, if any, into the
     transport's buffer. Under TLS each buffer is encrypted on its own.
+
+    Into a transport that closes nothing is written: asyncio would drop it, and complain of it in its log. Its protocol
+    hears of the end.
     """
     transport = target.transport
+    if transport.is_closing():
+        return
     if target.plain_socket is None:
         for buffer in buffers:
             transport.write(buffer)
@@ -252,7 +257,7 @@ def write_buffers(target: OpenTransport, buffers: Sequence[Buffer]) -> None:
 
 def _send_then_write(transport: asyncio.Transport, sock: socket.socket, buffers: Sequence[Buffer]) -> None:
     sent = 0
-    if transport.get_write_buffer_size() == 0 and not transport.is_closing():
+    if transport.get_write_buffer_size() == 0:
         try:
             sent = sock.sendmsg(buffers[:_MAX_BUFFERS])
         except OSError:  # full for now, or broken: the transport will meet the same and report it

@@ -175,7 +175,7 @@ def test_an_interrupt_of_the_wake_says_which_row_was_reached(kernels: ModuleType
     found = columns([{"value": b"a", "partition": 0}, {"value": b"b", "partition": 0}, {"value": b"c"}])
     with pytest.raises(KeyboardInterrupt) as raised:
         accumulator.produce_columns("t", found, 0, 3)
-    assert raised.value.reached_row == 1
+    assert raised.value.reached_row == 1  # type: ignore[attr-defined]
     assert accumulator.queued_records == 1
     assert accumulator.produce_columns("t", found, 1, 3) == 3
     assert accumulator.queued_records == 3

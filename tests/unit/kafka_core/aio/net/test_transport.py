@@ -10,6 +10,7 @@ import trustme
 
 from kafka_core.aio.net import transport as module
 from kafka_core.aio.net.transport import (
+    OpenTransport,
     TransportSettings,
     canonical_names,
     open_transport,
@@ -214,11 +215,30 @@ class TestWrite:
         module._send_then_write(transport, sock, [b"abcd", b"efgh", b"ijkl"])
         assert [bytes(call.args[0]) for call in transport.write.call_args_list] == [b"gh", b"ijkl"]
 
-    @pytest.mark.parametrize("state", ["waiting", "closing", "full"])
+    @pytest.mark.parametrize("encrypted", [False, True])
+    @on_loop
+    async def test_into_a_connection_that_is_lost_nothing_is_written_and_nothing_logged(
+        self, encrypted: bool, caplog: pytest.LogCaptureFixture
+    ):
+        """Requests of the turn in which the loss is noticed made asyncio log "socket.send() raised exception"."""
+        transport = mock.Mock()
+        transport.is_closing.return_value = True
+        write_buffers(OpenTransport(transport, None if encrypted else mock.Mock()), [b"ab", b"cd"])
+        assert not transport.write.called
+        received = Received()
+        async with listening(received.serve, None) as port:
+            opened = await open_transport(TransportSettings(), "127.0.0.1", port, asyncio.Protocol)
+            opened.transport.abort()
+            for _ in range(10):
+                write_buffers(opened, [b"x"])
+            await received.done.wait()
+        assert [record.message for record in caplog.records if record.name == "asyncio"] == []
+
+    @pytest.mark.parametrize("state", ["waiting", "full"])
     def test_the_socket_is_left_alone_when_the_transport_has_its_turn(self, state: str):
         sock, transport = mock.Mock(), mock.Mock()
         transport.get_write_buffer_size.return_value = 10 if state == "waiting" else 0
-        transport.is_closing.return_value = state == "closing"
+        transport.is_closing.return_value = False
         sock.sendmsg.side_effect = BlockingIOError
         module._send_then_write(transport, sock, [b"ab", b"cd"])
         assert [call.args[0] for call in transport.write.call_args_list] == [b"ab", b"cd"]
