@@ -207,7 +207,8 @@ cdef class Batch:
                int base_sequence=-1, bint transactional=False):
         """The whole v2 batch as one buffer; may be called again with other ids once the first result is not in use.
 
-        Without a codec the result is a view of this batch's own memory. The CRC is computed without the GIL.
+        Without a codec the result is a view of this batch's own memory. The CRC is computed without the GIL. Records that
+        the codec makes no smaller are left as they are.
 
         Args:
             codec_id: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
@@ -223,6 +224,8 @@ cdef class Batch:
         if found is None:
             raise TypeError("compress must return a buffer, not None")
         packed = Pinned(found)
+        if packed.size >= size - HEADER_BYTES:
+            return self.encode_plain(producer_id, producer_epoch, base_sequence, transactional)
         size = HEADER_BYTES + packed.size
         out = PyBytes_FromStringAndSize(NULL, size)
         target = <uint8_t*>PyBytes_AS_STRING(out)

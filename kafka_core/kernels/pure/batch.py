@@ -87,6 +87,8 @@ class Batch:
     ) -> Buffer:
         """The whole v2 batch as one buffer; may be called again with other ids once the first result is not in use.
 
+        Records that the codec makes no smaller are left as they are.
+
         Args:
             codec_id: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
             compress: called with a view of the records; needed with a codec.
@@ -98,7 +100,11 @@ class Batch:
         if codec_id:
             if compress is None:
                 raise TypeError(f"codec {codec_id} needs a compress function")
-            records = compress(memoryview(self._records).toreadonly())
+            packed = compress(memoryview(self._records).toreadonly())
+            if len(packed) < len(records):
+                records = packed
+            else:
+                codec_id = 0
         return seal_batch(
             records,
             count=self.count,

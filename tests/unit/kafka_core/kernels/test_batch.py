@@ -72,9 +72,19 @@ def test_encode_compressed(kernels: ModuleType) -> None:
         seen.append(bytes(view))
         return compress(Codec.ZSTD, view)
 
-    encoded = batch_of(kernels, ROWS).encode(codec_id=4, compress=zstd)
-    assert bytes(encoded) == build_batch(RECORDS, codec=Codec.ZSTD)
-    assert seen == [build_batch(RECORDS)[61:]]
+    encoded = batch_of(kernels, ROWS * 20).encode(codec_id=4, compress=zstd)
+    assert bytes(encoded) == build_batch(RECORDS * 20, codec=Codec.ZSTD)
+    assert seen == [build_batch(RECORDS * 20)[61:]]
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_records_that_a_codec_makes_no_smaller_are_sent_as_they_are(kernels: ModuleType, more: int) -> None:
+    batch = batch_of(kernels, ROWS)
+    ids = {"producer_id": 7, "producer_epoch": 1, "base_sequence": 5, "transactional": True}
+    longer = b"x" * (batch.size_bytes + more)
+    encoded = batch.encode(codec_id=4, compress=lambda _: longer, **ids)
+    assert len(encoded) == 61 + batch.size_bytes + min(more, 0)
+    assert (bytes(encoded) == build_batch(RECORDS, **ids)) is (more >= 0)
 
 
 def test_a_codec_without_compress(kernels: ModuleType) -> None:
