@@ -46,6 +46,7 @@ class SerializationError(KafkaException):
         path: where in the value, e.g. `order.items[3].price`; None where it is not known.
         registry_away: whether it was the registry, or a key service, that could not be reached, or did not say what was
             asked for: nothing is known to be wrong with the bytes then.
+        set_aside: the topic that a rule's action delivered the message to, as a dead letter; None if it did not.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class SerializationError(KafkaException):
         self.schema_id = schema_id
         self.path = path
         self.registry_away = False
+        self.set_aside: str | None = None
 
     @property
     def error(self) -> KafkaError:
@@ -138,6 +140,7 @@ class FieldError(SerializationError):
         if isinstance(exception, SerializationError):
             self.reason, self.topic, self.path = exception.reason, exception.topic, exception.path
             self.schema_id, self.registry_away = exception.schema_id, exception.registry_away
+            self.set_aside = exception.set_aside
         else:
             # its text is left out, as in `foreign`; the exception itself is the cause
             self.reason = "" if exception is None else f"the function failed: {type(exception).__name__}"

@@ -233,6 +233,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
     raw message); `dead.letter.topic` sets it aside there before its offset is stored: key, value and headers as they
     came, and headers `__dlq.topic`, `__dlq.partition`, `__dlq.offset`, `__dlq.error.class`, `__dlq.error.message`, …
     What can't be read only because the registry or a key service is away is raised whatever the policy is.
+    A message that a rule of its schema has set aside (`onFailure` DLQ) is raised once, if the policy is to raise.
 
     With `enable.auto.offset.store` (the default) offsets are stored when messages are handed out, as they were read.
 
@@ -255,7 +256,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         self._letters: Producer | None = None
         self._sent: SentLetters[_Delivery] = SentLetters()
-        self._held: deque[ConsumeError] = deque()
+        self._held: deque[ConsumeError | FieldError] = deque()
         self._reader = self._deserializers.reader
         self._take_one = self._reader.take
         self._skips = self._policy.skips
@@ -433,7 +434,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
         self._deserializers = FieldDeserializers(key, value)
         self._letters: AIOProducer | None = None
         self._sent: SentLetters[asyncio.Future[Message]] = SentLetters()
-        self._held: deque[ConsumeError] = deque()
+        self._held: deque[ConsumeError | FieldError] = deque()
         self._reader = self._deserializers.reader
         with closing_on_error(built):
             super().__init__(rest)

@@ -314,7 +314,10 @@ def _poison(
     letters: list[Letter],
 ) -> Relay[None]:
     if not policy.passes(poison):
-        polled.poison(message, poison)
+        if poison.set_aside is None:
+            polled.poison(message, poison)
+        else:
+            polled.told(message, poison)
         return
     letter = policy.letter(message, poison)
     if letter is not None:
@@ -342,12 +345,12 @@ class PolledMessages:
 
     Attributes:
         messages: what is handed out.
-        events: messages that are errors of the client, as exceptions, in order.
+        events: what is to be raised once, in order: errors of the client, and messages that a rule has set aside.
         poisons: the first message of each partition that could not be read.
     """
 
     messages: list[Message] = field(default_factory=list)
-    events: list[ConsumeError] = field(default_factory=list)
+    events: list[ConsumeError | FieldError] = field(default_factory=list)
     poisons: list[FieldError] = field(default_factory=list)
     _order: list[Exception] = field(default_factory=list)
     _seeks: dict[tuple[str, int], TopicPartition] = field(default_factory=dict)
@@ -375,6 +378,12 @@ class PolledMessages:
         self._order.append(error)
         self._seeks[place] = TopicPartition(topic, partition, message.offset() or 0)
 
+    def told(self, message: Message, error: FieldError) -> None:
+        """The message can't be read, and a rule has set it aside: it need not come again, nor be set aside again."""
+        self.events.append(error)
+        self._order.append(error)
+        self.passed(message)
+
     def event(self, message: Message, error: KafkaError) -> None:
         """The message is an error of the client."""
         made = ConsumeError(error, kafka_message=message)
@@ -391,7 +400,7 @@ class PolledMessages:
         """The offsets behind the messages that are handed out, to be stored."""
         return list(self._stores.values())
 
-    def verdict(self) -> tuple[Exception | None, list[ConsumeError]]:
+    def verdict(self) -> tuple[Exception | None, list[ConsumeError | FieldError]]:
         """The error to raise now (only if nothing is handed out), and the events to raise later.
 
         A poison that is not raised now needs no keeping: it comes again.

@@ -103,12 +103,12 @@ class PoisonPolicy:
         return rest, cls(name == "skip" or topic is not None, callback, topic, producer_conf)
 
     def passes(self, error: FieldError) -> bool:
-        """Whether the consumer goes on behind a message; not if it could be read later."""
-        return self.skips and not error.registry_away
+        """Whether the consumer goes on behind a message; not if it could be read later and is set aside nowhere."""
+        return self.skips and (not error.registry_away or error.set_aside is not None)
 
     def letter(self, message: Message, error: FieldError) -> Letter | None:
-        """The record to deliver before the message is passed over, None for none."""
-        if self.topic is None:
+        """The record to deliver before the message is passed over, None for none, or if a rule has put one there."""
+        if self.topic is None or self.topic == error.set_aside:
             return None
         timestamp = message.timestamp()[1]
         headers: list[tuple[str, Any]] = list(message.headers() or [])

@@ -118,7 +118,8 @@ def _raw(messages: Messages[Any]) -> list[tuple[Message, Any, Any]]:
 def _spoil(consumer: Either, message: Message, error: FieldError) -> None:
     """Marks a record that can't be read; in implicit mode says what becomes of it."""
     message.set_error(error.error)
-    consumer.except_from_acceptance(message, AcknowledgeType.RELEASE if error.registry_away else consumer._poison)
+    later = error.registry_away and error.set_aside is None
+    consumer.except_from_acceptance(message, AcknowledgeType.RELEASE if later else consumer._poison)
 
 
 def _give_back(consumer: Either, raw: Sequence[tuple[Message, Any, Any]]) -> None:

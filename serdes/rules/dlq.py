@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from registry import Rule, RuleKind
+from registry import Rule, RuleKind, RuleMode
 from serdes.errors import SerializationError
 from serdes.rules.engine import RULE_NAME_HEADER
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, FieldType, RuleAction, RuleContext
@@ -71,14 +71,15 @@ class DlqAction(RuleAction):
     """Sends the message as it was before any rule to a dead-letter topic, then refuses it.
 
     When writing, values are JSON in which fields that would have been encrypted are redacted; when reading, the bytes
-    are those of the broker. Headers `__rule.name`, `__rule.mode`, `__rule.subject`, `__rule.topic` and
-    `__rule.exception` say what happened; the rule is left out when such a message is read again.
+    are those of the broker, the delivery is waited for, and the error says that it is done (`set_aside`). Headers
+    `__rule.name`, `__rule.mode`, `__rule.subject`, `__rule.topic` and `__rule.exception` say what happened; the rule is
+    left out when such a message is read again.
 
     Args:
-        conf: `dlq.topic` (a rule's parameter of that name comes second), `dlq.auto.flush` (wait for each delivery),
-            `dlq.redact.rule.types` (whose tags are redacted; default `ENCRYPT,ENCRYPT_PAYLOAD`), `producer` (one that
-            is there already; it is not closed); everything else configures an own `kafka_core.Producer`. A serializer's
-            `rule_conf` may hold the same keys.
+        conf: `dlq.topic` (a rule's parameter of that name comes second), `dlq.auto.flush` (wait for each delivery when
+            writing, too), `dlq.redact.rule.types` (whose tags are redacted; default `ENCRYPT,ENCRYPT_PAYLOAD`),
+            `producer` (one that is there already; it is not closed); everything else configures an own
+            `kafka_core.Producer`. A serializer's `rule_conf` may hold the same keys.
     """
 
     TYPE = "DLQ"
@@ -120,16 +121,20 @@ class DlqAction(RuleAction):
         topic = self._conf.get(TOPIC) or ctx.get_parameter(TOPIC)
         if not topic:
             raise SerializationError(f"{text}, and there is no topic for dead letters: set dlq.topic") from ex
+        waits = ctx.rule_mode is not RuleMode.WRITE or str(self._conf.get(AUTO_FLUSH)).lower() == "true"
+        delivery = _Delivery()
         try:
             key, value = self._bytes(ctx, ctx.original_key), self._bytes(ctx, ctx.original_value)
             producer = self._producer()
-            producer.produce(topic, value, key, headers=_headers(ctx, ex), on_delivery=_told)
+            producer.produce(topic, value, key, headers=_headers(ctx, ex), on_delivery=delivery.report)
             producer.poll(0)
-            left = producer.flush(FLUSH_S) if str(self._conf.get(AUTO_FLUSH)).lower() == "true" else 0
+            left = producer.flush(FLUSH_S) if waits else 0
         except Exception as error:
             raise SerializationError(f"{text}: {ex}; it could not be sent to {topic!r} either: {error}") from ex
         waiting = f" ({left} dead letters are not delivered yet)" if left else ""
-        raise SerializationError(f"{text}: {ex}; the message went to {topic!r}{waiting}") from ex
+        refused = SerializationError(f"{text}: {ex}; the message went to {topic!r}{waiting}")
+        refused.set_aside = topic if delivery.done else None
+        raise refused from ex
 
     def close(self) -> None:
         """Delivers what is left, if the producer is this action's own."""
@@ -208,9 +213,15 @@ def _as_json(value: Any) -> str:
     return bytes(value).decode("latin-1") if isinstance(value, (bytes, bytearray)) else str(value)
 
 
-def _told(error: Any, message: Any) -> None:
-    if error is not None:
-        log.error("a dead letter was not delivered to %s: %s", message.topic(), error)
+class _Delivery:
+    """What became of a dead letter; `done` once the broker has it."""
+
+    done = False
+
+    def report(self, error: Any, message: Any) -> None:
+        self.done = error is None
+        if error is not None:
+            log.error("a dead letter was not delivered to %s: %s", message.topic(), error)
 
 
 def _headers(ctx: RuleContext, error: Exception | None) -> list[tuple[str, bytes | None]]:

@@ -189,7 +189,7 @@ def test_events_are_raised_one_by_one_and_never_lost() -> None:
     raised, held = batch.verdict()
     assert isinstance(raised, ConsumeError)
     assert raised.kafka_message.offset() == 1
-    assert [event.kafka_message.offset() for event in held] == [2]
+    assert [event.kafka_message.offset() for event in held if isinstance(event, ConsumeError)] == [2]
 
 
 def test_events_wait_for_messages() -> None:
@@ -308,6 +308,33 @@ def test_messages_that_could_be_read_later_are_raised_whatever_the_policy() -> N
     batch, raised = settle(taking(raw, FieldDeserializers(None, away), PoisonPolicy(True), consumer, True))
     assert (batch.messages, consumer.done) == ([], [("back", 0)])
     assert isinstance(raised, ValueDeserializationError)
+
+
+def test_what_a_rule_has_set_aside_is_raised_once_and_passed() -> None:
+    def aside(value: Any, ctx: SerializationContext) -> Any:
+        if value == b"1":
+            error = SerializationError("a rule failed")
+            error.set_aside = "dead"
+            error.registry_away = True
+            raise error
+        return value
+
+    def taken(policy: PoisonPolicy, *offsets: int) -> tuple[list[int | None], Any, list[Any], list[Any]]:
+        consumer = Consumer()
+        raw = [Message(topic="t", partition=0, offset=at, value=str(at).encode()) for at in offsets]
+        batch, raised = settle(taking(raw, FieldDeserializers(None, aside), policy, consumer, True))
+        return [item.offset() for item in batch.messages], raised, batch.events, consumer.done
+
+    handed, raised, events, done = taken(PoisonPolicy(), 1)
+    assert (handed, events, done) == ([], [raised], [("keep", [2])])
+    assert isinstance(raised, ValueDeserializationError)
+    assert raised.set_aside == "dead"
+    handed, raised, events, done = taken(PoisonPolicy(), 0, 1, 2)
+    assert (handed, raised, done) == ([0, 2], None, [("keep", [3])])
+    assert [type(event) for event in events] == [ValueDeserializationError]
+    assert taken(PoisonPolicy(True), 0, 1, 2) == ([0, 2], None, [], [("keep", [3])])
+    assert taken(PoisonPolicy(True, None, "dead"), 0, 1, 2) == ([0, 2], None, [], [("keep", [3])])
+    assert ("letter", b"1") in taken(PoisonPolicy(True, None, "elsewhere"), 0, 1, 2)[3]
 
 
 class Louder(StringDeserializer):
