@@ -69,7 +69,7 @@ class ClientConfig:
         token_request: where tokens are asked for (OAUTHBEARER, OAUTHBEARER_AZURE_IMDS).
         token_function: the user's function that gives the fields of a token (CUSTOM).
         proxy: URL of an HTTP proxy.
-        timeout_s: bound of one try, connect and answer each.
+        timeout_s: bound of one try, from connecting to the end of the answer.
         max_retries: further rounds over all URLs after the first.
         retries_wait_ms: bound of the first pause between rounds.
         retries_max_wait_ms: bound of every pause.

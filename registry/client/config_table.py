@@ -102,7 +102,7 @@ TABLE: Final = Table(
             "timeout",
             Kind.FLOAT,
             30.0,
-            "Bound of connecting and of waiting for an answer, each, in one try; in s.",
+            "Bound of one try, in s: of connecting, and of all of the answer.",
             bounds=(0, inf),
             above=True,
         ),

@@ -11,13 +11,12 @@ import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
 
 import cachetools
 
 from registry.client.flows import read
 from registry.client.forks import share_no_fork
-from registry.client.steps import Call, Flow, send
+from registry.client.steps import Call, Flow, segment, send
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
 from registry.errors import ResponseError, SchemaRegistryError
 
@@ -84,7 +83,7 @@ class DekFlows:
 
     def get_kek(self, name: str, deleted: bool, context: str | None) -> Flow[Kek]:
         """Looks a key-encryption key up."""
-        call = Call("GET", f"{KEKS}/{quote(name, safe='')}", given(deleted=deleted, context=context))
+        call = Call("GET", f"{KEKS}/{segment(name)}", given(deleted=deleted, context=context))
         return (yield from self._looked_up(("kek", name, deleted, context), call, Kek.from_dict))
 
     def register_dek(
@@ -102,9 +101,9 @@ class DekFlows:
             algorithm=DekAlgorithm(algorithm).value,
             encryptedKeyMaterial=encrypted_key_material,
         )
-        path = f"{KEKS}/{quote(kek_name, safe='')}/deks"
+        path = f"{KEKS}/{segment(kek_name)}/deks"
         try:
-            made = yield from _asked(Call("POST", f"{path}/{quote(subject, safe='')}", body=body), Dek.from_dict)
+            made = yield from _asked(Call("POST", f"{path}/{segment(subject)}", body=body), Dek.from_dict)
         except ResponseError as error:
             if error.http_status_code != 405:  # older registries have no subject in the path
                 raise
@@ -114,7 +113,7 @@ class DekFlows:
 
     def get_dek(self, kek_name: str, subject: str, algorithm: DekAlgorithm, version: int, deleted: bool) -> Flow[Dek]:
         """Looks a data key up."""
-        path = f"{KEKS}/{quote(kek_name, safe='')}/deks/{quote(subject, safe='')}/versions/{version}"
+        path = f"{KEKS}/{segment(kek_name)}/deks/{segment(subject)}/versions/{version}"
         call = Call("GET", path, given(algorithm=DekAlgorithm(algorithm).value, deleted=deleted))
         key = ("dek", kek_name, subject, algorithm, version, deleted)
         return (yield from self._looked_up(key, call, Dek.from_dict))

@@ -5,6 +5,8 @@ Must not wait for anything.
 
 from __future__ import annotations
 
+import functools
+import logging
 import ssl
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from kserdes_config.errors import PropertyError
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
 from registry.errors import TransportError
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 INSIDES = ("_stream", "_httpcore_stream", "_stream", "_connection")
 """From httpx's stream of an answer to httpcore's connection."""
+log = logging.getLogger("registry")
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -31,6 +35,12 @@ class MissingFileError(ValueError, FileNotFoundError):
 
 class UnusableFileError(ValueError, ssl.SSLError):
     """A TLS file of the configuration does not hold what it should."""
+
+
+@functools.cache
+def tell_of_changes(loss: str) -> None:
+    """Warns, once, that httpx is not as this package knows it inside."""
+    log.warning("httpx %s is not inside as this version of kserdes knows it: %s", httpx.__version__, loss)
 
 
 def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
@@ -56,6 +66,20 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def unusable_proxy(config: ClientConfig, error: Exception) -> PropertyError:
+    """The error for a proxy, configured or of the environment, that httpx does not take; its URL is not quoted."""
+    where = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or NO_PROXY of the environment"
+    if config.proxy is not None:
+        where = "proxy"
+    if isinstance(error, ImportError):
+        return PropertyError(f"{where}: SOCKS needs the package socksio (pip install 'httpx[socks]')", property="proxy")
+    return PropertyError(
+        f"{where} can't be used: it must be http://[user:password@]host:port (or https, socks5, socks5h), with user "
+        "and password percent-encoded",
+        property="proxy",
+    )
 
 
 def mock_transport(config: ClientConfig) -> InProcessTransport | None:
@@ -140,16 +164,17 @@ class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
     def __init__(self, answer: httpx.Response) -> None:
         self._stream: Any = answer.stream
         self._connection: Any = answer.extensions.get("network_stream")
+        self._http_version = answer.http_version
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._stream
-        if _has_more(self._stream):
+        if self._has_more():
             self._connection.close()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
             yield chunk
-        if _has_more(self._stream):
+        if self._has_more():
             await self._connection.aclose()
 
     def close(self) -> None:
@@ -158,15 +183,19 @@ class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-
-def _has_more(stream: Any) -> bool:
-    """Whether bytes behind an answer were read with it. Nothing public says it; where httpx changes, False."""
-    for name in (*INSIDES, ""):
-        state = getattr(stream, "_h11_state", None)
-        if state is not None:
-            return bool(state.trailing_data[0])
-        stream = getattr(stream, name, None)
-    return False
+    def _has_more(self) -> bool:
+        """Whether bytes behind an answer were read with it. Nothing public says it; where httpx changes, False."""
+        stream = self._stream
+        for name in (*INSIDES, ""):
+            state = getattr(stream, "_h11_state", None)
+            if state is not None:
+                return bool(state.trailing_data[0])
+            stream = getattr(stream, name, None)
+        if self._connection is not None and self._http_version.startswith("HTTP/1"):
+            tell_of_changes(
+                "an answer that a server or a proxy sends beside the one asked for may be taken for another's"
+            )
+        return False
 
 
 class Body:

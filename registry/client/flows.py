@@ -17,12 +17,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
 
 from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.client.cache import SchemaCaches
 from registry.client.paging import NO_LIMIT, entries
-from registry.client.steps import Call, Flow, Reply, send, share
+from registry.client.steps import Call, Flow, Reply, segment, send, share
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 
@@ -50,7 +49,7 @@ CONFIG_KEYS = frozenset(
 
 
 def _subject(name: str) -> str:
-    return f"/subjects/{quote(name, safe='')}"
+    return f"/subjects/{segment(name)}"
 
 
 def _given(**query: object) -> dict[str, object]:
@@ -225,7 +224,7 @@ def get_schema_by_guid(caches: SchemaCaches, guid: str, fmt: str | None) -> Flow
 
     def fetch() -> Flow[Schema]:
         forgotten = caches.forgotten
-        call = Call("GET", f"/schemas/guids/{quote(guid, safe='')}", _given(format=fmt))
+        call = Call("GET", f"/schemas/guids/{segment(guid)}", _given(format=fmt))
         found = yield from _fetch_schema(caches, place, call)
         caches.guids.put(key, found, lambda: caches.forgotten == forgotten)
         return found
@@ -399,7 +398,7 @@ def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, 
 
 
 def _config_path(subject_name: str | None) -> str:
-    return "/config" if subject_name is None else f"/config/{quote(subject_name, safe='')}"
+    return "/config" if subject_name is None else f"/config/{segment(subject_name)}"
 
 
 def set_compatibility(subject_name: str | None, level: str | None) -> Flow[dict[str, Any]]:
@@ -452,7 +451,7 @@ def config_of(source: Mapping[str, Any]) -> ServerConfig:
 
 
 def _mode_path(subject_name: str | None) -> str:
-    return "/mode" if subject_name is None else f"/mode/{quote(subject_name, safe='')}"
+    return "/mode" if subject_name is None else f"/mode/{segment(subject_name)}"
 
 
 def mode_of(source: Mapping[str, Any]) -> str:
@@ -488,7 +487,7 @@ def get_associations_by_resource_name(
     limit: int,
 ) -> Flow[list[Association]]:
     query = _given(resourceType=resource_type, associationType=_listed(association_types))
-    path = f"/associations/resources/{quote(resource_namespace, safe='')}/{quote(resource_name, safe='')}"
+    path = f"/associations/resources/{segment(resource_namespace)}/{segment(resource_name)}"
     return (yield from _pages(path, query, _associations, offset, limit))
 
 
@@ -506,7 +505,7 @@ def delete_associations(
 ) -> Flow[None]:
     chosen = _given(resourceType=resource_type, associationType=_listed(association_types))
     query = {"cascadeLifecycle": cascade_lifecycle, **chosen}
-    path = f"/associations/resources/{quote(resource_id, safe='')}"
+    path = f"/associations/resources/{segment(resource_id)}"
     deleting = send(Call("DELETE", path, query, repeatable=False))
     yield from _changing(deleting, lambda sure: caches.forget_subjects())
 

@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from registry.client import deadlines
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
@@ -29,8 +30,10 @@ from registry.client.exchange import (
     closed,
     mock_transport,
     mocked_network,
+    tell_of_changes,
     tls_context,
     unreachable,
+    unusable_proxy,
 )
 from registry.client.forks import share_no_fork
 from registry.client.operations import Operations
@@ -97,14 +100,19 @@ class Shell(Operations):
             config.missing_ttl_s,
         )
         self._delivery = Delivery(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
-        self._http = httpx.Client(
-            transport=self._transport,
-            auth=self._auth,
-            verify=self._tls,
-            timeout=config.timeout_s,
-            proxy=config.proxy,
-            follow_redirects=False,
-        )
+        try:
+            self._http = httpx.Client(
+                transport=self._transport,
+                auth=self._auth,
+                verify=self._tls,
+                timeout=config.timeout_s,
+                proxy=config.proxy,
+                follow_redirects=False,
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            raise unusable_proxy(config, error) from None  # its text may quote a password
+        if self._transport is None and not deadlines.bound(self._http):
+            tell_of_changes("an answer that comes slowly is not bounded as a whole")
 
     def __enter__(self) -> Self:
         return self
@@ -155,15 +163,16 @@ class Shell(Operations):
             )
             auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
             network = None if self._transport is not None else mocked_network()
-            if network is None:
-                answer = self._http.send(request, stream=True, auth=auth)
-            else:
-                answer = ask_mock(network, request)
-            with contextlib.closing(answer):
-                answer.stream = OnlyAnswer(answer)
-                body = Body(self._timeout_s, deadline_s)
-                for chunk in answer.iter_bytes():
-                    body.add(chunk, time.monotonic())
+            with deadlines.until(deadline_s):
+                if network is None:
+                    answer = self._http.send(request, stream=True, auth=auth)
+                else:
+                    answer = ask_mock(network, request)
+                with contextlib.closing(answer):
+                    answer.stream = OnlyAnswer(answer)
+                    body = Body(self._timeout_s, deadline_s)
+                    for chunk in answer.iter_bytes():
+                        body.add(chunk, time.monotonic())
         except (httpx.RequestError, httpx.InvalidURL) as error:
             return unreachable(error)
         return Reply(answer.status_code, bytes(body.data), answer.headers)

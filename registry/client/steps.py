@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from registry.errors import UnexpectedAnswerError
 
@@ -150,6 +151,20 @@ class Invoke:
     """Call a user's function; an asyncio shell awaits what it returns, if that can be awaited. Outcome: its result."""
 
     function: Callable[[], Any]
+
+
+def segment(name: str) -> str:
+    """A name as one segment of a path: quoted, and never one that HTTP takes for a step up or for nothing.
+
+    Args:
+        name: of a subject, a key, a resource.
+
+    Raises:
+        ValueError: it is empty: the path would be that of something larger, of the whole registry's settings say.
+    """
+    if not name:
+        raise ValueError("a name is empty: of a subject, a key or a resource")
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 Flow: TypeAlias = Generator[Call | Send | Wait | Share | Invoke, Any, T]

@@ -27,8 +27,21 @@ def _exact(literal: str) -> Decimal:
         raise ValueError(f"the number {literal[:40]} is out of range") from error
 
 
-DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_exact)
+def whole(literal: str) -> int:
+    """The value of an integer's digits.
+
+    Raises:
+        ValueError: there are more of them than Python converts.
+    """
+    try:
+        return int(literal)
+    except ValueError as error:
+        raise ValueError(f"an integer of {len(literal.lstrip('-')):,} digits, {LONG}") from error
+
+
+LONG: Final = "more than Python converts (sys.get_int_max_str_digits)"
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=whole)
+EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_exact, parse_int=whole)
 BLANK = re.compile(r"[ \t\n\r]*")
 # Strings are matched whole (to the end of the text if they do not end), so that what looks like a comment in one stays.
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*+', re.DOTALL)

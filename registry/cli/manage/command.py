@@ -19,6 +19,7 @@ from registry.cli.shell.commands import (
     client,
     config_option,
     console,
+    named,
     registry_options,
     settings_of,
     tracked,
@@ -127,7 +128,7 @@ def register(
 
 
 @click.command(cls=ExampleCommand, examples=GET_EXAMPLES)
-@click.argument("subject", required=False)
+@click.argument("subject", required=False, callback=named)
 @click.argument("version", default="latest")
 @click.option("--id", "schema_id", type=int, help="The schema of this id, instead of a subject's.")
 @click.option("--guid", help="The schema of this GUID, instead of a subject's.")
@@ -244,7 +245,7 @@ def _live(connected: SchemaRegistryClient, subject: str) -> set[int]:
 
 
 @click.command(cls=ExampleCommand, examples=DELETE_EXAMPLES)
-@click.argument("subject")
+@click.argument("subject", callback=named)
 @click.argument("version", required=False)
 @click.option("--permanent", is_flag=True, help="For good: the id can't be looked up any more.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -144,6 +144,13 @@ def registry_options(function: Decorated) -> Decorated:
     )
 
 
+def named(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A name of the command line, for `callback`: given or not, but not empty (a variable of a script, say)."""
+    if value == "":
+        raise click.BadParameter("it is empty", param=parameter)
+    return value
+
+
 def settings_of(config: Path | None) -> Settings:
     """The configuration."""
     return load(config)

@@ -7,11 +7,10 @@ nothing is lost that this version does not know. Source: Confluent's REST API.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
 
 from registry.cli.findings import Unusable
 from registry.client.flows import config_of, mode_of, read
-from registry.client.steps import Call, Flow, send
+from registry.client.steps import Call, Flow, segment, send
 from registry.errors import ResponseError, UnexpectedAnswerError
 from registry.models import RegisteredSchema
 
@@ -133,8 +132,8 @@ def _own(call: Call, kind: str) -> Flow[dict[str, Any] | None]:
 
 
 def _subject(name: str) -> str:
-    return f"/subjects/{quote(name, safe='')}"
+    return f"/subjects/{segment(name)}"
 
 
 def _setting(kind: str, subject: str | None) -> str:
-    return f"/{kind}" if subject is None else f"/{kind}/{quote(subject, safe='')}"
+    return f"/{kind}" if subject is None else f"/{kind}/{segment(subject)}"

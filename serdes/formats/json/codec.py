@@ -164,7 +164,9 @@ def _encoded(value: Any) -> bytes:
             return text.encode()
         except UnicodeError as error:
             raise SerializationError("the value has text with half of a surrogate pair, which is no UTF-8") from error
-        except (TypeError, ValueError, RecursionError) as error:
+        except ValueError as error:  # survey has found what else there may be
+            raise SerializationError(f"not a JSON value: an integer has so many digits: {documents.LONG}") from error
+        except (TypeError, RecursionError) as error:
             raise foreign("not a JSON value", error) from error
 
 
@@ -215,7 +217,7 @@ def loads(data: bytes) -> Any:
 
 def _loads(data: bytes) -> Any:
     try:
-        value = json.loads(data, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(data, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
         json.dumps(value, ensure_ascii=False).encode()  # halves of surrogate pairs
     except _NotJsonError as error:
         raise SerializationError(f"the payload is not JSON: {error}") from error
@@ -225,13 +227,18 @@ def _loads(data: bytes) -> Any:
         raise SerializationError("the payload is not JSON: nested too deeply") from error
     except UnicodeError as error:
         raise SerializationError("the payload is not JSON: not UTF-8") from error
-    except ValueError as error:  # Python reads no integers of more than 4,300 digits
-        raise foreign("the payload is not JSON that can be read", error) from error
     return value
 
 
 class _NotJsonError(ValueError):
     pass
+
+
+def _whole(literal: str) -> int:
+    try:
+        return documents.whole(literal)
+    except ValueError as error:
+        raise SerializationError(f"the payload can't be read: {error}") from error
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import math
 import pickle
+import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +27,7 @@ from registry import (
     RuleParams,
     Schema,
     SchemaRegistryClient,
+    ServerConfig,
     TransportError,
 )
 from registry.client.cache import Cache
@@ -35,6 +38,60 @@ from tests.unit.registry.client.driving import Driver
 from tests.unit.registry.client.test_delivery import LOST, made
 
 INT = Schema('"int"')
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/../b", "%2e%2e", "x?y#z"])
+def test_a_subject_s_name_is_one_segment_of_the_path_whatever_it_is(name: str) -> None:
+    """httpx takes `/config/.` for `/config`: the level of the whole registry was changed instead."""
+    with SchemaRegistryClient({"url": f"mock://{uuid.uuid4()}"}) as client:
+        client.set_config(name, ServerConfig(compatibility="FULL"))
+        client.update_mode(name, "READONLY")
+        assert client.get_config().compatibility_level == "BACKWARD"
+        assert client.get_global_mode() == "READWRITE"
+        assert client.get_config(name).compatibility_level == "FULL"
+        client.update_mode(name, "READWRITE")
+        client.register_schema(name, INT)
+        assert client.get_subjects() == [name]
+        assert client.delete_subject(name) == [1]
+
+
+def test_an_empty_name_is_not_the_whole_registry() -> None:
+    with SchemaRegistryClient({"url": f"mock://{uuid.uuid4()}"}) as client:
+        for call in (client.get_config, client.delete_subject, client.get_latest_version, client.get_mode):
+            with pytest.raises(ValueError, match="a name is empty"):
+                call("")
+        with pytest.raises(ValueError, match="a name is empty"):
+            client.set_config("", ServerConfig(compatibility="NONE"))
+        assert client.get_config().compatibility_level == "BACKWARD"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HTTP_PROXY", "ftp://user:s3cret@proxy:3128"),
+        ("HTTP_PROXY", "http://user:s3cr/et@proxy:3128"),
+        ("ALL_PROXY", "socks5://user:s3cret@proxy:3128"),
+        ("NO_PROXY", "[::1,10.0.0.0/8"),
+    ],
+)
+def test_a_proxy_that_can_not_be_used_is_a_wrong_property(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ValueError, match=r"HTTP_PROXY, .* of the environment") as raised:
+        SchemaRegistryClient({"url": "http://registry"})
+    assert "s3cr" not in str(raised.value)
+    with SchemaRegistryClient({"url": "mock://x"}):  # asks no network
+        pass
+    monkeypatch.delenv(variable)
+    for proxy in ("socks5://user:s3cret@proxy:3128", "http://user:s3\x01cret@proxy:3128"):
+        with pytest.raises(ValueError, match=r"^proxy") as raised:
+            AsyncSchemaRegistryClient({"url": "http://registry", "proxy": proxy})
+        assert "s3" not in str(raised.value).partition("(")[0]
 
 
 class Server:
