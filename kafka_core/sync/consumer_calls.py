@@ -359,7 +359,10 @@ class ConsumerCalls:
         self._call(self._core.positions.seek, partition)
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
-        """Hands out nothing of these partitions until `resume`; what is fetched already is kept."""
+        """Hands out nothing of these partitions until `resume`; what is fetched already is kept.
+
+        Rebalances, `assign` and `unassign` do not end a pause: a partition that comes back is paused still.
+        """
         self._call(self._core.positions.pause, partitions)
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:

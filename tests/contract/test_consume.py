@@ -317,6 +317,26 @@ def test_a_paused_partition_keeps_its_place(cluster: Cluster) -> None:
         assert values_of(take(reader, 6)) == numbers(6, 4)
 
 
+def test_a_pause_outlives_the_assignment(cluster: Cluster) -> None:
+    topic = cluster.topic(2)
+    fill(cluster, topic, numbers(4), 0)
+    fill(cluster, topic, numbers(4, 100), 1)
+    with consumer(cluster) as reader:
+        reader.assign([whole(topic, 0), whole(topic, 1)])
+        reader.pause([TopicPartition(topic, 0)])
+        reader.assign([whole(topic, 0), whole(topic, 1)])
+        assert values_of(take(reader, 4)) == numbers(4, 100)
+        reader.unassign()
+        reader.incremental_assign([whole(topic, 0)])
+        assert reader.consume(1, 0.3) == []
+        reader.unassign()
+        asked = [TopicPartition(topic, 0)]
+        reader.resume(asked)
+        assert asked[0].error is None
+        reader.assign([whole(topic, 0)])
+        assert values_of(take(reader, 4)) == numbers(4)
+
+
 def test_partitions_come_and_go_incrementally(cluster: Cluster) -> None:
     topic = cluster.topic(2)
     fill(cluster, topic, numbers(4), 0)

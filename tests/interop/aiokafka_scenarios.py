@@ -496,6 +496,28 @@ async def pausing(api: Api) -> Any:
 
 
 @scenario
+async def pauses_and_assignments(api: Api) -> Any:
+    await api.fill(b"a", partition=0)
+    reader = await api.consumer()
+    reader.assign([api.partition(0), api.partition(1)])
+    reader.pause(api.partition(0))
+    reader.assign([api.partition(0)])
+    return reader.paused(), (await reader.getone()).value
+
+
+@scenario
+async def pauses_and_rebalances(api: Api) -> Any:
+    await api.fill(b"a", partition=0)
+    reader = await api.consumer(api.topic, group_id=api.group)
+    found = [(await reader.getone()).value]
+    reader.pause(api.partition(0))
+    reader.unsubscribe()
+    reader.subscribe([api.topic])
+    await api.fill(b"b", partition=0)
+    return found, reader.paused(), (await reader.getone()).value
+
+
+@scenario
 async def a_deserializer_that_fails(api: Api) -> Any:
     await api.fill(b"1", b"x", b"3")
     reader = await api.consumer(api.topic, value_deserializer=int)

@@ -437,6 +437,19 @@ def pausing(kit: Kit) -> Any:
 
 
 @scenario
+def pauses_and_assignments(kit: Kit) -> Any:
+    kit.fill()
+    consumer = kit.consumer(auto_offset_reset="earliest")
+    both = [kit.place(0), kit.place(1)]
+    consumer.assign(both)
+    consumer.pause(kit.place(0), kit.place(1))
+    consumer.assign([kit.place(0)])
+    kept = consumer.paused() == {kit.place(0)}, consumer.poll(timeout_ms=500)
+    consumer.assign(both)
+    return [kept, consumer.paused() == {kit.place(0)}, sorted({each.partition for each in kit.take(consumer, 5)})]
+
+
+@scenario
 def where_reading_begins(kit: Kit) -> Any:
     kit.fill()
     found = []

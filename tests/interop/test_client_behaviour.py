@@ -116,3 +116,35 @@ def test_storing_nothing_is_refused() -> None:
         with pytest.raises(ValueError, match="expected either message or offsets"):
             consumer.store_offsets()
         consumer.close()
+
+
+def test_a_pause_outlives_assignments_and_rebalances(servers: str) -> None:
+    def values(consumer: Any, wait_s: float) -> list[bytes]:
+        return [message.value() for message in consumer.consume(2, wait_s)]
+
+    def run(core: ModuleType) -> Any:
+        group = f"pause-{core.__name__}"
+        config = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+        consumer = core.Consumer({"bootstrap.servers": servers, "group.id": group, **config})
+        begin = core.TopicPartition("behaviour", 0, 0)
+        consumer.assign([begin])
+        seen = [values(consumer, LIMIT_S)]
+        consumer.pause([begin])
+        consumer.assign([begin])
+        seen.append(values(consumer, 1.0))
+        consumer.unassign()
+        assigned: list[int] = []
+        consumer.subscribe(
+            ["behaviour"], on_assign=lambda _, places: assigned.extend(each.partition for each in places)
+        )
+        for _ in range(round(LIMIT_S * 10)):
+            seen += [[message.value()] for message in consumer.consume(1, 0.1)]
+            if assigned:
+                break
+        seen.append(values(consumer, 1.0))
+        consumer.resume([begin])
+        seen.append(values(consumer, LIMIT_S))
+        consumer.close()
+        return seen, assigned
+
+    assert alike(run)[0] == [[b"one", b"two"], [], [], [b"one", b"two"]]

@@ -358,7 +358,10 @@ class AIOConsumerCalls:
         await self._call(self._core.positions.seek, partition)
 
     async def pause(self, partitions: Sequence[TopicPartition]) -> None:
-        """Hands out nothing of these partitions until `resume`; what is fetched already is kept."""
+        """Hands out nothing of these partitions until `resume`; what is fetched already is kept.
+
+        Rebalances, `assign` and `unassign` do not end a pause: a partition that comes back is paused still.
+        """
         await self._call(self._core.positions.pause, partitions)
 
     async def resume(self, partitions: Sequence[TopicPartition]) -> None:

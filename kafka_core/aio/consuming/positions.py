@@ -7,7 +7,7 @@ Spec: confluent_kafka.Consumer.seek, pause, resume, position, store_offsets.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_core.aio.consuming.events import Notice
@@ -18,7 +18,7 @@ from kafka_core.aio.tasks.signals import Signal
 from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
-from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState, Phase, check_offset
+from kafka_core.engine.consuming.subscription import Assignment, Key, Phase, check_offset
 from kafka_core.errors import CONSUMER_CLOSED, ConfigError, KafkaError, KafkaException, NetworkError, StateError
 from kafka_core.kernels import Message
 from kafka_core.model import OFFSET_INVALID, TopicPartition
@@ -80,20 +80,26 @@ class Positions:
 
     async def pause(self, partitions: Sequence[TopicPartition]) -> None:
         """Hands nothing of these partitions out; one that is not assigned gets its `.error` set."""
-        self._each(partitions, self._queue.pause)
-
-    async def resume(self, partitions: Sequence[TopicPartition]) -> None:
-        """Ends `pause`: records that were kept are handed out; `.error` is set as `pause` does."""
-        self._each(partitions, self._queue.resume)
-        await self._running.start()
-        self._fetch_again.set()
-
-    def _each(self, partitions: Sequence[TopicPartition], action: Callable[[PartitionState], None]) -> None:
         for item in checked(partitions):
-            state = self._assignment.get((item.topic, item.partition))
+            key = (item.topic, item.partition)
+            state = self._assignment.get(key)
             item.error = KafkaError(KafkaError._UNKNOWN_PARTITION) if state is None else None
             if state is not None:
-                action(state)
+                self._assignment.paused.add(key)
+                self._queue.pause(state)
+
+    async def resume(self, partitions: Sequence[TopicPartition]) -> None:
+        """Ends `pause`: records that were kept are handed out; `.error` is set where nothing was assigned or paused."""
+        for item in checked(partitions):
+            key = (item.topic, item.partition)
+            state = self._assignment.get(key)
+            known = state is not None or key in self._assignment.paused
+            item.error = None if known else KafkaError(KafkaError._UNKNOWN_PARTITION)
+            self._assignment.paused.discard(key)
+            if state is not None:
+                self._queue.resume(state)
+        await self._running.start()
+        self._fetch_again.set()
 
     def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The given partitions with the offset after the last record taken or passed. Any thread."""

@@ -293,9 +293,9 @@ class AIOKafkaConsumer:
     def unsubscribe(self) -> None:
         """Reads nothing any more, and leaves the group."""
         self._topics = self._pattern = self._manual = self._listener = None
-        self._paused.clear()
         if self._loop is not None and not self._closed:
             with translating():
+                self._end_pauses()
                 at_once(self._consumer.unsubscribe())
                 at_once(self._consumer.assign([]))
 
@@ -315,8 +315,8 @@ class AIOKafkaConsumer:
         if self._topics is not None or self._pattern is not None:
             raise IllegalStateError("Subscription to topics, partitions and pattern are mutually exclusive")
         self._manual = {checked(item): OFFSET_INVALID for item in wanted}
-        self._paused.clear()
         if self._loop is not None and not self._closed:
+            self._end_pauses()
             self._assign_now()
 
     def _assign_now(self) -> None:
@@ -346,6 +346,7 @@ class AIOKafkaConsumer:
         if not self._joined_before:
             self._joined_before = True
             await told(listener, "on_partitions_revoked", frozenset())
+        await self._consumer.resume([core(item) for item in mine - self._paused])  # a pause ends with its assignment
         await self._consumer.assign(partitions)
         if listener is not None:
             held = [core(item) for item in mine]
@@ -632,6 +633,11 @@ class AIOKafkaConsumer:
             self._require(item)
         self._paused.difference_update(partitions)
         at_once(self._consumer.resume([core(item) for item in partitions]))
+
+    def _end_pauses(self) -> None:
+        """With an assignment its pauses end, too, in this dialect."""
+        at_once(self._consumer.resume([core(item) for item in self._paused]))
+        self._paused.clear()
 
     def _require(self, partition: TopicPartition) -> None:
         if partition not in self.assignment():

@@ -210,7 +210,7 @@ class KafkaConsumer:
         self._topics = self._pattern = self._listener = None
         self._assigned_by_user = False
         self._wanted.clear()
-        self._paused.clear()
+        self._end_pause(set(self._paused))
         with translating():
             if subscribed:
                 self._consumer.unsubscribe()
@@ -221,7 +221,7 @@ class KafkaConsumer:
         """Assigns partitions; one that is assigned already keeps its position."""
         known = self._positions()
         self._wanted = {each: self._wanted[each] for each in partitions if each in self._wanted}
-        self._paused &= set(partitions)
+        self._end_pause(self._paused - set(partitions))
         start = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}.get(self._reset, OFFSET_END)
         places = []
         for each in partitions:
@@ -233,8 +233,6 @@ class KafkaConsumer:
                 places.append(Place(*each) if self._group else Place(*each, start))
         with translating():
             self._consumer.assign(places)
-            if self._paused:
-                self._consumer.pause([Place(*each) for each in self._paused])
 
     def _follow(self) -> None:
         """Without a group: reads all partitions of the subscribed topics, and looks for new ones now and then."""
@@ -273,9 +271,16 @@ class KafkaConsumer:
             self._forget({TopicPartition(each.topic, each.partition) for each in places})
 
     def _forget(self, going: set[TopicPartition]) -> None:
-        self._paused -= going
+        self._end_pause(self._paused & going)
         for each in going:
             self._wanted.pop(each, None)
+
+    def _end_pause(self, partitions: set[TopicPartition]) -> None:
+        """Of partitions that go: in this dialect their pause goes with them."""
+        self._paused -= partitions
+        if partitions:
+            with translating():
+                self._consumer.resume([Place(*each) for each in partitions])
 
     def _tell(self, name: str, places: list[Place]) -> None:
         if self._listener is None:

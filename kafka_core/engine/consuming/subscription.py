@@ -337,14 +337,17 @@ class Assignment:
     """The partitions a consumer reads, in the order they were given.
 
     Attributes:
+        paused: what the application has paused and not resumed since. Rebalances and assignments do not end a pause: a
+            partition that comes back is paused still, as with librdkafka.
         store_behind: stores the offset behind a record for the next commit, at the cost of a look-up; False, and
             nothing is stored, if it is an event, has no offset, or its partition is not assigned. Any thread.
     """
 
-    __slots__ = ("_states", "generation", "given_up", "store_behind")
+    __slots__ = ("_states", "generation", "given_up", "paused", "store_behind")
 
     def __init__(self) -> None:
         self._states: dict[Key, PartitionState] = {}
+        self.paused: set[Key] = set()
         self.store_behind = OffsetStore(self._states)
         self.generation = 0
         """Grows with every change of the set."""
@@ -401,7 +404,8 @@ class Assignment:
             seen.add(key)
         added = []
         for item in wanted:
-            state = PartitionState(item.topic, item.partition, given=item.offset)
+            paused = (item.topic, item.partition) in self.paused
+            state = PartitionState(item.topic, item.partition, given=item.offset, paused=paused)
             if item.offset == OFFSET_INVALID:
                 state.given = OFFSET_STORED
             state.restart(item.offset, item.leader_epoch)
