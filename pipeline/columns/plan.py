@@ -62,6 +62,7 @@ class DecodeArguments:
     error_field: str | None = None
     evolution: Literal["ignore", "restart"] = "ignore"
     recursive_max_depth: int = 0
+    unnamed: Literal["skip", "refuse", "map"] = "skip"
     times: Literal["number", "time"] = "number"
     rules: str = "run"
     rule_conf: Mapping[str, Any] | None = None
@@ -70,7 +71,13 @@ class DecodeArguments:
         check_shared(self)
         check_texts(self, ("reader_schema", "error_field"))
         check_words(
-            self, {"bad_row": ("null", "struct"), "evolution": ("ignore", "restart"), "times": ("number", "time")}
+            self,
+            {
+                "bad_row": ("null", "struct"),
+                "evolution": ("ignore", "restart"),
+                "unnamed": ("skip", "refuse", "map"),
+                "times": ("number", "time"),
+            },
         )
         _check_numbers(self)
         check_names(self, "columns", "paths of fields")
@@ -107,8 +114,12 @@ class DecodeArguments:
     def options(self) -> ColumnOptions:
         """How payloads become columns."""
         columns = None if self.columns is None else tuple(self.columns)
-        depth = self.recursive_max_depth
-        return ColumnOptions(columns=columns, message_type=self.message_type, recursive_max_depth=depth)
+        return ColumnOptions(
+            columns=columns,
+            message_type=self.message_type,
+            recursive_max_depth=self.recursive_max_depth,
+            unnamed=self.unnamed,
+        )
 
     def chosen(self, name: str | None) -> Chosen:
         """Which schema the values are read as."""

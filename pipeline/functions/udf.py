@@ -44,6 +44,7 @@ def from_registry(
     error_field: str | None = None,
     evolution: Literal["ignore", "restart"] = "ignore",
     recursive_max_depth: int = 0,
+    unnamed: Literal["skip", "refuse", "map"] = "skip",
     times: Literal["number", "time"] = "number",
     rules: str = "run",
     rule_conf: Mapping[str, Any] | None = None,
@@ -88,6 +89,8 @@ def from_registry(
             a payload shows that the subject has a newer version with other columns; each call then asks the registry.
         recursive_max_depth: how often a record may stand inside of itself; deeper fields are left out. 0 refuses
             recursive schemas.
+        unnamed: what becomes of members of JSON objects that the reader schema does not name: `skip` them, `refuse`
+            their rows, or keep them in a `map`: objects that admit them have one more field, `additionalProperties`.
         times: times of day as the `number` that is written, or as Spark's TIME (`time`; Spark 4.1 and later).
         rules: schemas with rules that run when values are read (encryption, migrations, checks): `run` them, row by row
             on executors, which reach the registry; `refuse` the plan; or `ignore` them.
@@ -115,6 +118,7 @@ def from_registry(
         error_field=error_field,
         evolution=evolution,
         recursive_max_depth=recursive_max_depth,
+        unnamed=unnamed,
         times=times,
         rules=rules,
         rule_conf=rule_conf,

@@ -58,9 +58,10 @@ class ColumnOptions:
             refuses recursive reader schemas.
         max_row_bytes: what the items of a row's arrays and maps may take in the columns; a row of more is an error.
         max_empty_items: array items of one payload that take no bytes; as many as it has bytes are always allowed.
-        unnamed: what becomes of members of JSON objects that the reader's schema does not name, so that they have no
-            column, though `additionalProperties` or `patternProperties` may admit them: `skip`, as in other formats the
-            fields that the reader lacks; or `refuse`, which makes them an error of their row.
+        unnamed: what becomes of members of JSON objects that the reader's schema does not name, though
+            `additionalProperties` or `patternProperties` may admit them: `skip`, as in other formats the fields that
+            the reader lacks; `refuse`, which makes them an error of their row; or `map`: each object that admits them
+            has one more column, a map called `additionalProperties`.
         validate: whether documents of JSON are checked against the reader's schema first, one by one as objects.
     """
 
@@ -72,7 +73,7 @@ class ColumnOptions:
     recursive_max_depth: int = 0
     max_row_bytes: int = MAX_ROW_BYTES
     max_empty_items: int = 10_000
-    unnamed: Literal["skip", "refuse"] = "skip"
+    unnamed: Literal["skip", "refuse", "map"] = "skip"
     validate: bool = False
 
     def __post_init__(self) -> None:
@@ -82,8 +83,8 @@ class ColumnOptions:
             raise ValueError(f"enums={self.enums!r}: it is 'name' or 'number'")
         if self.time_unit not in ("us", "ns"):
             raise ValueError(f"time_unit={self.time_unit!r}: it is 'us' or 'ns'")
-        if self.unnamed not in ("skip", "refuse"):
-            raise ValueError(f"unnamed={self.unnamed!r}: it is 'skip' or 'refuse'")
+        if self.unnamed not in ("skip", "refuse", "map"):
+            raise ValueError(f"unnamed={self.unnamed!r}: it is 'skip', 'refuse' or 'map'")
         if self.recursive_max_depth < 0 or self.max_row_bytes <= 0 or self.max_empty_items < 0:
             raise ValueError("recursive_max_depth, max_row_bytes and max_empty_items are not negative")
         paths: object = self.columns

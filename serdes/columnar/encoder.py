@@ -6,7 +6,7 @@ Must not know of Spark or Kafka. Needs pyarrow (the extra `arrow`). The format i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -43,6 +43,9 @@ class ColumnarEncoder:
         resolve_reference: gives the schema behind a reference; needed where the schema has references.
         max_row_bytes: a longer frame is an error of its row.
         message_type: the name of Protobuf's message type; empty for the first one of the schema.
+        unnamed: with `map`, the entries of a map called `additionalProperties` are members of the JSON object that it
+            stands in, unless the schema names a member so, as `ColumnOptions.unnamed` reads them; with None it is a
+            member like others.
 
     Raises:
         SerializationError: the schema is not valid, or its format can't be written from columns.
@@ -57,6 +60,7 @@ class ColumnarEncoder:
         *,
         max_row_bytes: int = MAX_ROW_BYTES,
         message_type: str = "",
+        unnamed: Literal["map"] | None = None,
     ) -> None:
         names = writing_rules(schema)
         if names:
@@ -75,7 +79,11 @@ class ColumnarEncoder:
         self._max_row_bytes = max_row_bytes
         if message_type and schema.schema_type != "PROTOBUF":
             raise ValueError(f"message_type={message_type!r}: only Protobuf schemas have message types")
-        self._make = made(schema, resolve_reference, message_type)
+        if unnamed not in (None, "map"):
+            raise ValueError(f"unnamed={unnamed!r}: it is None or 'map'")
+        if unnamed is not None and schema.schema_type != "JSON":
+            raise ValueError(f"unnamed={unnamed!r}: only JSON objects have members without a name in their schema")
+        self._make = made(schema, resolve_reference, message_type, unnamed is not None)
         self._encoders: dict[pa.DataType, FrameEncoder] = {}
 
     def encode(self, struct: pa.StructArray | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> EncodeResult:
@@ -121,7 +129,7 @@ def _rows(batch: pa.RecordBatch) -> pa.StructArray:
     return batch.to_struct_array()
 
 
-def _avro(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
+def _avro(schema: Schema, resolve: Resolver | None, _: str, __: bool) -> MakeEncoder:
     from serdes.columnar.avro.encode import AvroFrames
     from serdes.columnar.avro.writing import plan_of
 
@@ -129,15 +137,15 @@ def _avro(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
     return lambda kind, prefix, longest: AvroFrames(plan_of(kind, model), prefix, longest)
 
 
-def _json(schema: Schema, resolve: Resolver | None, _: str) -> MakeEncoder:
+def _json(schema: Schema, resolve: Resolver | None, _: str, rest: bool) -> MakeEncoder:
     from serdes.columnar.json.format import JsonColumns
     from serdes.columnar.json.writing import JsonFrames
 
     parsed = JsonColumns().load(schema, resolve)
-    return lambda kind, prefix, longest: JsonFrames(kind, parsed, prefix, longest)
+    return lambda kind, prefix, longest: JsonFrames(kind, parsed, prefix, longest, rest)
 
 
-def _protobuf(schema: Schema, resolve: Resolver | None, message_type: str) -> MakeEncoder:
+def _protobuf(schema: Schema, resolve: Resolver | None, message_type: str, _: bool) -> MakeEncoder:
     from serdes.columnar.protobuf.encode import ProtobufFrames
     from serdes.columnar.protobuf.format import load_resolved
 
@@ -145,7 +153,7 @@ def _protobuf(schema: Schema, resolve: Resolver | None, message_type: str) -> Ma
     return lambda kind, prefix, longest: ProtobufFrames(parsed, kind, prefix, longest, message_type)
 
 
-FORMATS: Final[dict[str, Callable[[Schema, Resolver | None, str], MakeEncoder]]] = {
+FORMATS: Final[dict[str, Callable[[Schema, Resolver | None, str, bool], MakeEncoder]]] = {
     "AVRO": _avro,
     "JSON": _json,
     "PROTOBUF": _protobuf,

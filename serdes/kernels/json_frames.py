@@ -35,6 +35,7 @@ class Op(enum.IntEnum):
     OBJECT = 12
     MAP = 13
     DICTIONARY = 14
+    UNNAMED = 15
 
 
 class Null(enum.IntEnum):

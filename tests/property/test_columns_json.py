@@ -134,9 +134,19 @@ def objects(draw: st.DrawFn, depth: int) -> tuple[Any, st.SearchStrategy[str]]:
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
     parts = {name: draw(schemas(depth - 1)) for name in names}
     schema = {"type": "object", "properties": {name: part[0] for name, part in parts.items()}}
+    if draw(st.booleans()):
+        schema["additionalProperties"] = draw(st.sampled_from([False, True, {}]) | schemas(0).map(lambda one: one[0]))
+    if draw(st.booleans()):
+        schema["patternProperties"] = {"^u": draw(schemas(0))[0]}
     members = [st.builds(member, st.just(name), texts) for name, (_, texts) in parts.items()]
-    more = st.sampled_from(['"unknown": [{"x": [1, "y"]}]', '"unknown": tru', f"{json.dumps(names[0])}: null"])
-    found = st.tuples(*members, *([more] if draw(st.booleans()) else [])).flatmap(st.permutations)
+    more = [
+        '"unknown": [{"x": [1, "y"]}]',
+        '"unknown": tru',
+        f"{json.dumps(names[0])}: null",
+        '"u": "x"',
+        '"\\u0075": 1',
+    ]
+    found = st.tuples(*members, *draw(st.integers(0, 2)) * [st.sampled_from(more)]).flatmap(st.permutations)
     kept = st.builds(lambda all, drop: list(all)[drop:], found, st.integers(0, 1))
     return schema, st.builds(joined, kept, st.just("{"), st.just("}"), SPACES)
 
@@ -185,7 +195,7 @@ def test_documents_and_damage(data: st.DataObject) -> None:
         payloads,
         ColumnOptions(
             columns=(next(iter(schema["properties"])),) if data.draw(st.booleans()) else None,
-            unnamed="refuse" if data.draw(st.booleans()) else "skip",
+            unnamed=data.draw(st.sampled_from(["skip", "refuse", "map"])),
             max_row_bytes=data.draw(st.sampled_from([40, 2**20])),
         ),
     )
@@ -238,7 +248,9 @@ EVERY_KIND = Schema(
                 "p": {"type": "string", "format": "decimal", "arrowType": "decimal(40, 5)"}, "any": {},
                 "list": {"type": "array", "items": {"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}}},
                 "map": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}},
-            }
+                "rest": {"properties": {"n": {}}, "additionalProperties": {"properties": {"x": {"type": "number"}}}},
+            },
+            "patternProperties": {"^q": {"type": "integer"}},
         }
     ),
     "JSON",
@@ -255,7 +267,9 @@ PARTS = {
     "any": ['{"a": [1, {"b": null}], "c": "x"}', "[[[]]]", "1.50", "null"],
     "list": ["[]", '[{"n": 1, "s": "a"}, {"s": "b"}, {}]', "null"],
     "map": ["{}", '{"a": [1, 2.5], "b": [], "c": null}', '{"a": [1], "a": [2]}'],
+    "rest": ['{"n": 1, "k": {"x": 2}, "l": {"y": {}}, "m": null}', '{"k": {}, "k": {}}', "{}"],
     "unnamed": ['{"q": [1, "\\u0041", {}]}', "true"],
+    "q1": ["1", "null"],
 }  # fmt: skip
 
 
@@ -280,7 +294,7 @@ def damaged_of_every_kind(rounds: int, seed: int, beside: int) -> int:
     for at in range(rounds):
         options = ColumnOptions(
             columns=chance.choice([None, None, ("i", "list.s", "map"), ("t", "any")]),
-            unnamed=chance.choice(["skip", "refuse"]),
+            unnamed=chance.choice(["skip", "refuse", "map"]),
             max_row_bytes=chance.choice([60, 2**20]),
         )
         documents = [pieces(chance) for _ in range(40)]

@@ -24,10 +24,12 @@ pytestmark = pytest.mark.skipif(native_program() is None, reason="the compiled k
 PREFIX = b"\0\0\0\0\7"
 
 
-def both(kind: pa.DataType, schema: Any, struct: Any, max_row_bytes: int = 2**20) -> tuple[EncodeResult, JsonFrames]:
+def both(
+    kind: pa.DataType, schema: Any, struct: Any, max_row_bytes: int = 2**20, rest: bool = False
+) -> tuple[EncodeResult, JsonFrames]:
     """What comes out of the kernel, which is what comes of objects; and the encoder."""
     parsed = JsonColumns().load(Schema(json.dumps(schema), "JSON"), None)
-    kernel, objects = (JsonFrames(kind, parsed, PREFIX, max_row_bytes, pure=pure) for pure in (False, True))
+    kernel, objects = (JsonFrames(kind, parsed, PREFIX, max_row_bytes, rest, pure) for pure in (False, True))
     made, wanted = kernel.encode(struct), objects.encode(struct)
     assert made.errors.to_pylist() == wanted.errors.to_pylist()
     assert made.frames.to_pylist() == wanted.frames.to_pylist()
@@ -195,3 +197,39 @@ def test_what_is_known_to_be_valid_before_it_is_written(schema: Any, proved: boo
     _, kernel = both(struct.type, schema, struct)
     assert kernel.plan is not None
     assert kernel.plan.proved is proved
+
+
+RESTS: list[tuple[pa.DataType, Any]] = [
+    (pa.int64(), {"type": ["integer", "null"]}),
+    (pa.string(), {"type": ["string", "null"], "enum": ["a", "", None]}),
+    (pa.list_(pa.int8()), {"type": ["array", "null"], "items": {"type": "integer"}}),
+    (pa.string(), True),
+    (pa.float64(), False),
+]
+"""Of members without a name: a column's type, and a schema."""
+
+
+@given(st.data())
+def test_members_without_a_name_in_the_schema(data: st.DataObject) -> None:
+    """Beside other members, inside of others and in lists; keys that are taken, are null, or come twice."""
+    keys = data.draw(st.sampled_from([pa.string(), pa.large_string(), pa.string_view()]))
+    values, more = data.draw(st.sampled_from(RESTS))
+    rest = pa.field("additionalProperties", pa.map_(keys, values))
+    fields = data.draw(st.permutations([rest, pa.field("a", pa.string()), pa.field("b c", pa.int8())]))
+    inner = pa.struct(fields[: data.draw(st.integers(1, 3))])
+    kind = pa.struct([*inner, ("in", inner), ("list", pa.list_(inner))])
+    part: Any = {"properties": {"a": {"type": ["string", "null"]}, "b c": {"type": ["integer", "null"]}, "d": {}}}
+    part["additionalProperties"] = data.draw(st.sampled_from([more, more, more, True, {"type": "integer"}]))
+    if not data.draw(st.integers(0, 3)):
+        part["patternProperties"] = {"^a": data.draw(st.sampled_from([True, {"type": "integer"}]))}
+    items = {"type": ["array", "null"], "items": part}
+    schema = {**part, "properties": {**part["properties"], "in": part, "list": items}}
+    made, _ = both(kind, schema, data.draw(arrays(kind)), rest=True)
+    for frame in made.frames.to_pylist():
+        if frame is not None:
+            json.loads(frame[5:], object_pairs_hook=distinct)
+
+
+def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len(dict(members)) == len(members)
+    return dict(members)

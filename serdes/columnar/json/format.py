@@ -1,8 +1,8 @@
 """JSON as columns: the format of `serdes.columnar.contract`, on the kernel where it is compiled.
 
 Must not know of ids or registries. A JSON Schema says nothing about how a document is written: all documents are read
-as the reader's schema has it, and members that it does not name are passed over, or refused (`unnamed`). Values are
-checked against the schema on request (`validate`).
+as the reader's schema has it, and members that it does not name are passed over, refused, or kept in a map (`unnamed`).
+Values are checked against the schema on request (`validate`).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class JsonColumns:
 
 @functools.lru_cache(maxsize=64)
 def _target(reader: JsonSchema, columns: tuple[str, ...] | None, unnamed: str, impl: str) -> JsonTarget:
-    plan = plan_of(parts_of(reader, columns), unnamed == "refuse")
+    plan = plan_of(parts_of(reader, columns, unnamed == "map"), unnamed == "refuse")
     program = None
     if impl == "native":
         from serdes.kernels.native import json_columns

@@ -29,6 +29,7 @@ class Step:
         name: of the member; `[]` for items, `{}` for a map's values.
         cost: bytes that an item takes in the columns beside texts.
         closed: of an object, whether a member that its schema does not name is a fault.
+        rest: of an object, the step of the map of such members; -1 without.
     """
 
     part: Part
@@ -38,6 +39,7 @@ class Step:
     name: str
     cost: int
     closed: bool = False
+    rest: int = -1
 
     def table(self) -> tuple[Any, ...]:
         """The row of the kernel's table."""
@@ -45,7 +47,8 @@ class Step:
         listed = [*(name for name, _ in part.members), *part.unwanted] if part.expected is Expected.OBJECT else []
         names = tuple(name.encode() for name in listed)
         width = part.type.bit_width // 8 if part.expected is Expected.DECIMAL else 0
-        return int(part.expected), self.column, self.kids, names, part.digits, part.scale, width, self.cost, self.closed
+        numbers = part.digits, part.scale, width, self.cost
+        return int(part.expected), self.column, self.kids, names, *numbers, self.closed, self.rest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +78,7 @@ class JsonPlan:
         name = {"[]": "each item", "{}": "each value"}.get(step.name, step.name) or "·"
         kind = " without others" if step.closed else "" if step.kids else f" as {step.part.type}"
         yield f"{'  ' * level}{name}: {step.part.expected.name.lower().replace('_', ' ')}{kind}, column {step.column}"
-        for kid in step.kids:
+        for kid in (*step.kids, *((step.rest,) if step.rest >= 0 else ())):
             yield from self._lines(kid, level + 1)
 
 
@@ -103,12 +106,13 @@ def _add(steps: list[Step | None], part: Part, layout: Layout, parent: int, name
     cost = 0
     if nested:
         cost = sum(max(column.width, 4) for column in layout.children[0].every())
-    for (member, inner), column in zip(part.members, columns, strict=True):
+    for (member, inner), column in zip(part.inner(), columns, strict=True):
         kids.append(len(steps))
         shown = "[]" if part.expected is Expected.ARRAY else "{}" if part.expected is Expected.MAP else member
         depth = max(depth, _add(steps, inner, column, number, shown, closed))
     closed = closed and part.expected is Expected.OBJECT
-    steps[number] = Step(part, layout.place, tuple(kids), parent, name, cost, closed)
+    rest = kids.pop() if part.rest is not None else -1
+    steps[number] = Step(part, layout.place, tuple(kids), parent, name, cost, closed, rest)
     return depth + nested
 
 
@@ -147,6 +151,12 @@ def _verify(steps: tuple[Step, ...], layout: Layout) -> None:
             raise ValueError(f"step {number} can't fill a column of type {columns[step.column].type}")
         if any(not number < kid < len(steps) or steps[kid].parent != number for kid in step.kids):
             raise ValueError(f"step {number} has parts that are not its own")
+        if step.rest >= 0 and not (
+            number < step.rest < len(steps)
+            and steps[step.rest].parent == number
+            and steps[step.rest].part.expected is Expected.MAP
+        ):
+            raise ValueError(f"step {number} has no map for members without a name")
         if step.part.expected in (Expected.ARRAY, Expected.MAP) and len(step.kids) != 1:
             raise ValueError(f"step {number} has {len(step.kids)} kinds of items")
 

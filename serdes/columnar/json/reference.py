@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import datetime
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
 from serdes.columnar.json.plan import JsonPlan, Step
+from serdes.columnar.json.types import UNNAMED
 from serdes.formats.avro.logical import UUID_TEXT
 from serdes.kernels.json_columns import MAX_DEPTH, Expected, Fault, exact_float, exact_int
 
@@ -81,17 +83,13 @@ class _RowReader:
     def value(self, number: int, at: int) -> Any:
         """The value of a step; `at` is where it stands, `self.at` is behind it then."""
         step = self._steps[number]
-        try:
+        with _owned(number):
             if self._text.startswith("null", at):
                 self.at = at + 4
                 return None
             if at >= len(self._text):
                 raise Bad(Fault.ENDS)
             return READERS[step.part.expected](self, step, at)
-        except Bad as error:
-            if error.step is None:
-                error.step = number
-            raise
 
     def skipped(self, at: int) -> str:
         """The text of a value of any kind."""
@@ -175,24 +173,22 @@ class _RowReader:
             entries.append((key, self.value(step.kids[0], at)))
 
         self._inside(at, "{", "}", lambda at: _counted(entry, at, entries))
-        known: set[str] = set()
-        for place, (key, _) in enumerate(entries):
-            if key in known:
-                error = Bad(Fault.KEY_TWICE)
-                error.indexes.append(place)
-                raise error
-            known.add(key)
-        return entries
+        return _distinct(entries)
 
     def object(self, step: Step, at: int) -> Any:
         made: dict[str, Any] = {}
+        rest: list[tuple[str, Any]] = []
         kids = {name: kid for (name, _), kid in zip(step.part.members, step.kids, strict=True)}
 
         def member(at: int) -> None:
             key, at = self._key(at)
-            if key not in kids:
-                if step.closed and key not in step.part.unwanted:
+            if key not in kids and key not in step.part.unwanted:
+                if step.closed:
                     raise Bad(Fault.UNNAMED)
+                if step.rest >= 0:
+                    self._unnamed(step.rest, rest, key, at)
+                    return
+            if key not in kids:
                 self.skipped(at)
                 return
             if key in made:
@@ -200,7 +196,22 @@ class _RowReader:
             made[key] = self.value(kids[key], at)
 
         self._inside(at, "{", "}", member)
-        return {name: made.get(name) for name in kids}
+        found = {name: made.get(name) for name in kids}
+        if step.rest >= 0:
+            with _owned(step.rest):
+                found[UNNAMED] = _distinct(rest)
+        return found
+
+    def _unnamed(self, number: int, entries: list[tuple[str, Any]], key: str, at: int) -> None:
+        """A member that goes into the map of those without a name."""
+
+        def entry(at: int) -> None:
+            self._spend(self._steps[number])
+            self.left -= len(key.encode())
+            entries.append((key, self.value(self._steps[number].kids[0], at)))
+
+        with _owned(number):
+            _counted(entry, at, entries)
 
     def _spend(self, step: Step) -> None:
         self.left -= step.cost
@@ -234,6 +245,28 @@ class _RowReader:
                 at = self.space(at + 1)
         self._level -= 1
         self.at = at + 1
+
+
+@contextlib.contextmanager
+def _owned(number: int) -> Iterator[None]:
+    """What is wrong in here is a step's, unless one inside of it has taken it."""
+    try:
+        yield
+    except Bad as error:
+        if error.step is None:
+            error.step = number
+        raise
+
+
+def _distinct(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    known: set[str] = set()
+    for place, (key, _) in enumerate(entries):
+        if key in known:
+            error = Bad(Fault.KEY_TWICE)
+            error.indexes.append(place)
+            raise error
+        known.add(key)
+    return entries
 
 
 def _counted(read: Callable[[int], None], at: int, items: list[Any]) -> None:

@@ -21,6 +21,19 @@ from serdes.kernels.json_frames import Null, Op
 
 AS_JSON: Final = "as JSON"
 """Instead of members that are left out: a text that is written as the JSON it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """Of a struct's map, instead of whether null leaves it out: its entries are members of the object itself.
+
+    Attributes:
+        names: the names that they must not have, for others have them.
+    """
+
+    names: frozenset[str]
+
+
 SIGNED: Final = "with a sign"
 """The same of whole numbers without a sign that are read back as 64 bits with one: larger ones are errors."""
 UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -62,7 +75,8 @@ class Step:
         digits: of a second's fraction; of a decimal's; binary ones, if not 0, of a whole number without a sign.
         zone: whether a point in time ends in Z.
         kids: numbers of the steps of its parts, all higher than its own.
-        data: members' names as JSON, each with its colon; the symbols that a text must be one of.
+        data: members' names as JSON, each with its colon; the symbols that a text must be one of; the names that
+            members without a name in the schema must not have.
     """
 
     op: Op
@@ -190,12 +204,24 @@ class _Compiler:
         needed = set(rules.given.get("required", ()))
         if not needed <= set(names):
             self.proved = False
-        kids = []
+        kids, rest = [], []
         for name, kid in zip(names, column.kids, strict=True):
             missing, inside = (left_out or {}).get(name, (False, None))
-            kids.append(self.step(kid, named.get(name, more), rules.resolver, inside, missing, name in needed))
-        data = tuple(orjson.dumps(name) + b":" for name in names)
+            if isinstance(missing, Unnamed):
+                rest.append(self._unnamed(kid, more, rules.resolver, inside, missing))
+            else:
+                kids.append(self.step(kid, named.get(name, more), rules.resolver, inside, missing, name in needed))
+        shown = [name for name in names if not isinstance((left_out or {}).get(name, (False,))[0], Unnamed)]
+        kids += rest
+        data = tuple(orjson.dumps(name) + b":" for name in shown)
         return Step(Op.OBJECT, column=column.number, null=null, kids=tuple(kids), data=data)
+
+    def _unnamed(self, column: Column, more: Any, resolver: Any, left_out: Any, unnamed: Unnamed) -> int:
+        """Adds the steps of a map whose entries are members of the object that it is in; gives the map's number."""
+        number = self.step(column, {"type": "object", "additionalProperties": more}, resolver, left_out, True)
+        names = tuple(name.encode() for name in unnamed.names)
+        self.steps[number] = replace(self.steps[number], op=Op.UNNAMED, data=names)
+        return number
 
     def _map(self, column: Column, rules: _Rules, left_out: Any, null: Null) -> Step:
         """An object, or a list of objects of key and value."""

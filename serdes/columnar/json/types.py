@@ -7,7 +7,7 @@ written. The table is in docs/guide/columns.md. Source: JSON Schema draft 4 to 2
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ FORMATS: Final = {
     "uuid": (Expected.UUID, pa.string()),
 }
 NEW_DRAFTS: Final = re.compile("2019-09|2020-12")
+UNNAMED: Final = "additionalProperties"
+"""The column of the members that an object's schema does not name, if there is one."""
 DECIMAL: Final = re.compile(r"decimal\((\d{1,2}), (\d{1,2})\)")
 
 
@@ -44,6 +46,7 @@ class Part:
         digits: of a decimal.
         scale: of a decimal.
         unwanted: of an object, the members that its schema names and that have no column here.
+        rest: of an object, the map of the members that its schema does not name; its column is the last one.
     """
 
     expected: Expected
@@ -52,11 +55,16 @@ class Part:
     digits: int = 0
     scale: int = 0
     unwanted: tuple[str, ...] = ()
+    rest: Part | None = None
+
+    def inner(self) -> tuple[tuple[str, Part], ...]:
+        """The parts that it has columns of, in their order."""
+        return self.members if self.rest is None else (*self.members, (UNNAMED, self.rest))
 
     def every(self) -> Iterator[Part]:
         """This part and all in it, parents first."""
         yield self
-        for _, part in self.members:
+        for _, part in self.inner():
             yield from part.every()
 
 
@@ -69,18 +77,19 @@ TEXT: Final = Part(Expected.TEXT, pa.string())
 PLAIN: Final = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER}
 
 
-def parts_of(schema: JsonSchema, columns: Sequence[str] | None = None) -> Part:
+def parts_of(schema: JsonSchema, columns: Sequence[str] | None = None, rest: bool = False) -> Part:
     """The columns of a schema.
 
     Args:
         schema: of objects with named properties.
         columns: dotted paths of those that are wanted; None for all.
+        rest: whether members without a name in the schema have a column, `UNNAMED`, where the schema admits them.
 
     Raises:
         SerializationError: it is no schema of objects with properties, a reference leads nowhere, or a column is not
-            in it.
+            in it; with `rest`, it names a member as that column is called.
     """
-    root = _Types(_heeds_siblings(schema.document)).of(schema.document, resolver_of(schema), ())
+    root = _Types(_heeds_siblings(schema.document), rest).of(schema.document, resolver_of(schema), ())
     if root.expected is not Expected.OBJECT:
         raise SerializationError("columns need a schema of objects with properties")
     return root if columns is None else _narrowed(root, [path.split(".") for path in columns], columns)
@@ -94,21 +103,36 @@ def _narrowed(part: Part, paths: Sequence[list[str]], given: Sequence[str]) -> P
     wanted: dict[str, list[list[str]]] = {}
     for path in paths:
         wanted.setdefault(path[0], []).append(path[1:])
-    known = dict(part.members)
+    known = dict(part.inner())
     for name in wanted:
         if name not in known:
             raise SerializationError(f"no column {name!r} is in the schema: columns={list(given)}")
-    kept = []
-    for name, member in part.members:
+    kept: dict[str, Part] = {}
+    for name, member in known.items():
         if name in wanted:
             inside = wanted[name]
-            kept.append((name, member if [] in inside else _narrowed(member, inside, given)))
-    unwanted = tuple(name for name in known if name not in wanted)
-    return replace(part, members=tuple(kept), type=_struct(kept), unwanted=unwanted)
+            kept[name] = member if [] in inside else _narrowed(member, inside, given)
+    rest = None if part.rest is None else kept.pop(UNNAMED, None)
+    made = _object_of(kept, rest)
+    return replace(made, unwanted=tuple(name for name, _ in part.members if name not in wanted))
 
 
-def _struct(members: Sequence[tuple[str, Part]]) -> pa.DataType:
-    return pa.struct([pa.field(name, part.type) for name, part in members])
+def _object_of(members: Mapping[str, Part], rest: Part | None) -> Part:
+    """An object with these members, and perhaps a map of others.
+
+    Raises:
+        SerializationError: a member is called as the column of the others.
+    """
+    if rest is not None and UNNAMED in members:
+        raise SerializationError(
+            f"the JSON Schema names a member {UNNAMED!r}, as the column of members without a name would be called"
+        )
+    part = Part(Expected.OBJECT, pa.struct([]), tuple(members.items()), rest=rest)
+    return replace(part, type=pa.struct([pa.field(name, inner.type) for name, inner in part.inner()]))
+
+
+def _map_of(values: Part) -> Part:
+    return Part(Expected.MAP, pa.map_(pa.string(), values.type), (("", values),))
 
 
 def _around(expected: Expected, kind: pa.DataType) -> pa.DataType:
@@ -125,11 +149,13 @@ class _Types:
 
     Args:
         siblings: whether what stands beside a `$ref` counts.
+        rest: whether objects have a map of the members that they admit and do not name.
     """
 
-    def __init__(self, siblings: bool) -> None:
+    def __init__(self, siblings: bool, rest: bool) -> None:
         self._left = MAX_PARTS
         self._siblings = siblings
+        self._has_rest = rest
 
     def of(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part:
         """What a schema's values are; JSON text where that is more than one thing, or holds itself."""
@@ -183,13 +209,22 @@ class _Types:
         named = schema.get("properties")
         if isinstance(named, dict) and named:
             own = [(name, self.of(part, resolver, inside)) for name, part in named.items()]
-            members = [*own, *self._of_alternatives(set(named), schema, resolver, inside)]
-            return Part(Expected.OBJECT, _struct(members), tuple(members))
+            members = dict([*own, *self._of_alternatives(set(named), schema, resolver, inside)])
+            return _object_of(members, self._rest(schema, resolver, inside))
         more = schema.get("additionalProperties")
         if not isinstance(more, dict) or not more or "patternProperties" in schema:
             return ANY
-        part = self.of(more, resolver, inside)
-        return Part(Expected.MAP, pa.map_(pa.string(), part.type), (("", part),))
+        return _map_of(self.of(more, resolver, inside))
+
+    def _rest(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part | None:
+        """The map of the members that an object's schema admits and does not name; None without."""
+        if not self._has_rest:
+            return None
+        patterns = schema.get("patternProperties")
+        admitted = [*patterns.values()] if isinstance(patterns, dict) else []
+        admitted.append(schema.get("additionalProperties", schema.get("unevaluatedProperties", True)))
+        parts = [self.of(one, resolver, inside) for one in admitted if one is not False]
+        return _map_of(_alike(parts)) if parts else None
 
     def _of_alternatives(
         self, known: set[str], schema: Any, resolver: Any, inside: tuple[int, ...]
@@ -226,7 +261,7 @@ class _Types:
             found = _resolved(schema["$ref"], resolver)
             schema, resolver = found.contents, found.resolver
         members = self._of_alternatives(set(), schema, resolver, inside) if part is ANY else []
-        return Part(Expected.OBJECT, _struct(members), tuple(members)) if members else part
+        return _object_of(dict(members), self._rest(schema, resolver, inside)) if members else part
 
     def _together(self, parts: list[Part]) -> Part:
         """What a value is that is each of several parts."""
@@ -239,7 +274,9 @@ class _Types:
         for part in parts:
             for name, member in part.members:
                 members[name] = member if members.get(name, member) == member else ANY
-        return Part(Expected.OBJECT, _struct([*members.items()]), tuple(members.items()))
+        rests = [part.rest for part in parts if part.rest is not None]  # what one of them refuses is refused
+        values = [rest.members[0][1] for rest in rests]
+        return _object_of(members, _map_of(_alike(values)) if len(rests) == len(parts) else None)
 
     def _one_of(self, branches: list[Any], resolver: Any, inside: tuple[int, ...]) -> Part:
         """The one alternative beside null; one column for alternatives that have the same."""
@@ -247,6 +284,11 @@ class _Types:
         if parts and all(part == parts[0] for part in parts):
             return parts[0]
         return NUMBER if parts and all(part in (INTEGER, NUMBER) for part in parts) else ANY
+
+
+def _alike(parts: Sequence[Part]) -> Part:
+    """What values are of which each is one of some parts."""
+    return parts[0] if all(part == parts[0] for part in parts) else ANY
 
 
 def alternatives_of(schema: dict[str, Any]) -> list[Any]:

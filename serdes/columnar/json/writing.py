@@ -23,8 +23,8 @@ from serdes.columnar.arrays import TEXT
 from serdes.columnar.assemble import binary_of, errors_of
 from serdes.columnar.contract import EncodeResult
 from serdes.columnar.json.schema_of import json_schema_of
-from serdes.columnar.json.steps import AS_JSON, SIGNED, plan_of
-from serdes.columnar.json.types import Part, alternatives_of, parts_of
+from serdes.columnar.json.steps import AS_JSON, SIGNED, Unnamed, plan_of
+from serdes.columnar.json.types import UNNAMED, Part, alternatives_of, parts_of
 from serdes.columnar.ranges import octets_of, ranges_of
 from serdes.errors import SerializationError
 from serdes.formats.json.codec import JsonSchema, resolver_of
@@ -64,6 +64,7 @@ class JsonFrames:
         schema: what the documents have to be.
         prefix: in front of each.
         max_row_bytes: a longer frame is an error.
+        rest: whether the entries of maps called `UNNAMED` that no schema names are members of the object itself.
         pure: whether to go through objects though the kernel is there.
 
     Raises:
@@ -71,11 +72,17 @@ class JsonFrames:
     """
 
     def __init__(
-        self, kind: pa.DataType, schema: JsonSchema, prefix: bytes, max_row_bytes: int, pure: bool = False
+        self,
+        kind: pa.DataType,
+        schema: JsonSchema,
+        prefix: bytes,
+        max_row_bytes: int,
+        rest: bool = False,
+        pure: bool = False,
     ) -> None:
         json_schema_of(kind)  # raises for types that have none
         self._schema, self._prefix, self._max_row_bytes = schema, prefix, max_row_bytes
-        members = _Members(schema)
+        members = _Members(schema, rest)
         self._left_out = members.left_out(kind)
         self._any_json = members.any_json
         kernel = None if pure else native_program()
@@ -167,23 +174,27 @@ def _picked(chunks: Sequence[pa.Array], rows: Sequence[int]) -> pa.Array:
 
 
 Names = dict[str, Any]
-"""Of a struct: members that are left out where they are null (True), or what is so inside of them."""
+"""Of a struct: for each member whether null leaves it out, or `Unnamed`; and what is so inside of it."""
 
 
 class _Members:
     """Finds the members that must be missing rather than null, and the texts that are written as the JSON they are.
 
+    Args:
+        schema: what the documents have to be.
+        rest: whether maps called `UNNAMED` that the schema does not name are members without a name.
+
     Attributes:
         any_json: whether there are such texts.
     """
 
-    def __init__(self, schema: JsonSchema) -> None:
-        self._schema = schema
+    def __init__(self, schema: JsonSchema, rest: bool) -> None:
+        self._schema, self._rest = schema, rest
         self.any_json = False
 
     def left_out(self, kind: pa.DataType) -> Any:
         try:
-            part: Part | None = parts_of(self._schema)
+            part: Part | None = parts_of(self._schema, rest=self._rest)
         except SerializationError:  # such documents are not read as columns, so no text stands for a part of them
             part = None
         return self._of(kind, self._schema.document, resolver_of(self._schema), part)
@@ -206,9 +217,14 @@ class _Members:
             schema = {}
         if pa.types.is_struct(kind):
             named, needed = _named(schema, resolver, set()), schema.get("required", ())
-            parts = dict(part.members) if part is not None and part.expected is Expected.OBJECT else {}
-            made = {}
-            for one in (kind.field(at) for at in range(kind.num_fields)):
+            parts = dict(part.inner()) if part is not None and part.expected is Expected.OBJECT else {}
+            made: dict[str, Any] = {}
+            fields = [kind.field(at) for at in range(kind.num_fields)]
+            for one in fields:
+                if self._rest and one.name == UNNAMED and UNNAMED not in named and _is_object(one.type):
+                    taken = frozenset([*named, *(other.name for other in fields)]) - {UNNAMED}
+                    made[one.name] = Unnamed(taken), self._of(one.type, schema, resolver, parts.get(UNNAMED))
+                    continue
                 inner, around = named.get(one.name, (None, resolver))
                 missing = one.name in named and one.name not in needed and not _takes_null(inner)
                 made[one.name] = missing, self._of(one.type, inner, around, parts.get(one.name))
@@ -221,6 +237,11 @@ class _Members:
             return SIGNED if signed else None
         item = part.members[0][1] if part is not None and part.expected is Expected.ARRAY else None
         return self._of(kind.value_type, schema.get("items"), resolver, item)
+
+
+def _is_object(kind: pa.DataType) -> bool:
+    """Whether a map is written as an object."""
+    return bool(pa.types.is_map(kind)) and kind.key_type in TEXT
 
 
 def _is_reference(schema: Any) -> bool:
@@ -296,15 +317,21 @@ def _structs(array: pa.Array, left_out: Names) -> list[Any]:
     return [_struct(columns, row) for row in range(len(array))]
 
 
-def _struct(columns: Sequence[tuple[str, bool, list[Any]]], row: int) -> Any:
-    made = {}
+def _struct(columns: Sequence[tuple[str, bool | Unnamed, list[Any]]], row: int) -> Any:
+    made: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
     for name, missing, values in columns:
         value = values[row]
         if isinstance(value, Bad):
             return value.inside(name)
-        if value is not None or not missing:
+        if isinstance(missing, Unnamed):
+            taken = [at for at, key in enumerate(value or ()) if key in missing.names]
+            if taken:
+                return Bad("another column, or the schema, has a member of that name", f"{name}[entry {taken[0]}]")
+            rest = value or {}
+        elif value is not None or not missing:
             made[name] = value
-    return made
+    return made | rest
 
 
 def _items(items: list[Any]) -> Any:
@@ -317,8 +344,7 @@ def _items(items: list[Any]) -> Any:
 def _maps(array: pa.Array, left_out: Any) -> list[Any]:
     """Objects if the keys are texts, else arrays of objects of key and value."""
     keys, values = _values(array.keys, None), _values(array.items, left_out)
-    texts = array.type.key_type in (pa.string(), pa.large_string(), pa.string_view())
-    make = _object if texts else _entries
+    make = _object if _is_object(array.type) else _entries
     return [make(keys[start:end], values[start:end]) for start, end in ranges_of(array)]
 
 

@@ -117,6 +117,7 @@ cdef struct Step:
     int width                 # of its cell
     int64_t cost              # of an item in the columns
     bint closed               # whether members without a name here are faults
+    int rest                  # the step of the map of such members; -1
 
 
 cdef struct Number:
@@ -172,12 +173,33 @@ cdef inline int member_of(const Step* step, int next_one, const uint8_t* data, i
         slot = (slot + 1) & step.mask
 
 
+cdef int unnamed(Run* run, int number, const uint8_t* name, int64_t size, int64_t count) noexcept nogil:
+    """A member that goes into the map of those without a name, after `count` others."""
+    cdef const Step* step = &run.steps[number]
+    cdef Column* entry = &run.columns[step.column] + 1
+    cdef int fault
+    run.left -= step.cost
+    fault = ROW_BYTES if run.left < 0 else append_bytes(entry + 1, name, size)
+    if not fault:
+        run.left -= size
+        fault = value(run, step.kids[0])
+    if not fault:
+        fault = append_struct(entry)
+    if fault:
+        run.path[run.depth] = count
+        run.depth += 1
+        if run.fault_step < 0:
+            run.fault_step = number
+    return fault
+
+
 cdef int members(Run* run, const Step* step) noexcept nogil:
     """An object as a struct: members in any order, each once; missing ones are null."""
     cdef Column* own = &run.columns[step.column]
     cdef Column* child
+    cdef Column* rest = NULL if step.rest < 0 else &run.columns[run.steps[step.rest].column]
     cdef const uint8_t* data = NULL
-    cdef int64_t size = 0, cells = own.length
+    cdef int64_t size = 0, cells = own.length, first = 0 if rest == NULL else rest[1].length
     cdef int place = -1, fault, i
     run.at += 1
     skip_space(run)
@@ -200,7 +222,9 @@ cdef int members(Run* run, const Step* step) noexcept nogil:
             skip_space(run)
             if i < 0 and step.closed:
                 return UNNAMED
-            if i < 0 or i >= step.count:
+            if i < 0 and rest != NULL:
+                fault = unnamed(run, step.rest, data, size, rest[1].length - first)
+            elif i < 0 or i >= step.count:
                 fault = skip(run)
             else:
                 place = i
@@ -225,6 +249,14 @@ cdef int members(Run* run, const Step* step) noexcept nogil:
             fault = append_null(child)
             if fault:
                 return fault
+    if rest != NULL:
+        fault = distinct(run, rest + 2, first, rest[1].length)
+        if fault:
+            run.fault_step = step.rest
+            return fault
+        fault = append_list(rest)
+        if fault:
+            return fault
     return append_struct(own)
 
 
@@ -408,8 +440,8 @@ cdef class JsonProgram:
 
     Args:
         steps: of each step what is expected, its column's place in the layout, kids, names of members, digits, scale
-            and width of a decimal, bytes of an item in the columns, whether members without a name are faults; a kid
-            has a higher number than its parent, and names without a kid come last.
+            and width of a decimal, bytes of an item in the columns, whether members without a name are faults, and the
+            step of their map or -1; a kid has a higher number than its parent, and names without a kid come last.
         depth: how many arrays and maps are inside of one another at most.
     """
 
@@ -436,7 +468,8 @@ cdef class JsonProgram:
         cdef uint32_t room = 4, slot
         cdef bytes joined
         cdef const char* start
-        step.expected, step.column, kids, names, step.digits, step.scale, step.width, step.cost, step.closed = given
+        (step.expected, step.column, kids, names, step.digits, step.scale, step.width, step.cost, step.closed,
+         step.rest) = given
         step.count = len(kids)
         while room < 2 * <uint32_t>len(names):
             room *= 2

@@ -58,6 +58,7 @@ cdef enum:
     OBJECT = 12
     MAP = 13
     DICTIONARY = 14
+    UNNAMED = 15
     # what becomes of a null: `Null`
     WRITTEN = 0
     LEFT_OUT = 1
@@ -79,11 +80,12 @@ cdef int64_t LAST_DAY = 2932896
 cdef bytes LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 cdef const char* BASE = LETTERS
 
-cdef int[15] OPS = [
+cdef int[16] OPS = [
     NULL_, BOOLEAN, WHOLE, REAL, TEXT, BASE64, UUID, DATE, MOMENT, TIME, DECIMAL, LIST, OBJECT, MAP, DICTIONARY,
+    UNNAMED,
 ]
 cdef int[3] NULLS = [WRITTEN, LEFT_OUT, LEFT_TO_OBJECTS]
-agree(Op_, "NULL BOOLEAN WHOLE REAL TEXT BASE64 UUID DATE MOMENT TIME DECIMAL LIST OBJECT MAP DICTIONARY", OPS)
+agree(Op_, "NULL BOOLEAN WHOLE REAL TEXT BASE64 UUID DATE MOMENT TIME DECIMAL LIST OBJECT MAP DICTIONARY UNNAMED", OPS)
 agree(Null_, "WRITTEN LEFT_OUT LEFT_TO_OBJECTS", NULLS)
 
 
@@ -98,7 +100,7 @@ cdef struct Step:
     int64_t units             # in a second, or in a day
     int digits                # of a second's fraction; of a decimal's; binary ones of a whole number without a sign
     int zone                  # whether a point in time ends in Z
-    uint8_t* data             # names of members as JSON, with their colons; a text's symbols
+    uint8_t* data             # names of members as JSON, with their colons; a text's symbols; names that members lack
     int32_t* starts
     uint32_t symbols
     int32_t* slots            # hash table: place of a symbol, -1
@@ -477,18 +479,31 @@ cdef int distinct(Run* run, const Step* step, const Column* keys, int64_t start,
 
 
 cdef int put_entries(Run* run, const Step* step, const Column* column, int64_t at) noexcept nogil:
-    """A map as an object. Kids are key and value; the entries are a struct, whose offset both have."""
-    cdef int64_t start = 0, end = 0, item
+    """A map as an object."""
+    cdef int outcome = put_byte(run, 123)
+    if not outcome:
+        outcome = put_pairs(run, step, column, at, False)
+    return outcome if outcome else put_byte(run, 125)
+
+
+cdef int put_pairs(Run* run, const Step* step, const Column* column, int64_t at, bint more) noexcept nogil:
+    """The entries of a map as members; `more` says that there are others in front of them.
+
+    Kids are key and value; the entries are a struct, whose offset both have.
+    """
+    cdef int64_t start = 0, end = 0, item, size = 0
+    cdef const uint8_t* data = NULL
     cdef const Step* key = &run.steps[step.kids[0]]
     cdef const Column* keys = &run.columns[key.column]
     cdef int outcome
     if range_at(column, &run.columns[step.column + 1], step.source, 0, at, &start, &end):
         return UNSURE
     outcome = distinct(run, key, keys, start, end)
-    if not outcome:
-        outcome = put_byte(run, 123)
     for item in range(start, end):
-        if not outcome and item > start:
+        if not outcome and step.slots != NULL:
+            if octets_at(keys, key.source, 0, item + keys.offset, &data, &size) or is_symbol(step, data, size):
+                return UNSURE
+        if not outcome and (more or item > start):
             outcome = put_byte(run, 44)
         if not outcome:
             outcome = write(run, step.kids[0], item)
@@ -498,7 +513,7 @@ cdef int put_entries(Run* run, const Step* step, const Column* column, int64_t a
             outcome = write(run, step.kids[1], item)
         if outcome:
             return outcome
-    return outcome if outcome else put_byte(run, 125)
+    return outcome
 
 
 cdef inline bint is_null(const Run* run, const Step* step, int64_t index) noexcept nogil:
@@ -521,6 +536,10 @@ cdef int put_members(Run* run, const Step* step, int64_t index) noexcept nogil:
     cdef const Step* kid
     for i in range(step.count):
         kid = &run.steps[step.kids[i]]
+        if kid.op == UNNAMED:                     # the last one
+            if not is_null(run, kid, index):
+                return put_unnamed(run, kid, index, before)
+            continue
         if kid.null == LEFT_OUT and is_null(run, kid, index):
             continue
         size = step.starts[i + 1] - step.starts[i]
@@ -539,6 +558,15 @@ cdef int put_members(Run* run, const Step* step, int64_t index) noexcept nogil:
         if outcome:
             return outcome
     return put_byte(run, 125)
+
+
+cdef int put_unnamed(Run* run, const Step* step, int64_t index, uint8_t before) noexcept nogil:
+    """The entries of a map as the last members of an object, of which `before` says whether it has any."""
+    cdef const Column* column = &run.columns[step.column]
+    cdef int outcome = put_byte(run, 123) if before == 123 else FINE
+    if not outcome:
+        outcome = put_pairs(run, step, column, index + column.offset, before != 123)
+    return outcome if outcome else put_byte(run, 125)
 
 
 cdef int put_parts(Run* run, const Step* step, const Column* column, int64_t index, int64_t at) noexcept nogil:
@@ -623,7 +651,7 @@ cdef class JsonFramesProgram:
 
     Args:
         steps: of each step op, source, column, what becomes of null, width, units, digits, whether it has a zone, kids,
-            names or symbols; a kid has a higher number than its parent.
+            names or symbols; a kid has a higher number than its parent, and members without a name are the last.
         shapes: of the arrays of the Arrow type.
     """
 
@@ -664,7 +692,7 @@ cdef class JsonFramesProgram:
         step.starts[0] = 0
         for i in range(len(data)):
             step.starts[i + 1] = step.starts[i] + <int32_t>len(data[i])
-        if step.op != TEXT or not data:
+        if (step.op != TEXT and step.op != UNNAMED) or not data:
             return 0
         step.symbols = len(data)
         while room < 2 * step.symbols:

@@ -76,6 +76,7 @@ def decoded(conf: dict[str, Any], frames: list[bytes | None], ids: Any = None, *
         ({"topic": "t", "bad_row": "drop"}, "bad_row must be"),
         ({"topic": "t", "evolution": "merge"}, "evolution must be"),
         ({"topic": "t", "times": "micros"}, "times must be"),
+        ({"topic": "t", "unnamed": "keep"}, "unnamed must be"),
         ({"topic": "t", "format": "xml"}, "format must be"),
         ({"topic": "t", "rules": "maybe"}, "rules 'maybe' is unknown"),
         ({"topic": "t", "recursive_max_depth": -1}, "recursive_max_depth must be"),
@@ -296,6 +297,19 @@ def test_recursive_records_are_cut_at_a_depth(conf: dict[str, Any]) -> None:
         spark_type_of(plan_for(conf, DecodeArguments(topic="t")))
     found = decoded(conf, [frame], topic="t", recursive_max_depth=2)
     assert found[0].as_py()["up"]["n"] == 2
+
+
+def test_members_of_json_that_the_schema_does_not_name(conf: dict[str, Any]) -> None:
+    named = {"n": {"type": "integer"}}
+    document = {"type": "object", "properties": named, "additionalProperties": {"type": "string"}}
+    number = client(conf).register_schema("t-value", Schema(json.dumps(document), "JSON"))
+    frame = b"\0" + number.to_bytes(4, "big") + b'{"a": "x", "n": 1, "b": "y"}'
+    assert decoded(conf, [frame], topic="t").to_pylist() == [{"n": 1}]
+    assert decoded(conf, [frame], topic="t", unnamed="refuse").to_pylist() == [None]
+    rows = decoded(conf, [frame], topic="t", unnamed="map").to_pylist(maps_as_pydicts="strict")
+    assert rows == [{"n": 1, "additionalProperties": {"a": "x", "b": "y"}}]
+    kind = spark_type_of(plan_for(conf, DecodeArguments(topic="t", unnamed="map")))
+    assert kind.simpleString() == "struct<n:bigint,additionalProperties:map<string,string>>"
 
 
 # ---- ids and GUIDs, in front and in headers
