@@ -42,82 +42,7 @@ from serdes.kernels import misfit as avro_misfit
 
 __all__ = ["Program", "codes", "decode"]
 
-cdef enum:
-    END = 0
-    JUMP = 1
-    NULL_CELL = 2
-    STRUCT = 3
-    REFUSE = 4
-    INPUT = 5
-    OUTPUT = 6
-    BRANCH = 7
-    OPTIONAL = 8
-    UNION = 9
-    LIST = 10
-    LIST_END = 11
-    MAP = 12
-    MAP_END = 13
-    BOOL = 16
-    INT = 17
-    LONG = 18
-    INT_LONG = 19
-    FLOAT = 20
-    DOUBLE = 21
-    FLOAT_DOUBLE = 22
-    WHOLE_FLOAT = 23
-    WHOLE_DOUBLE = 24
-    BYTES = 25
-    STRING = 26
-    FIXED = 27
-    DECIMAL = 28
-    UUID = 29
-    ENUM = 30
-    ENUM_NUMBER = 31
-    INT_WITHIN = 32
-    LONG_WITHIN = 33
-    SCALED = 34
-    SKIP_INT = 40
-    SKIP_LONG = 41
-    SKIP_BOOL = 42
-    SKIP_BYTES = 43
-    SKIP_TEXT = 44
-    SKIP_ENUM = 45
-    SKIP_LIST = 46
-    SKIP_LIST_END = 47
-    CALL = 48
-    RETURN = 49
-    SKIP_RUN = 50
-
-cdef enum:  # `Pass`
-    PASS_LONG = 0
-    PASS_INT = 1
-    PASS_BYTES = 2
-    PASS_TEXT = 3
-    PASS_BOOL = 4
-    PASS_ENUM = 5
-    PASS_OPTIONAL = 6
-    PASS_LIST = 7
-
-cdef enum:
-    ENDS = 1
-    LONG_NUMBER = 2
-    LONG_INT = 3
-    BOOLEAN = 4
-    UTF8 = 5
-    SYMBOL = 6
-    NO_BRANCH = 7
-    BLOCK = 8
-    EMPTY_ITEMS = 9
-    LEFT_OVER = 10
-    DEEP = 11
-    REFUSED = 12
-    LACKING = 13
-    FINER = 17
-    UNIT = 18
-    DIGITS = 19
-    SCALE = 20
-    NO_UUID = 21
-    ROW_BYTES = 22
+include "avro_codes.pxi"
 
 cdef enum:
     DEPTH = 1000
@@ -125,107 +50,11 @@ cdef enum:
     FEW_ENTRIES = 8
     MOST_COLUMNS = 1000000
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #include <string.h>
-    #define MOST_LONG INT64_MAX
-    /* Bytes of the number that begins here, if it ends within eight that can be read, else 0; no loop to foresee. */
-    static inline int kserdes_varint_size(const uint8_t* p) {
-    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        uint64_t bytes;
-        memcpy(&bytes, p, 8);
-        bytes = ~bytes & 0x8080808080808080u;
-        return bytes ? (__builtin_ctzll(bytes) >> 3) + 1 : 0;
-    #else
-        int size = 1;
-        while (size <= 8 && p[size - 1] & 0x80)
-            size++;
-        return size <= 8 ? size : 0;
-    #endif
-    }
-    /* The same of a number that may end with the last before `end`, which are at least eight; p is one of these. */
-    static inline int kserdes_varint_size_in(const uint8_t* p, const uint8_t* end) {
-    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        uint64_t bytes;
-        int64_t left = end - p;
-        memcpy(&bytes, left < 8 ? end - 8 : p, 8);
-        bytes >>= left < 8 ? 8 * (8 - left) : 0;
-        bytes = ~bytes & 0x8080808080808080u;
-        left = bytes ? (__builtin_ctzll(bytes) >> 3) + 1 : 0;
-        return left <= end - p ? (int)left : 0;
-    #else
-        int size = 1;
-        while (size <= 8 && p + size <= end && p[size - 1] & 0x80)
-            size++;
-        return size <= 8 && p + size <= end ? size : 0;
-    #endif
-    }
-    /* The 7 bits of each of so many bytes, 1 to 8, one after the other. */
-    static inline uint64_t kserdes_varint_bits(const uint8_t* p, int size) {
-    #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        uint64_t bits;
-        memcpy(&bits, p, 8);
-        bits &= 0x7F7F7F7F7F7F7F7Fu >> (64 - 8 * size);
-        bits = (bits & 0x007F007F007F007Fu) | (bits & 0x7F007F007F007F00u) >> 1;
-        bits = (bits & 0x00003FFF00003FFFu) | (bits & 0x3FFF00003FFF0000u) >> 2;
-        return (bits & 0x000000000FFFFFFFu) | (bits & 0x0FFFFFFF00000000u) >> 4;
-    #else
-        uint64_t bits = 0;
-        int at;
-        for (at = 0; at < size; at++)
-            bits |= (uint64_t)(p[at] & 0x7F) << (7 * at);
-        return bits;
-    #endif
-    }
-    """
-    const int64_t MOST_LONG
-    int varint_size "kserdes_varint_size"(const uint8_t* p) noexcept nogil
-    int varint_size_in "kserdes_varint_size_in"(const uint8_t* p, const uint8_t* end) noexcept nogil
-    uint64_t varint_bits "kserdes_varint_bits"(const uint8_t* p, int size) noexcept nogil
-
 cdef int MAX_DEPTH = avro_misfit.MAX_DEPTH
 if MAX_DEPTH != DEPTH:
     raise ImportError(f"compiled for values of {DEPTH} levels, not {MAX_DEPTH}")
 
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
-cdef uint64_t[20] TENS
-cdef uint32_t[77][9] WIDE_TENS
-
-
-cdef void fill_tens() noexcept nogil:
-    """The powers of ten, as one number and as nine of 32 bits, the lowest first."""
-    cdef int at, limb
-    cdef uint64_t carry
-    TENS[0] = 1
-    memset(WIDE_TENS, 0, sizeof(WIDE_TENS))
-    WIDE_TENS[0][0] = 1
-    for at in range(1, 20):
-        TENS[at] = TENS[at - 1] * 10
-    for at in range(1, 77):
-        carry = 0
-        for limb in range(9):
-            carry += <uint64_t>WIDE_TENS[at - 1][limb] * 10
-            WIDE_TENS[at][limb] = <uint32_t>carry
-            carry >>= 32
-
-
-fill_tens()
-
-
-def codes():
-    """The operations that this kernel runs, by their numbers, to compare with `Code`; and what it passes, with `Pass`."""
-    cdef int[8] passes = [
-        PASS_LONG, PASS_INT, PASS_BYTES, PASS_TEXT, PASS_BOOL, PASS_ENUM, PASS_OPTIONAL, PASS_LIST,
-    ]
-    cdef int[44] all_codes = [
-        END, JUMP, NULL_CELL, STRUCT, REFUSE, INPUT, OUTPUT, BRANCH, OPTIONAL, UNION, LIST, LIST_END, MAP, MAP_END,
-        BOOL, INT, LONG, INT_LONG, FLOAT, DOUBLE, FLOAT_DOUBLE, WHOLE_FLOAT, WHOLE_DOUBLE, BYTES, STRING, FIXED,
-        DECIMAL, UUID, ENUM, ENUM_NUMBER, INT_WITHIN, LONG_WITHIN, SCALED, SKIP_INT, SKIP_LONG, SKIP_BOOL, SKIP_BYTES,
-        SKIP_TEXT, SKIP_ENUM, SKIP_LIST, SKIP_LIST_END, CALL, RETURN, SKIP_RUN,
-    ]
-    return all_codes, passes
-
 
 cdef struct Op:
     int32_t code
@@ -314,6 +143,7 @@ cdef class Program:
         free(self.ops)
 
 
+include "avro_numbers.pxi"
 include "avro_leaves.pxi"
 include "avro_blocks.pxi"
 
