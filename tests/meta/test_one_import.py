@@ -72,6 +72,24 @@ def test_a_name_loads_what_it_needs_and_no_more() -> None:
     assert fresh("import sys; from kserdes import AvroSerializer; print('kafka_core.sync' in sys.modules)") == "False"
 
 
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("kafka_core.aio.AIOProducer", ["administering", "consuming", "sharing"]),
+        ("kafka_core.aio.AIOConsumer", ["administering", "producing", "sharing"]),
+        ("kafka_core.aio.AIOShareConsumer", ["administering", "producing"]),
+        ("kafka_core.Producer", ["administering", "consuming", "sharing"]),
+        ("kafka_core.Consumer", ["administering", "producing", "sharing"]),
+        ("kafka_core.admin.AdminClient", ["producing", "sharing"]),
+    ],
+)
+def test_a_client_loads_no_other_client(name: str, others: list[str]) -> None:
+    module, _, attribute = name.rpartition(".")
+    code = f"import sys; from {module} import {attribute}; print(*sys.modules)"
+    loaded = {name.split(".")[2] for name in fresh(code).split() if name.startswith("kafka_core.aio.")}
+    assert loaded & set(others) == set()
+
+
 def test_star_takes_every_name_but_those_of_spark() -> None:
     shown = fresh(
         "from kserdes import *; print(Producer.__name__, AvroSerializer.__name__, 'from_registry' in globals())"
