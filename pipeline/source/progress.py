@@ -124,7 +124,8 @@ class Progress:
         }
         low = self._cluster.earliest(moved)
         if not self._told_starts:
-            self._check_between(begun, ends, low)
+            self._check_between(begun, ends)
+        self._check_new(begun.offsets, low)  # the batch may have been planned before the query was started
         found: list[Split] = []
         for place, offset in sorted(moved.items()):
             if place not in low:
@@ -182,7 +183,7 @@ class Progress:
         found = begun.is_of_another(place[0], ends)
         return self._of_former.get(place, -1) == begun.offsets.get(place) if found is None else found
 
-    def _check_between(self, begun: Point, ends: Point, low: Mapping[Place, int]) -> None:
+    def _check_between(self, begun: Point, ends: Point) -> None:
         """What was lost between two points, of which the second one was planned without the first."""
         for topic in sorted({topic for topic, _ in begun.offsets}):
             if begun.is_of_another(topic, ends):
@@ -192,10 +193,17 @@ class Progress:
                 self._lost(f"{_name(place)} is gone")
             elif ends.offsets[place] < offset and not begun.is_of_another(place[0], ends):
                 self._lost(_back(place, ends.offsets[place], offset))
-        new = ends.offsets.keys() - begun.offsets.keys() if begun.offsets else ()
-        for place in sorted(new):
-            if low.get(place, 0) > 0:
-                self._lost(_late(place, low[place]))
+
+    def _check_new(self, begun: Mapping[Place, int], low: Mapping[Place, int]) -> None:
+        """What was lost of partitions that came after the beginning of a batch: they are read from their first record.
+
+        Args:
+            begun: where the batch begins; where nothing was read yet, nothing is lost.
+            low: the first offsets that are held.
+        """
+        for place, offset in sorted(low.items()):
+            if begun and place not in begun and offset > 0:
+                self._lost(_late(place, offset))
 
     def _there(self, begun: Point) -> dict[Place, int]:
         """The end of every partition, gone and new ones considered."""
@@ -214,10 +222,7 @@ class Progress:
         """Where each partition of `there` begins; new ones begin with their first record."""
         new = [place for place in there if place not in begun]
         low = self._cluster.earliest(new)
-        if begun:
-            for place, offset in low.items():
-                if offset > 0:
-                    self._lost(_late(place, offset))
+        self._check_new(begun, low)
         return {place: begun.get(place, low.get(place, 0)) for place in there}
 
     def _lost(self, what: str) -> None:

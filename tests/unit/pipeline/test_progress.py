@@ -318,6 +318,28 @@ def test_without_starts_losses_are_found_between_the_points_of_a_batch(  # type:
     cluster.delete_topic(f"{topic}-late")
 
 
+@pytest.mark.parametrize("deleted", [2, 5], ids=["some", "all"])
+@pytest.mark.parametrize("told_starts", [True, False])
+def test_what_a_new_partition_loses_before_its_splits_are_made_is_a_loss(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, deleted: int, told_starts: bool
+) -> None:
+    """A batch is planned with the first records of a new partition, and retention moves before it is read: the query may
+    have been down in between."""
+    start, late = {topic: {"0": 0, "1": 0}}, f"{topic}-late"
+    cluster.create_topic(late, 1)
+    produce(cluster, late, 5)
+    end = begin(subscribePattern=f"^{topic}").next_end(start, bounded=True, now_s=0.0)
+    with AdminClient({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+        for answer in admin.delete_records([TopicPartition(late, 0, deleted)]).values():
+            answer.result(60)
+    options = {"subscribePattern": f"^{topic}", "told_starts": told_starts}
+    with pytest.raises(PlanError, match=rf"late\[0\] is new, and its first offset is {deleted}"):
+        begin(**options).splits(start, end)
+    left = [Split(late, 0, deleted, 5)] if deleted < 5 else []
+    assert begin(**options, failOnDataLoss="false").splits(start, end) == left
+    cluster.delete_topic(late)
+
+
 @TRIGGERS
 def test_a_topic_that_is_gone_is_a_loss(  # type: ignore[no-untyped-def]
     cluster: EmbeddedCluster, topic: str, begin, available_now: bool
