@@ -6,6 +6,7 @@ Must not know of Spark. Offsets are asked through `AdminClient.list_offsets` (Li
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Final, Self
@@ -20,6 +21,11 @@ from pipeline.source.splits import EARLIEST, LATEST, Place
 
 INTERNAL: Final = "__"
 """Topics that begin so are the brokers' own: a pattern does not mean them."""
+ASKED_AGAIN: Final = 5
+ASKED_AGAIN_S: Final = 0.2
+"""How often, and how long after, brokers are asked again for what they do not know, though it was there a moment ago.
+
+One that lags behind the others, or takes a partition over, may not know of it yet."""
 
 
 def at_time(time_ms: int) -> OffsetSpec:
@@ -46,10 +52,11 @@ class Cluster:
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._made: AdminClient | None = None
+        self._known: frozenset[Place] = frozenset()
         self.topic_ids: dict[str, Uuid] = {}
 
     def partitions(self, *, missing_fail: bool = True) -> list[Place]:
-        """All partitions that the options name, in order.
+        """All partitions that the options name, in order; those of the last time are looked for again if missing.
 
         Args:
             missing_fail: whether one that is not there is an error; else it is left out.
@@ -57,39 +64,24 @@ class Cluster:
         Raises:
             PlanError: a topic or partition that is named is not there.
         """
-        chosen = self._options.topics
-        self.topic_ids = {}
-        try:
-            if isinstance(chosen, Pattern):
-                return self._matching(chosen)
-            if isinstance(chosen, Assigned):
-                return self._assigned(chosen, missing_fail)
-            return [
-                (topic, number)
-                for topic in chosen.names
-                for number in sorted(self._topic(topic, missing_fail).partitions)
-            ]
-        except KafkaException as error:
-            raise self._failed("topics can't be listed", error) from error
+        left = ASKED_AGAIN if self._known else 0
+        found = self._listed(missing_fail=missing_fail and not left)
+        while left and not self._known.issubset(found):
+            time.sleep(ASKED_AGAIN_S)
+            left -= 1
+            found = self._listed(missing_fail=missing_fail and not left)
+        self._known = frozenset(found)
+        return found
 
     def offsets(self, wanted: Mapping[Place, OffsetSpec]) -> dict[Place, int]:
         """The offset of each partition, -1 where there is none so young; a partition that is gone is left out."""
-        if not wanted:
-            return {}
-        level = IsolationLevel.READ_COMMITTED if self._options.read_committed else IsolationLevel.READ_UNCOMMITTED
-        places = {TopicPartition(*place): spec for place, spec in wanted.items()}
-        found: dict[Place, int] = {}
-        try:
-            answers = self._admin().list_offsets(places, isolation_level=level, request_timeout=self._options.timeout_s)
-            for place, answer in answers.items():
-                try:
-                    found[place.topic, place.partition] = answer.result().offset
-                except KafkaException as error:
-                    if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                        raise
-        except KafkaException as error:
-            topics = ", ".join(sorted({topic for topic, _ in wanted}))
-            raise self._failed(f"the offsets of {topics} can't be read", error) from error
+        found = self._offsets(wanted)
+        for _ in range(ASKED_AGAIN):
+            missing = {place: spec for place, spec in wanted.items() if place not in found}
+            if not missing:
+                break
+            time.sleep(ASKED_AGAIN_S)
+            found |= self._offsets(missing)
         return found
 
     def earliest(self, places: Iterable[Place]) -> dict[Place, int]:
@@ -131,6 +123,41 @@ class Cluster:
         if self._made is None:
             self._made = AdminClient(self._options.admin_config())
         return self._made
+
+    def _listed(self, *, missing_fail: bool) -> list[Place]:
+        chosen = self._options.topics
+        self.topic_ids = {}
+        try:
+            if isinstance(chosen, Pattern):
+                return self._matching(chosen)
+            if isinstance(chosen, Assigned):
+                return self._assigned(chosen, missing_fail)
+            return [
+                (topic, number)
+                for topic in chosen.names
+                for number in sorted(self._topic(topic, missing_fail).partitions)
+            ]
+        except KafkaException as error:
+            raise self._failed("topics can't be listed", error) from error
+
+    def _offsets(self, wanted: Mapping[Place, OffsetSpec]) -> dict[Place, int]:
+        if not wanted:
+            return {}
+        level = IsolationLevel.READ_COMMITTED if self._options.read_committed else IsolationLevel.READ_UNCOMMITTED
+        places = {TopicPartition(*place): spec for place, spec in wanted.items()}
+        found: dict[Place, int] = {}
+        try:
+            answers = self._admin().list_offsets(places, isolation_level=level, request_timeout=self._options.timeout_s)
+            for place, answer in answers.items():
+                try:
+                    found[place.topic, place.partition] = answer.result().offset
+                except KafkaException as error:
+                    if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                        raise
+        except KafkaException as error:
+            topics = ", ".join(sorted({topic for topic, _ in wanted}))
+            raise self._failed(f"the offsets of {topics} can't be read", error) from error
+        return found
 
     def _topic(self, topic: str, missing_fail: bool) -> TopicMetadata:
         try:

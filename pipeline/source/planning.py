@@ -40,6 +40,9 @@ def plan_splits(options: ReadOptions, narrowing: Narrowing = EVERYTHING) -> list
         low, high = cluster.earliest(places), cluster.latest(places)
         known = {"low": low, "high": high}
         _check_named((options.starting, options.ending), places)
+        for topic, number in places:
+            if (topic, number) not in low or (topic, number) not in high:
+                lost(f"{topic}[{number}] is gone", options.fail_on_data_loss)
         starts = resolve_bound(cluster, places, options.starting, EARLIEST, late=_late(options), **known)
         ends = resolve_bound(cluster, places, options.ending, LATEST, late=LATEST, **known)
         splits = [

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kafka_core import Consumer, Producer, TopicPartition, Uuid
 from kafka_core.admin import AdminClient
 from kafka_core.broker import EmbeddedCluster
+from kafka_core.protocol.messages.metadata import MetadataRequest
 from pipeline.errors import OptionError, PlanError
 from pipeline.source.admission import Limits, Waiting, lag_of, shared_out
 from pipeline.source.formats import plan_read
@@ -21,6 +22,7 @@ from pipeline.source.options import ReadOptions
 from pipeline.source.progress import Progress
 from pipeline.source.splits import TOPIC_IDS, Split
 
+UNKNOWN_TOPIC_OR_PART = 3
 PLACES = st.dictionaries(
     st.tuples(st.sampled_from("tu"), st.integers(0, 4)),
     st.tuples(st.integers(0, 100), st.integers(0, 10_000)),
@@ -323,8 +325,7 @@ def test_without_starts_losses_are_found_between_the_points_of_a_batch(  # type:
 def test_what_a_new_partition_loses_before_its_splits_are_made_is_a_loss(  # type: ignore[no-untyped-def]
     cluster: EmbeddedCluster, topic: str, begin, deleted: int, told_starts: bool
 ) -> None:
-    """A batch is planned with the first records of a new partition, and retention moves before it is read: the query may
-    have been down in between."""
+    """Retention moves between the plan of a batch and its splits; the query may have been down in between."""
     start, late = {topic: {"0": 0, "1": 0}}, f"{topic}-late"
     cluster.create_topic(late, 1)
     produce(cluster, late, 5)
@@ -338,6 +339,22 @@ def test_what_a_new_partition_loses_before_its_splits_are_made_is_a_loss(  # typ
     left = [Split(late, 0, deleted, 5)] if deleted < 5 else []
     assert begin(**options, failOnDataLoss="false").splits(start, end) == left
     cluster.delete_topic(late)
+
+
+@pytest.mark.parametrize("strict", ["true", "false"])
+@pytest.mark.parametrize("way", ["subscribe", "subscribePattern", "assign"])
+def test_a_topic_that_a_broker_does_not_know_for_a_moment_is_not_gone(  # type: ignore[no-untyped-def]
+    cluster: EmbeddedCluster, topic: str, begin, way: str, strict: str
+) -> None:
+    """It would be read again from its first record when it is back."""
+    named = {"subscribe": topic, "subscribePattern": re.escape(topic), "assign": f'{{"{topic}": [0, 1]}}'}
+    progress = begin(**{way: named[way]}, failOnDataLoss=strict)
+    start = progress.initial()
+    produce(cluster, topic, 4)
+    rule = cluster.intercept(MetadataRequest, lambda request, context: UNKNOWN_TOPIC_OR_PART, times=2)
+    end = progress.next_end(start, bounded=True, now_s=0.0)
+    assert rule.seen == 2
+    assert plain(end) == {topic: {"0": 4, "1": 0}}
 
 
 @TRIGGERS

@@ -13,6 +13,7 @@ from kafka_core import Producer, TopicCollection, TopicPartition
 from kafka_core.admin import AdminClient
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.fetch import FetchRequest
+from kafka_core.protocol.messages.list_offsets import ListOffsetsRequest
 from kafka_core.records import ControlType, NewRecord, build_batch, control_key, control_value
 from pipeline.errors import OptionError, PlanError, ReadError
 from pipeline.source import consumers
@@ -51,6 +52,9 @@ def options(cluster: EmbeddedCluster, topic: str, **more: str) -> ReadOptions:
 
 def offsets(split: Split, chosen: ReadOptions) -> list[int]:
     return [offset for batch in read_split(split, chosen) for offset in batch.column("offset").to_pylist()]
+
+
+UNKNOWN_TOPIC_OR_PART = 3
 
 
 # ---- how large batches are
@@ -99,6 +103,23 @@ def test_a_partition_that_is_not_there_fails_the_plan(cluster: EmbeddedCluster, 
                 cluster, topic, startingOffsets=f'{{"{topic}": {{"7": 0}}}}', endingOffsets=f'{{"{topic}": {{"2": 5}}}}'
             )
         )
+
+
+def test_a_leader_that_does_not_know_its_partition_yet_is_asked_again(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"a", b"b"])
+    rule = cluster.intercept(ListOffsetsRequest, lambda request, context: UNKNOWN_TOPIC_OR_PART, times=2)
+    found = plan_splits(options(cluster, topic))
+    assert rule.seen == 2
+    assert found == [Split(topic, 0, 0, 2)]
+
+
+def test_a_partition_that_goes_while_a_read_is_planned_is_a_loss(cluster: EmbeddedCluster, topic: str) -> None:
+    produce(cluster, topic, [b"a", b"b"])
+    rule = cluster.intercept(ListOffsetsRequest, lambda request, context: UNKNOWN_TOPIC_OR_PART)
+    with pytest.raises(PlanError, match=rf"{re.escape(topic)}\[0\] is gone"):
+        plan_splits(options(cluster, topic))
+    assert plan_splits(options(cluster, topic, failOnDataLoss="false")) == []
+    cluster.stop_intercepting(rule)
 
 
 def test_a_topic_that_is_not_there_fails_the_plan(cluster: EmbeddedCluster) -> None:
