@@ -389,3 +389,26 @@ def test_a_poll_that_is_cancelled_loses_nothing(cluster: Cluster) -> None:
             assert counts(await one.poll(LIMIT_S)) == dict.fromkeys(numbers(5), 1)
 
     asyncio.run(run())
+
+
+def test_a_close_that_is_cancelled_goes_on_and_the_next_one_waits_for_it(cluster: Cluster) -> None:
+    topic, group = cluster.topic(), share_group(cluster)
+    fill(cluster, topic, numbers(5))
+
+    async def run() -> None:
+        one = AIOShareConsumer(share_conf(cluster, group))
+        await one.subscribe([topic])
+        assert counts(await one.poll(LIMIT_S)) == dict.fromkeys(numbers(5), 1)
+        closing = asyncio.create_task(one.close())
+        while not one._closing.running:  # noqa: ASYNC110  # it tells nobody
+            await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        assert closing.cancelled()
+        assert one._closing.running
+        await one.close()
+        assert one._closed
+
+    asyncio.run(run())
+    with member(cluster, "blocking", group, topic) as other:
+        assert counts(take(other, 5)) == dict.fromkeys(numbers(5), 2)  # released by the close

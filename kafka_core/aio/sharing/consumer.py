@@ -59,8 +59,9 @@ class AIOShareConsumer(AIOShareConsumerCalls):
         when called again. A caller that is cancelled does not stop it.
         """
         if not self._closed:
-            with self._alone(closes=True):
-                pass  # refused here, not in the one run of the closing
+            if not self._closing.running:  # the run itself is inside a call: another close() waits for it
+                with self._alone(closes=True):
+                    pass  # refused here, not in the one run of the closing
             await self._closing.run(self._end)
 
     def _after_fork(self) -> None:

@@ -23,6 +23,11 @@ class Closing:
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def running(self) -> bool:
+        """Whether the run has begun and not ended."""
+        return self._task is not None and not self._task.done()
+
     async def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Closes, or waits for the run that does; harmless afterwards and inside that run (in a callback of it).
 
