@@ -244,7 +244,12 @@ def _bytes(payload: Any) -> bytes:
 
 
 def _migrations(subject: str, writer: Schema, reader: Schema) -> Inquiry[list[Step]]:
-    """The steps from the writer's version to the reader's that have rules, in the order they are taken."""
+    """The steps from the writer's version to the reader's that have rules, in the order they are taken.
+
+    Raises:
+        SerializationError: a version between them is not there any more: its rules are lost, and those of the version
+            after it are for its values.
+    """
     first, last = (yield from _version(subject, writer)), (yield from _version(subject, reader))
     if first is None or last is None or first == last:
         return []
@@ -252,14 +257,16 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Inquiry[list[St
     mode = RuleMode.UPGRADE if upwards else RuleMode.DOWNGRADE
     low, high = sorted((first, last))
     versions: dict[int, Schema] = {first: writer, last: reader}
+    lost: list[int] = []
     for number in range(low + 1, high):
         try:
             registered = yield from _numbered(subject, number)
         except SchemaRegistryError as error:
             if not error.not_found:
                 raise
-            continue  # deleted for good: the step goes from its neighbour
-        versions[number] = registered.schema
+            lost.append(number)
+        else:
+            versions[number] = registered.schema
     from serdes.rules.engine import Phase, has_rules
 
     ordered = sorted(versions)
@@ -268,6 +275,12 @@ def _migrations(subject: str, writer: Schema, reader: Schema) -> Inquiry[list[St
         if has_rules(versions[above], Phase.MIGRATION, mode):
             old, new = (below, above) if upwards else (above, below)
             steps.append((mode, versions[old], versions[new]))
+    if steps and lost:
+        gone = f"{'version' if len(lost) == 1 else 'versions'} {', '.join(map(str, lost))}"
+        raise SerializationError(
+            f"values of version {first} of {subject!r} can't be migrated to version {last}: {gone} between them, with "
+            f"{'its' if len(lost) == 1 else 'their'} rules, can't be found any more"
+        )
     return steps if upwards else steps[::-1]
 
 

@@ -208,6 +208,32 @@ def test_values_of_other_versions_are_migrated(client: SchemaRegistryClient) -> 
     assert newer[:1] == b"\x00"
 
 
+@pytest.mark.parametrize("ruled", [True, False])
+def test_no_migration_leaves_out_a_version_that_is_gone(client: SchemaRegistryClient, ruled: bool) -> None:
+    """The rules after it are for its values: what came out was of no version, and nobody was told."""
+    client.set_config("people-value", ServerConfig(compatibility="NONE"))
+    frame = AvroSerializer(client, Schema(AVRO))(ADA, CTX)
+    for number in (2, 3):
+        adds = rule(f"to {number}", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr=f"$merge([$, {{'n{number}': 5}}])")
+        added = [{"name": f"n{each}", "type": "int", "default": 0} for each in range(2, number + 1)]
+        text = avro(NAME, AGE, *added)
+        client.register_schema("people-value", Schema(text, rule_set=contract(migration=[adds] if ruled else [])))
+    client.delete_version("people-value", 2)
+
+    def read() -> Any:
+        client.clear_caches()
+        return AvroDeserializer(client, conf={"use.latest.version": True})(frame, CTX)
+
+    added_value = 5 if ruled else 0
+    assert read() == {**ADA, "n2": added_value, "n3": added_value}
+    client.delete_version("people-value", 2, permanent=True)
+    if ruled:
+        with pytest.raises(SerializationError, match=r"to version 3: version 2 between them, with its rules, can't be"):
+            read()
+    else:
+        assert read() == {**ADA, "n2": 0, "n3": 0}
+
+
 def test_a_migration_of_protobuf_and_json(client: SchemaRegistryClient) -> None:
     client.set_config("people-value", ServerConfig(compatibility="NONE"))
     up = rule("up", "JSONATA", kind=T, mode=RuleMode.UPGRADE, expr="{'name': $.name & '!', 'age': $.age}")
