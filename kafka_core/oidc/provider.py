@@ -96,15 +96,26 @@ class TokenEndpoint:
             raise kind(f"{where}: status {status}, {refusal_of(answer, request.secrets)}")
         return token_of(answer, self._subject_claim, self._extensions, self._now_s())
 
+    def _client(self) -> httpx.Client:
+        """Raises AuthError: a proxy of the environment is none that httpx takes. Its URL is not quoted."""
+        try:
+            return httpx.Client(
+                verify=self._context, timeout=TIMEOUT_S, trust_env=self._trusts_environment, follow_redirects=False
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            needs = ": SOCKS needs the package socksio (pip install 'httpx[socks]')"
+            raise AuthError(
+                "the token endpoint cannot be asked: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or NO_PROXY of the environment "
+                f"cannot be used{needs if isinstance(error, ImportError) else ''}"
+            ) from None
+
     def _ask(self, request: TokenRequest) -> tuple[int, bytes]:
         """Status and body; no redirect is followed, for it would take the secret along."""
         ends_s = time.monotonic() + TIMEOUT_S
         body = bytearray()
         try:
             with (
-                httpx.Client(
-                    verify=self._context, timeout=TIMEOUT_S, trust_env=self._trusts_environment, follow_redirects=False
-                ) as client,
+                self._client() as client,
                 client.stream(
                     request.method,
                     request.url,

@@ -137,10 +137,12 @@ class TokenSource:
             delay_s = token.refresh_delay_s(self._clock.time_ms() / 1000)
             self._told = None
             return token
-        except Exception as error:
+        except Exception as raised:
+            # Nobody above knows errors of other kinds: the tasks that wait for the token would end with them.
+            error = raised if isinstance(raised, KafkaException) else AuthError(f"{self.name}: {raised!r}")
             logger.warning("no new OAUTHBEARER token: %s", error)
             self._tell(error)
-            raise
+            raise error from raised.__cause__ if error is raised else raised
         finally:
             self._fetching = None
             # Without any token nobody would use the next one: the next connection asks again.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import ssl
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,6 +164,28 @@ def test_an_endpoint_that_is_away_may_be_tried_again(refused_port: int) -> None:
     with pytest.raises(NetworkError, match="cannot be asked") as caught:
         fetch(**secret(f"http://127.0.0.1:{refused_port}/token"))
     assert (caught.value.code, caught.value.retriable) == (KafkaError._TRANSPORT, True)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HTTP_PROXY", "ftp://user:s3cret@proxy:3128"),
+        ("HTTP_PROXY", "http://user:s3cr/et@proxy:3128"),
+        ("ALL_PROXY", "socks5://user:s3cret@proxy:3128"),
+        ("NO_PROXY", "[::1,10.0.0.0/8"),
+    ],
+)
+def test_a_proxy_of_the_environment_that_can_not_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, refused_port: int, variable: str, value: str
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(AuthError, match=r"HTTP_PROXY, .* of the environment cannot be used") as caught:
+        fetch(**secret(f"http://127.0.0.1:{refused_port}/token"))
+    assert "s3cr" not in str(caught.value)
 
 
 def test_no_redirect_gets_the_secret(provider: IdentityProvider) -> None:

@@ -120,6 +120,22 @@ class TestGet:
         await made.close()
 
     @on_loop
+    async def test_whatever_a_provider_raises_is_an_auth_error(self):
+        """Of an error that nobody knows the client's tasks would end: no connection, and nobody told."""
+
+        def broken() -> Token:
+            raise ImportError("no such package")
+
+        made = TokenSource(broken, ManualClock(), name="the token endpoint")
+        told: list[str] = []
+        made.on_failure = told.append
+        error = await outcome(made.get())
+        assert isinstance(error, AuthError)
+        assert "the token endpoint: ImportError('no such package')" in str(error)
+        assert isinstance(error.__cause__, ImportError)
+        await made.close()
+
+    @on_loop
     async def test_a_wrong_result_is_an_auth_error(self):
         made = source(lambda _: "just a token")
         assert made is not None
