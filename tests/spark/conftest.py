@@ -84,15 +84,16 @@ def patiently(work: Callable[[], T]) -> T:
     """What `work` gives, which starts a stream; it is done again where Spark was not patient enough.
 
     Spark gives the Python worker of a stream's source ten seconds to start, which no setting changes, and the query has
-    failed then. The guide says to start it again.
+    failed then; over Connect the same holds for the worker of `foreachBatch`, and it is `start()` that fails. The guide
+    says to start it again.
     """
-    from pyspark.errors import StreamingQueryException
+    from pyspark.errors import PySparkException
 
     until_s = time.monotonic() + PROCESS_S
     while True:
         try:
             return work()
-        except StreamingQueryException as error:
+        except PySparkException as error:
             if time.monotonic() > until_s or not any(told in str(error) for told in LATE):
                 raise
 
