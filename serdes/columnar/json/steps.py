@@ -200,21 +200,20 @@ class _Compiler:
     def _object(self, column: Column, rules: _Rules, left_out: Any, null: Null) -> Step:
         self._judge(Op.OBJECT, rules)
         named, more = rules.given.get("properties", {}), rules.given.get("additionalProperties", True)
-        names = [column.type.field(at).name for at in range(column.type.num_fields)]
         needed = set(rules.given.get("required", ()))
-        if not needed <= set(names):
-            self.proved = False
-        kids, rest = [], []
-        for name, kid in zip(names, column.kids, strict=True):
+        kids: dict[str, int] = {}
+        rest = []
+        for at, kid in enumerate(column.kids):
+            name = column.type.field(at).name
             missing, inside = (left_out or {}).get(name, (False, None))
             if isinstance(missing, Unnamed):
                 rest.append(self._unnamed(kid, more, rules.resolver, inside, missing))
             else:
-                kids.append(self.step(kid, named.get(name, more), rules.resolver, inside, missing, name in needed))
-        shown = [name for name in names if not isinstance((left_out or {}).get(name, (False,))[0], Unnamed)]
-        kids += rest
-        data = tuple(orjson.dumps(name) + b":" for name in shown)
-        return Step(Op.OBJECT, column=column.number, null=null, kids=tuple(kids), data=data)
+                kids[name] = self.step(kid, named.get(name, more), rules.resolver, inside, missing, name in needed)
+        if not needed <= kids.keys():
+            self.proved = False
+        data = tuple(orjson.dumps(name) + b":" for name in kids)
+        return Step(Op.OBJECT, column=column.number, null=null, kids=(*kids.values(), *rest), data=data)
 
     def _unnamed(self, column: Column, more: Any, resolver: Any, left_out: Any, unnamed: Unnamed) -> int:
         """Adds the steps of a map whose entries are members of the object that it is in; gives the map's number."""

@@ -205,6 +205,16 @@ def test_what_the_schema_refuses_is_an_error_of_its_row(impl: str) -> None:
     assert [error is None for error in errors] == [True, True, False]
 
 
+@IMPLS
+def test_a_required_member_of_the_map_s_name_is_not_there(impl: str) -> None:
+    rows = pa.array(
+        [{"additionalProperties": [("k", 1)]}], pa.struct([("additionalProperties", pa.map_(pa.string(), pa.int64()))])
+    )
+    frames, errors = encoded({"additionalProperties": WHOLE, "required": ["additionalProperties"]}, rows, impl)
+    assert frames == [None]
+    assert "required" in str(errors[0])
+
+
 def test_maps_that_are_members_like_others_stay_members() -> None:
     kind = pa.struct([("additionalProperties", pa.map_(pa.string(), pa.int64()))])
     rows = pa.array([{"additionalProperties": [("k", 1)]}], kind)
