@@ -188,12 +188,16 @@ def test_all_days() -> None:
         ({"type": "object", "patternProperties": {"t": False}}, False),
         ({"allOf": [{"type": "object"}]}, False),
         ({"type": "array"}, False),
+        ({"properties": {"n": {"const": 1}}}, False),
+        ({"properties": {"n": {"type": "null"}}}, True),
+        ({"properties": {"n": {"not": {"type": "null"}}}}, False),
         (True, True),
         (False, False),
     ],
 )  # fmt: skip
 def test_what_is_known_to_be_valid_before_it_is_written(schema: Any, proved: bool) -> None:
-    struct = pa.array([{"t": text} for text in ("a", "bb", None, "2026-01-01")], pa.struct([("t", pa.string())]))
+    kind = pa.struct([("t", pa.string()), ("n", pa.null())])
+    struct = pa.array([{"t": text} for text in ("a", "bb", None, "2026-01-01")], kind)
     _, kernel = both(struct.type, schema, struct)
     assert kernel.plan is not None
     assert kernel.plan.proved is proved

@@ -179,6 +179,8 @@ class _Compiler:
     def _made(self, column: Column, rules: _Rules, left_out: Any, null: Null) -> Step:
         kind, types = column.type, pa.types
         if types.is_null(kind):
+            if not rules.given.keys() <= {"type", "enum"}:
+                self.proved = False
             return Step(Op.NULL, column=column.number, null=null)
         if types.is_struct(kind):
             return self._object(column, rules, left_out, null)

@@ -291,8 +291,9 @@ def _values(array: pa.Array, left_out: Any) -> list[Any]:
             return [None if value is None else str(uuid.UUID(bytes=value)) for value in array.storage.to_pylist()]
         return _values(array.storage, left_out)
     if types.is_dictionary(kind):
-        known = _values(array.dictionary, left_out)
-        return [None if at is None else known[at] for at in array.indices.to_pylist()]
+        known = dict(enumerate(_values(array.dictionary, left_out)))  # under nulls places may be any
+        beyond = Bad("a place beyond the end of its dictionary")
+        return [None if at is None else known.get(at, beyond) for at in array.indices.to_pylist()]
     if types.is_struct(kind):
         made = _structs(array, left_out or {})
     elif types.is_map(kind):

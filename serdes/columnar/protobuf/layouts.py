@@ -6,6 +6,7 @@ sliced) and extension types are taken apart here. Source: Arrow columnar format 
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from itertools import accumulate, pairwise
 from typing import Any
@@ -46,8 +47,11 @@ def in_plain_layout(array: Any, kind: pa.DataType) -> Any:
     if isinstance(own, pa.BaseExtensionType):
         return _texts(array.storage) if _are_texts(own, kind) else in_plain_layout(array.storage, kind)
     if not _taken_apart(own):
-        return array.cast(kind)
+        with contextlib.suppress(pa.ArrowIndexError):  # of places in a dictionary without values, under nulls
+            return array.cast(kind)
     mask = array.is_null() if array.null_count else None
+    if types.is_dictionary(own) and not len(array.dictionary):
+        return pa.nulls(len(array), kind)
     if types.is_dictionary(own):
         return in_plain_layout(array.dictionary, kind).take(array.indices)
     if types.is_struct(own):

@@ -15,7 +15,7 @@ cdef struct Out:
 
 
 cdef int grow(Out* out, Py_ssize_t more) except -1
-cdef int misplaced(part) except -1
+cdef int misplaced(tuple names, Py_ssize_t at) except -1
 cdef int deeper(Out* out) except -1
 cdef int put_text(Out* out, object text) except -1
 cdef dict memo_of(Out* out)

@@ -60,13 +60,13 @@ cdef int grow(Out* out, Py_ssize_t more) except -1:
     return 0
 
 
-cdef int misplaced(part) except -1:
-    """Raises the error that is set; a misfit is told the part of the value in which it was, None for the value itself."""
+cdef int misplaced(tuple names, Py_ssize_t at) except -1:
+    """Raises the error that is set; a misfit is told the name it was at, or the item without names; nothing with -1."""
     try:
         return raised()
     except Misfit as error:
-        if part is not None:
-            error.parts.append(part)
+        if at >= 0:
+            error.parts.append(f"[{at}]" if names is None else names[at])
         raise
 
 
@@ -255,7 +255,7 @@ cdef class WriteArray(Writer):
         if count:
             put_long(out, count)
             if (<WriteItems>write_items)(self.item, out, items, &at) < 0:
-                misplaced(f"[{at}]")
+                misplaced(None, at)
         if at != count:
             raise Misfit("the array changed while it was written")
         out.depth -= 1
@@ -306,7 +306,7 @@ cdef int write_fields(WriteRecord self, Out* out, dict record, Py_ssize_t* reach
     cdef PyObject* key
     cdef PyObject* found
     cdef bint ordered = True  # so far the value's keys have come in the schema's order: none was looked up
-    for at in range(PyTuple_GET_SIZE(names)):
+    for at in range(len(names)):  # an error for None, of a node that was never made ready
         reached[0] = at
         name = PyTuple_GET_ITEM(names, at)
         if ordered:
@@ -349,7 +349,7 @@ cdef class WriteRecord(Writer):
                     raise Misfit(f"{given!r} is not a field of {self.what}")
         deeper(out)
         if (<WriteFields>write_fields)(self, out, record, &at) < 0:
-            misplaced(self.names[at])
+            misplaced(self.names, at)
         out.depth -= 1
         return 0
 
@@ -634,7 +634,7 @@ cdef class ReadArray(Reader):
         cdef bint inside = False
         sink(source)
         if (<ReadItems>read_items)(self, source, made, &inside) < 0:
-            misplaced(f"[{len(made)}]" if inside else None)
+            misplaced(None, len(made) if inside else -1)
         source.depth -= 1
         return made
 
@@ -723,7 +723,7 @@ cdef class ReadRecord(Reader):
         cdef Py_ssize_t at = 0
         sink(source)
         if (<ReadFields>read_fields)(self, source, made, &at) < 0:
-            misplaced(self.names[at])
+            misplaced(self.names, at)
         for name, data, node in self.fresh:
             made[name] = fresh_value(name, data, node)
         source.depth -= 1

@@ -135,7 +135,7 @@ cdef class WriteObject(WriteRecord):
             values = self.take(value)
         deeper(out)
         if (<WriteAttributes>write_attributes)(self, out, value, values, &at) < 0:
-            misplaced(self.names[at])
+            misplaced(self.names, at)
         out.depth -= 1
         return 0
 
@@ -278,7 +278,7 @@ cdef class ReadObject(ReadRecord):
             made = new_tuple(self.kind, PyTuple_GET_SIZE(self.fields)) if self.way == TUPLE else new_object(self.kind)
         sink(source)
         if (<ReadFields>read_fields)(self, source, made, &at) < 0:
-            misplaced(self.names[at])
+            misplaced(self.names, at)
         for added, value in self.added:
             self.put(made, added, value)
         for name, data, node in self.fresh:

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.serdes import ORDER, text_of
 from registry import Rule, RuleKind, RuleMode, RuleSet, Schema, SchemaReference
-from serdes.columnar import ColumnarDecoder, ColumnarEncoder, UnappliedRulesError, avro_schema_of
+from serdes.columnar import ColumnarDecoder, ColumnarEncoder, UnappliedRulesError, avro_schema_of, json_schema_of
 from serdes.columnar.avro.encode import AvroFrames
 from serdes.columnar.avro.writing import plan_of, verify
 from serdes.errors import SerializationError
@@ -358,3 +358,29 @@ def test_a_schema_is_a_record_too() -> None:
     }
     struct = pa.array([{"at": datetime.date(1970, 1, 3)}])
     assert ColumnarEncoder(Schema(json.dumps(made))).encode(struct).frames.to_pylist() == [b"\x02\x04"]
+
+
+@pytest.mark.parametrize("form", ["AVRO", "JSON", "PROTOBUF"])
+def test_nothing_is_looked_up_in_the_dictionary_of_a_null(form: str) -> None:
+    """pyarrow makes places in it for nulls around it, of a dictionary that has no values at all."""
+    inner = pa.struct([("c", pa.dictionary(pa.int8(), pa.string()))])
+    rows = pa.array([{"b": None, "x": 1.0}, {"b": None, "x": 2.0}], pa.struct([("b", inner), ("x", pa.float64())]))
+    assert len(rows.field("b").field("c").dictionary) == 0
+    texts = {
+        "AVRO": avro_schema_of(rows.type),
+        "JSON": json_schema_of(rows.type),
+        "PROTOBUF": 'syntax = "proto3"; message R { B b = 1; double x = 2; message B { optional string c = 1; } }',
+    }
+    schema = Schema(texts[form], form)
+    made = ColumnarEncoder(schema, 7).encode(rows)
+    assert made.errors.to_pylist() == [None, None]
+    assert ColumnarDecoder(lambda _: schema, schema).decode(made.frames).struct.to_pylist() == rows.to_pylist()
+
+
+def test_a_place_beyond_its_dictionary_is_an_error_of_its_row() -> None:
+    places = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["a"]), safe=False)
+    rows = pa.StructArray.from_arrays([places, pa.array([1.0, float("nan")])], ["c", "x"])
+    for form, text in (("AVRO", avro_schema_of(rows.type)), ("JSON", json_schema_of(rows.type))):
+        made = ColumnarEncoder(Schema(text, form), 7).encode(rows)
+        assert [error is None for error in made.errors.to_pylist()] == [True, False]
+        assert "at c: " in made.errors.to_pylist()[1]
