@@ -7,9 +7,10 @@ those of confluent_kafka's driver.
 from __future__ import annotations
 
 import base64
+import functools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,20 +28,23 @@ class HcVaultKmsClient:
     Args:
         client: an `hvac.Client` that is logged in.
         key_path: `<mount>/keys/<name>`.
+        log_in: gets a new token, since that of a role ends; None where there is no role.
 
     Raises:
         RuleError: the path is not of that form.
     """
 
-    def __init__(self, client: Any, key_path: str) -> None:
+    def __init__(self, client: Any, key_path: str, log_in: Callable[[], object] | None = None) -> None:
         found = KEY_PATH.match(key_path)
         if found is None:
             raise RuleError(f"Vault key path {key_path!r} is not <mount>/keys/<name>")
         self._mount, self._name = found["mount"], found["name"]
         self._close = client.adapter.close
+        self._log_in = log_in
         self._transit = client.secrets.transit
         exceptions = needed("hvac", "vault", RuleError).exceptions
         self._errors = (exceptions.VaultError, needed("requests", "vault", RuleError).RequestException)
+        self._forbidden: type[Exception] = exceptions.Forbidden
         self._refusals = (exceptions.InvalidRequest, exceptions.InvalidPath)  # no such key, not encrypted with it
 
     def encrypt(self, plaintext: bytes) -> bytes:
@@ -59,10 +63,17 @@ class HcVaultKmsClient:
         self._close()
 
     def _call(self, operation: str, **arguments: str) -> Mapping[str, Any]:
+        call = functools.partial(
+            getattr(self._transit, operation), name=self._name, mount_point=self._mount, context="", **arguments
+        )
         try:
-            answer = getattr(self._transit, operation)(
-                name=self._name, mount_point=self._mount, context="", **arguments
-            )
+            try:
+                answer = call()
+            except self._forbidden:
+                if self._log_in is None:
+                    raise
+                self._log_in()  # the token may have ended, after hours or weeks
+                answer = call()
         except self._errors as error:
             text = f"Vault: {operation} with key {self._name!r} of {self._mount!r} failed: {error}"
             raise RuleError(text, away=not isinstance(error, self._refusals)) from error
@@ -107,10 +118,12 @@ class HcVaultKmsDriver:
         secret = _setting(conf, "approle.secret.id", "VAULT_APPROLE_SECRET_ID")
         if role and secret:
             requests = needed("requests", "vault", RuleError)
+            log_in = functools.partial(client.auth.approle.login, role_id=role, secret_id=secret)
             try:
-                client.auth.approle.login(role_id=role, secret_id=secret)
+                log_in()
             except (hvac.exceptions.VaultError, requests.RequestException) as error:
                 raise RuleError(f"Vault: AppRole log-in at {parts.netloc} failed: {error}") from error
+            return HcVaultKmsClient(client, parts.path, log_in)
         return HcVaultKmsClient(client, parts.path)
 
     @classmethod

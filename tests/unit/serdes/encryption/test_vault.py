@@ -25,6 +25,7 @@ class Transit(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.seen: list[tuple[str, str | None, str | None]] = []
+        self.tokens = [TOKEN]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,9 +46,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, body: dict[str, Any], token: str | None) -> tuple[int, dict[str, Any]]:
         if self.path == "/v1/auth/approle/login":
             if body == {"role_id": "role", "secret_id": "secret"}:
-                return 200, {"auth": {"client_token": TOKEN}}
+                return 200, {"auth": {"client_token": (self.server.tokens or ["s.none"])[0]}}
             return 400, {"errors": ["invalid role or secret ID"]}
-        if token != TOKEN:
+        if token not in self.server.tokens:
             return 403, {"errors": ["permission denied"]}
         if self.path == "/v1/team/transit/encrypt/key":
             return 200, {"data": {"ciphertext": "vault:v1:" + body["plaintext"][::-1]}}
@@ -105,6 +106,20 @@ def test_the_token_may_come_from_the_environment_or_from_a_role(
     assert HcVaultKmsDriver().new_kms_client(role, url(vault)).encrypt(b"x")
     monkeypatch.setenv("VAULT_TOKEN", TOKEN)
     assert HcVaultKmsDriver().new_kms_client({}, url(vault)).encrypt(b"x")
+
+
+def test_a_role_s_token_that_has_ended_is_asked_for_again(vault: Transit) -> None:
+    role = {"approle.role.id": "role", "approle.secret.id": "secret"}
+    client = HcVaultKmsDriver().new_kms_client(role, url(vault))
+    encrypted = client.encrypt(b"x")
+    vault.tokens = ["s.second"]
+    assert client.decrypt(encrypted) == b"x"
+    assert client.decrypt(encrypted) == b"x"
+    logins = [path for path, *_ in vault.seen if path.endswith("/login")]
+    assert len(logins) == 2
+    vault.tokens = []  # the role is let in, and may not use the key
+    with pytest.raises(RuleError, match="permission denied"):
+        client.decrypt(encrypted)
 
 
 def test_refusals_of_vault_are_raised(vault: Transit) -> None:
