@@ -441,12 +441,11 @@ def checked_list(items: Any, kind: type[T], what: str) -> list[T]:
     """The items as a list.
 
     Raises:
-        TypeError: not a list (or tuple).
-        ElementError: it holds something else than `kind`.
+        ElementError: it is no list (or tuple), or holds something else than `kind`.
         ValueError: it is empty.
     """
     if isinstance(items, str | bytes) or not isinstance(items, Sequence):
-        raise TypeError(f"expected a list of {what}, not {type(items).__name__}")
+        raise ElementError(f"expected a list of {what}, not {type(items).__name__}")
     for item in items:
         if not isinstance(item, kind):
             raise ElementError(f"expected a list of {what}, but it holds {type(item).__name__}")

@@ -152,7 +152,12 @@ def parse(conf: Mapping[str, object], role: Role) -> Config:
     values: dict[str, object] = {option.name: option.default_for(role) for option in OPTIONS}
     values["hooks"] = Hooks()
     given: set[str] = set()
-    for name, raw in flatten(conf):
+    properties = list(flatten(conf))
+    try:
+        TABLE.check_names(name for name, _ in properties)
+    except PropertyError as error:
+        raise refusal(error) from None
+    for name, raw in properties:
         option = find(name)
         value = convert(option, raw, name)
         config_rules.check_role(option.name, role)

@@ -17,6 +17,9 @@ LIKENESS: Final = 0.6
 LONGEST_NAME: Final = 100
 """Characters of a name that is looked at: comparing takes time that grows with their square."""
 
+MOST_NAMES: Final = 10
+"""Unknown names that one sentence has."""
+
 Row = TypeVar("Row", bound=Property)
 
 
@@ -63,20 +66,43 @@ class Table(Generic[Row]):
         row = self.by_name.get(name)
         if row is not None:
             return row
-        advice, near = self._elsewhere.get(name), None
-        if advice is None:
-            near = nearest(name, self.by_name)
-            advice = "" if near is None else f"did you mean {near!r}{self._note(self.by_name[near])}?"
+        advice, near = self._advice(name)
         raise PropertyError(
             self._unknown.format(name[:LONGEST_NAME]) + (advice and f"; {advice}"), property=name, nearest=near
         )
+
+    def check_names(self, names: Iterable[object]) -> None:
+        """Refuses several unknown names in one sentence; `find` does one.
+
+        Raises:
+            PropertyError: there are several; the text has all of them, with the nearest name of each.
+        """
+        unknown = [name for name in names if isinstance(name, str) and name not in self.by_name]
+        if len(unknown) < 2:
+            return
+        shown = [name[:LONGEST_NAME] for name in unknown[:MOST_NAMES]]
+        found = [self._advice(name) for name in unknown[:MOST_NAMES]]
+        advices = "".join(f"; {name}: {advice}" for name, (advice, _) in zip(shown, found, strict=True) if advice)
+        more = f" and {len(unknown) - MOST_NAMES} more" if len(unknown) > MOST_NAMES else ""
+        between = '", "' if '"{}"' in self._unknown else ", "
+        text = self._unknown.format(between.join(shown)) + more + advices
+        raise PropertyError(text, property=unknown[0], nearest=found[0][1])
+
+    def _advice(self, name: str) -> tuple[str, str | None]:
+        """What to do about an unknown name, and the name that is most like it."""
+        elsewhere = self._elsewhere.get(name)
+        if elsewhere is not None:
+            return elsewhere, None
+        near = nearest(name, self.by_name)
+        return ("" if near is None else f"did you mean {near!r}{self._note(self.by_name[near])}?"), near
 
     def read(self, conf: Mapping[str, object]) -> dict[str, Any]:
         """All properties by name, defaults filled in.
 
         Raises:
-            PropertyError: an unknown name, or a value that is ill-typed or out of range.
+            PropertyError: unknown names, or a value that is ill-typed or out of range.
         """
+        self.check_names(conf)
         values = {row.name: row.default for row in self.rows}
         for name, raw in conf.items():
             row = self.find(name)

@@ -358,8 +358,8 @@ class AdminClient(InsidesCalls, PartitionCalls):
         self,
         *,
         request_timeout: float | None = None,
-        states: Collection[ConsumerGroupState] = (),
-        types: Collection[ConsumerGroupType] = (),
+        states: Collection[ConsumerGroupState] | None = (),
+        types: Collection[ConsumerGroupType] | None = (),
     ) -> Future[ListConsumerGroupsResult]:
         """Consumer groups of all brokers; errors of single brokers are in the result.
 

@@ -13,6 +13,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -386,10 +387,11 @@ class ConsumerCalls:
             cached: as the last fetch told (OFFSET_INVALID if there was none), without asking the broker.
 
         Raises:
+            TypeError: `cached` is no truth value.
             NetworkError: nobody answered in time.
         """
         self._check()
-        if cached:
+        if index(cached):
             return self._core.lookups.cached_watermarks(partition)
         return self._run(self._core.lookups.watermarks(partition, timeout))
 

@@ -207,8 +207,12 @@ class Producer(TransactionCalls):
 
         Raises:
             StateError: Closed, forked, or failed for good.
-            TypeError: A message has a value, key, header or partition of a wrong type; the others are queued.
+            TypeError: It is no list, or a message has a value, key, header or partition of a wrong type; the others
+                are queued.
         """
+        given: object = messages  # callers in untyped code hand in anything
+        if isinstance(given, dict):
+            raise TypeError("messages must be a list")
         accepted = self._accumulator.produce_batch(topic, messages, partition, callback, on_delivery)
         if accepted == len(messages):
             return accepted

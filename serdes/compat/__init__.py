@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, RuleMode, Schema, SchemaRegistryClient
 from registry.client.bearer import full_jitter, normalize_identity_pool
 from registry.dek import DekRegistryClient
-from registry.errors import RETRIABLE_STATUSES
+from registry.errors import RETRIABLE_STATUSES, ResponseError
 from serdes.encryption.kms import kms_driver as get_kms_driver
 from serdes.frames.framing import MAGIC as MAGIC_BYTE
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
@@ -69,6 +69,7 @@ STRATEGY_TYPE_MAP: Final = {
     SubjectNameStrategyType.RECORD: record_subject_name_strategy,
     SubjectNameStrategyType.TOPIC_RECORD: topic_record_subject_name_strategy,
 }
+SUBJECT_NOT_FOUND: Final = 40401
 DEFAULT_CACHE_CAPACITY: Final = 1000
 """How many subjects an AssociatedNameStrategy remembers by default."""
 
@@ -164,11 +165,37 @@ def _mock(conf: Mapping[str, Any]) -> dict[str, Any]:
     return {**conf, "url": url if url.startswith("mock://") else "mock://"}
 
 
+def _nothing(error: ResponseError) -> list[int]:
+    """No versions, if the subject is not there; decision 0112."""
+    if error.error_code != SUBJECT_NOT_FOUND:
+        raise error
+    return []
+
+
 class MockSchemaRegistryClient(SchemaRegistryClient):
-    """A client of a registry inside this process, whatever the URL: an embedded one, with all its rules."""
+    """A client of a registry inside this process, whatever the URL: an embedded one, with all its rules.
+
+    As confluent_kafka's, it has no versions of a subject that is not there, where other clients raise a 404.
+    """
 
     def __init__(self, conf: Mapping[str, Any]) -> None:
         super().__init__(_mock(conf))
+
+    def get_versions(
+        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """The numbers of a subject's versions; none if it is not there."""
+        try:
+            return super().get_versions(subject_name, deleted, deleted_only, offset, limit)
+        except ResponseError as error:
+            return _nothing(error)
+
+    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Deletes a subject and returns its versions; none if it is not there."""
+        try:
+            return super().delete_subject(subject_name, permanent)
+        except ResponseError as error:
+            return _nothing(error)
 
 
 class AsyncMockSchemaRegistryClient(AsyncSchemaRegistryClient):
@@ -176,6 +203,22 @@ class AsyncMockSchemaRegistryClient(AsyncSchemaRegistryClient):
 
     def __init__(self, conf: Mapping[str, Any]) -> None:
         super().__init__(_mock(conf))
+
+    async def get_versions(
+        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """The numbers of a subject's versions; none if it is not there."""
+        try:
+            return await super().get_versions(subject_name, deleted, deleted_only, offset, limit)
+        except ResponseError as error:
+            return _nothing(error)
+
+    async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Deletes a subject and returns its versions; none if it is not there."""
+        try:
+            return await super().delete_subject(subject_name, permanent)
+        except ResponseError as error:
+            return _nothing(error)
 
 
 class MockDekRegistryClient(DekRegistryClient):

@@ -440,8 +440,8 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         self,
         *,
         request_timeout: float | None = None,
-        states: Collection[ConsumerGroupState] = (),
-        types: Collection[ConsumerGroupType] = (),
+        states: Collection[ConsumerGroupState] | None = (),
+        types: Collection[ConsumerGroupType] | None = (),
     ) -> ListConsumerGroupsResult:
         """Groups of all brokers; errors of single brokers are in the result.
 
@@ -451,6 +451,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
             TypeError: filters that are not sets of the enums. KafkaException: no broker could be found.
         """
         check_filters(states, types)
+        states, types = states or (), types or ()
         deadline = await self._router.begin("list_consumer_groups", request_timeout)
         request = admin_groups.list_groups_request(states, types)
         with answering(CONTROLLER):

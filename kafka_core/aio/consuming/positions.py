@@ -146,19 +146,21 @@ class Positions:
 
         Raises:
             ValueError: neither is given, or both are.
+            TypeError: no message, or no list of TopicPartition.
             ConfigError: `enable.auto.offset.store` is on.
             StateError: a partition is not assigned.
         """
         if message is None and partitions is None:
             raise ValueError("expected either message or offsets")
+        wanted = checked(partitions) if message is None and partitions is not None else partitions
         if self.auto_store:
             raise ConfigError(
                 "StoreOffsets failed: Local: Invalid argument or configuration: enable.auto.offset.store must be set "
                 "to False when using this API"
             )
-        if partitions is None and isinstance(message, Message) and self.store_behind(message):
+        if wanted is None and isinstance(message, Message) and self.store_behind(message):
             return
-        offsets.store(self._assignment, chosen(message, partitions, "store") or [])
+        offsets.store(self._assignment, chosen(message, wanted, "store") or [])
 
     def hand_back(self, taken: Sequence[Message] | pyarrow.RecordBatch, *, unstore: bool = False) -> None:
         """Takes back the records and events that an interrupted call did not return: the next call gives them.

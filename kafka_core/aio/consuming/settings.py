@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, Final
 from uuid import UUID
@@ -36,7 +36,7 @@ def check_count(num_messages: int) -> None:
 def checked(partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
     """A user's list of partitions; TypeError if it is none."""
     wanted: object = partitions  # callers in untyped code hand in anything
-    if not isinstance(wanted, Iterable):
+    if isinstance(wanted, Mapping) or not isinstance(wanted, Iterable):
         raise TypeError("expected list of TopicPartition")
     items = list(wanted)
     if not all(isinstance(item, TopicPartition) for item in items):

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore
+from kafka_core.aio.producing.transactor import check_limit
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupMetadata, TopicPartition
 
@@ -61,6 +62,7 @@ class AIOTransactionCalls:
             KafkaException: _NOT_CONFIGURED without `transactional.id`; _TIMED_OUT (`retriable`); _STATE when called
                 twice; everything else is fatal.
         """
+        check_limit(timeout)
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         await self._transact(partial(transactor.init, limit_s), limit_s)
@@ -96,6 +98,7 @@ class AIOTransactionCalls:
             raise TypeError(
                 f"group_metadata must be what consumer_group_metadata() gives, not {type(group_metadata).__name__}"
             )
+        check_limit(timeout)
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         await self._transact(partial(transactor.send_offsets, list(positions), group_metadata, limit_s), limit_s)
@@ -113,6 +116,7 @@ class AIOTransactionCalls:
             KafkaException: _TIMED_OUT (`retriable`); with `txn_requires_abort` if records failed, or the coordinator
                 refused: `abort_transaction()`, then begin anew; else fatal.
         """
+        check_limit(timeout)
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s
@@ -135,6 +139,7 @@ class AIOTransactionCalls:
         Raises:
             KafkaException: _TIMED_OUT (`retriable`); _STATE when there is nothing to abort; else fatal.
         """
+        check_limit(timeout)
         transactor = self._core.transactor
         limit_s = transactor.limit_s(timeout)
         deadline_s = time.monotonic() + limit_s

@@ -100,12 +100,13 @@ def check_names(names: object, what: str) -> list[str]:
     return unique(checked_list(names, str, what), what.removesuffix("s"))
 
 
-def check_filters(states: object, types: Any) -> None:
-    """TypeError when the filters are not sets of the enums, ValueError for the unknown type."""
-    for values, kind, name in ((states, ConsumerGroupState, "states"), (types, ConsumerGroupType, "types")):
+def check_filters(states: Any, types: Any) -> None:
+    """TypeError when the filters are not sets of the enums (or None), ValueError for the unknown type."""
+    for given, kind, name in ((states, ConsumerGroupState, "states"), (types, ConsumerGroupType, "types")):
+        values = () if given is None else given
         if not isinstance(values, set | frozenset | tuple | list) or not all(isinstance(item, kind) for item in values):
             raise TypeError(f"'{name}' must be a set of {kind.__name__}")
-    if ConsumerGroupType.UNKNOWN in types:
+    if ConsumerGroupType.UNKNOWN in (types or ()):
         raise ValueError("UNKNOWN is no type to ask for")
 
 
@@ -268,7 +269,7 @@ def check_binding_filters(filters: Sequence[AclBindingFilter]) -> list[AclBindin
 
 def _checked(items: Sequence[B], kind: type[B], what: str) -> list[B]:
     if isinstance(items, str | bytes | AclBinding) or not isinstance(items, Sequence):
-        raise TypeError(f"expected a list of {kind.__name__} objects, not {type(items).__name__}")
+        raise ElementError(f"expected a list of {kind.__name__} objects, not {type(items).__name__}")
     for item in items:
         if type(item) is not kind:
             raise ValueError(f"expected a list of {kind.__name__} objects, but it holds {type(item).__name__}")

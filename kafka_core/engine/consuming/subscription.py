@@ -13,7 +13,7 @@ import enum
 import itertools
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -69,7 +69,7 @@ class Subscription:
     __slots__ = ("_blacklist", "_patterns", "names", "server_pattern", "topics")
 
     def __init__(self, topics: Sequence[str], blacklist: Sequence[str] = (), *, by_server: bool = False) -> None:
-        if isinstance(topics, str) or not all(isinstance(topic, str) for topic in topics):
+        if isinstance(topics, str | Mapping) or not all(isinstance(topic, str) for topic in topics):
             raise TypeError("expected list of topic unicode strings")
         self.topics = tuple(dict.fromkeys(topics))
         if not self.topics or "" in self.topics:

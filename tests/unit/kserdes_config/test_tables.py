@@ -242,3 +242,22 @@ def test_nearest_knows_case_and_underscores() -> None:
     assert nearest("zzz", names) is None
     assert did_you_mean("zzz", names, "known are two") == "; known are two"
     assert did_you_mean("zzz", names) == ""
+
+
+@pytest.mark.parametrize(
+    ("template", "begins"),
+    [
+        ("Unrecognized properties: {}", "Unrecognized properties: first.of.all, linger, last"),
+        ('No such property: "{}"', 'No such property: "first.of.all", "linger", "last"'),
+    ],
+)
+def test_several_unknown_names_are_in_one_sentence(template: str, begins: str) -> None:
+    table = Table([Property("linger.ms", Kind.INT, 5, "")], unknown=template)
+    with pytest.raises(PropertyError) as caught:
+        table.read({"first.of.all": 1, "linger": 2, "linger.ms": 3, "last": 4})
+    assert str(caught.value) == f"{begins}; linger: did you mean 'linger.ms'?"
+    assert caught.value.property == "first.of.all"
+    many = [f"name{number}" for number in range(25)]
+    with pytest.raises(PropertyError, match=r"name9\"? and 15 more$"):
+        table.check_names(many)
+    table.check_names(["only.one", "linger.ms", 3])

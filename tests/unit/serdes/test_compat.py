@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry import RegisteredSchema, RuleMode, Schema
+from registry import RegisteredSchema, RuleMode, Schema, SchemaRegistryError
 from serdes import compat
 from serdes.avro import AvroSerializer
 from serdes.compat import AsyncMockSchemaRegistryClient, MockDekRegistryClient, MockSchemaRegistryClient, keys
@@ -90,12 +90,16 @@ def test_mock_clients_need_no_network(url: str | None) -> None:
         assert first.register_schema("s", Schema('"string"', "AVRO")) == 1
         assert first.register_schema("s", Schema('"int"', "AVRO")) == 2  # nothing is compared, as there
         assert (first.get_compatibility(), second.get_subjects()) == ("NONE", [])
+        assert (second.get_versions("u"), second.delete_subject("u"), first.get_versions("s")) == ([], [], [1, 2])
+        with pytest.raises(SchemaRegistryError) as caught:
+            first.delete_subject("s", permanent=True)
+        assert caught.value.error_code == 40405  # a subject that is there, and not deleted softly
     with MockDekRegistryClient(conf) as keys:
         assert keys.register_kek("k", "local-kms", "id").name == "k"
 
     async def run() -> None:
         client = AsyncMockSchemaRegistryClient(conf)
-        assert await client.get_subjects() == []
+        assert await client.get_subjects() == await client.get_versions("u") == await client.delete_subject("u") == []
         await client.aclose()
 
     asyncio.run(run())
