@@ -72,13 +72,20 @@ class HcVaultKmsClient:
             except self._forbidden:
                 if self._log_in is None:
                     raise
-                self._log_in()  # the token may have ended, after hours or weeks
+                self._new_token(self._log_in)  # the old one may have ended, after hours or weeks
                 answer = call()
         except self._errors as error:
             text = f"Vault: {operation} with key {self._name!r} of {self._mount!r} failed: {error}"
             raise RuleError(text, away=not isinstance(error, self._refusals)) from error
         data: Mapping[str, Any] = answer["data"]
         return data
+
+    def _new_token(self, log_in: Callable[[], object]) -> None:
+        try:
+            log_in()
+        except self._errors as error:
+            text = f"Vault: key {self._name!r} of {self._mount!r}: AppRole log-in failed: {error}"
+            raise RuleError(text, away=True) from error
 
 
 class HcVaultKmsDriver:

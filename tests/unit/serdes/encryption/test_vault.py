@@ -26,6 +26,7 @@ class Transit(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.seen: list[tuple[str, str | None, str | None]] = []
         self.tokens = [TOKEN]
+        self.roles = [{"role_id": "role", "secret_id": "secret"}]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, body: dict[str, Any], token: str | None) -> tuple[int, dict[str, Any]]:
         if self.path == "/v1/auth/approle/login":
-            if body == {"role_id": "role", "secret_id": "secret"}:
+            if body in self.server.roles:
                 return 200, {"auth": {"client_token": (self.server.tokens or ["s.none"])[0]}}
             return 400, {"errors": ["invalid role or secret ID"]}
         if token not in self.server.tokens:
@@ -120,6 +121,10 @@ def test_a_role_s_token_that_has_ended_is_asked_for_again(vault: Transit) -> Non
     vault.tokens = []  # the role is let in, and may not use the key
     with pytest.raises(RuleError, match="permission denied"):
         client.decrypt(encrypted)
+    vault.roles = []  # nor is it let in any more, which says nothing of the key
+    with pytest.raises(RuleError, match="AppRole log-in failed: invalid role") as raised:
+        client.decrypt(encrypted)
+    assert raised.value.away
 
 
 def test_refusals_of_vault_are_raised(vault: Transit) -> None:
