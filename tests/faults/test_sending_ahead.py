@@ -184,7 +184,7 @@ def test_a_record_times_out_though_nobody_woke_the_loop(cluster: EmbeddedCluster
     cluster.intercept(ProduceRequest, lambda *_: Delay(30.0))
     run.send()
     assert run.told[-1][1] == KafkaError._MSG_TIMED_OUT
-    cluster.intercept(ProduceRequest, None)
+    cluster.stop_intercepting()
 
 
 def test_an_idle_producer_sends_ahead_and_wakes_the_loop(make: Make) -> None:

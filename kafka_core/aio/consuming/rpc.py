@@ -226,7 +226,8 @@ class ConsumerRpc:
                     found[key] = Committed(-1, error_code=topic.error_code)
                 elif known is not None and known.leader is not None:
                     nodes.setdefault(known.leader, {})[key] = timestamp
-            answers = await asyncio.gather(*(self._list(node, items, read_committed) for node, items in nodes.items()))
+            tasks = (self.list_at(node, items, read_committed=read_committed) for node, items in nodes.items())
+            answers = await asyncio.gather(*tasks)
             again = 0
             for answer in answers:
                 for key, item in answer.items():
@@ -258,7 +259,12 @@ class ConsumerRpc:
                     return KafkaError.UNKNOWN_TOPIC_OR_PART
         return KafkaError.LEADER_NOT_AVAILABLE
 
-    async def _list(self, node: int, wanted: Mapping[Key, int], read_committed: bool) -> Commits:
+    async def list_at(self, node: int, wanted: Mapping[Key, int], *, read_committed: bool) -> Commits:
+        """As `list_offsets`, of one leader, asked once.
+
+        Raises:
+            KafkaException: it did not answer, or left a partition out.
+        """
         epochs = {}
         for key in wanted:
             known = self._client.metadata.partition(*key)
