@@ -13,6 +13,7 @@ import pytest
 from kafka_core import Consumer, KafkaError, KafkaException, Producer, TopicPartition, kernels
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.faults import Delay
+from kafka_core.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from kafka_core.protocol.messages.end_txn import EndTxnRequest
 from tests.contract.clusters import wait_for
 from tests.faults.interrupts import Interrupt
@@ -212,3 +213,31 @@ def test_a_block_whose_commit_timed_out_is_ended_by_the_next_one(is_answered: bo
             with producer.transaction(timeout=LIMIT_S):
                 producer.produce("t", b"second", partition=0)
             assert committed(servers) == [b"first", b"second"]
+
+
+@pytest.mark.parametrize("before", [[], ["commit"]])
+def test_a_transaction_that_the_coordinator_never_heard_of_is_aborted(before: list[str]) -> None:
+    """Its partitions were refused, for the coordinator was moving; that ended the producer for good."""
+    with EmbeddedCluster(properties={"transaction.version": "0"}) as cluster:
+        servers = cluster.bootstrap_servers
+        conf = {"bootstrap.servers": servers, "transactional.id": "x", "linger.ms": 0}
+        with Producer(conf) as producer:
+            producer.init_transactions(LIMIT_S)
+            for _ in before:
+                with producer.transaction():
+                    producer.produce("t", b"before", partition=0)
+            asked = threading.Event()
+
+            def refuse(*_: Any) -> int:
+                asked.set()
+                return KafkaError.CONCURRENT_TRANSACTIONS
+
+            rule = cluster.intercept(AddPartitionsToTxnRequest, refuse)
+            producer.begin_transaction()
+            producer.produce("t", b"given up", partition=0)
+            assert asked.wait(LIMIT_S)
+            producer.abort_transaction(LIMIT_S)
+            cluster.stop_intercepting(rule)
+            with producer.transaction():
+                producer.produce("t", b"after", partition=0)
+        assert committed(servers) == [b"before"] * len(before) + [b"after"]

@@ -342,6 +342,10 @@ class Transactor:
             response, _, connection = await self._ask(
                 CoordinatorKind.TRANSACTION, self.transactional_id, request, max_version=limit
             )
+            first = transactions.protocol < SECOND_PROTOCOL
+            if response.error_code == KafkaError.INVALID_TXN_STATE and first and not (commit or transactions.reached):
+                transactions.ended()  # the coordinator took none of what was to be added: there is nothing to abort
+                return None
             if response.error_code:
                 return requests.end_error(response.error_code, commit=commit, protocol=transactions.protocol)
             next_ = ProducerIdentity(response.producer_id, response.producer_epoch)

@@ -347,6 +347,11 @@ class Transactions:
         """Partitions that must be added before anything is written to them."""
         return list(self._wanted) if self.sends_records else []
 
+    @property
+    def reached(self) -> bool:
+        """Whether the coordinator has said that it knows of the open transaction (protocol 1)."""
+        return bool(self._members or self._groups)
+
     def adding(self) -> None:
         """The coordinator is about to hear of the transaction."""
         self.touched = True

@@ -105,8 +105,9 @@ def test_in_the_first_protocol_a_partition_must_be_added() -> None:
     assert made.wanted == [("t", 0)]
     assert not made.touched
     made.adding()
+    assert (made.touched, made.reached) == (True, False)
     made.added([("t", 0)])
-    assert made.touched
+    assert (made.touched, made.reached) == (True, True)
     assert (made.admits("t", 0), made.wanted) == (True, [])
     made.begin_commit()
     assert made.admits("t", 0)
