@@ -106,10 +106,7 @@ cdef class RecordCursor:
         self.left = left
         self.leader_epoch = leader_epoch
         self.append_time = append_time
-        if attributes & LOG_APPEND_FLAG:
-            self.timestamp_type = 2
-        else:
-            self.timestamp_type = 0 if base_timestamp < 0 else 1
+        self.timestamp_type = 2 if attributes & LOG_APPEND_FLAG else 1
         if self.left == 0:
             self.finish()
 
@@ -157,8 +154,8 @@ cdef class RecordCursor:
                 message.timestamp_type = self.timestamp_type
                 if self.timestamp_type == 2:
                     message.timestamp_ms = self.append_time
-                elif self.timestamp_type == 0:
-                    message.timestamp_ms = -1
+                elif message.timestamp_ms == -1:
+                    message.timestamp_type = 0
                 self.next_offset = offset + 1
                 if self.left == 0:
                     self.finish()

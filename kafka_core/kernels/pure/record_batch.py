@@ -30,6 +30,8 @@ BODY = struct.Struct(">iBIhiqqqhii")
 """The rest of a batch's header: leader epoch, magic, CRC, attributes, last offset delta, base and max timestamp,
 producer id and epoch, base sequence, number of records."""
 
+NO_TIMESTAMP = -1
+"""The time of a record that has none. Other negative ones lie before 1970."""
 CRC_AT = 17
 CRC_FROM = 21
 MAGIC_AT = 16
@@ -263,10 +265,7 @@ class RecordCursor:
         self._from_offset = from_offset
         self._next_offset = max(from_offset, header.base_offset)
         self._left = header.count
-        if header.attributes & LOG_APPEND_FLAG:
-            self._timestamp_type = TIMESTAMP_LOG_APPEND_TIME
-        else:
-            self._timestamp_type = TIMESTAMP_NOT_AVAILABLE if header.base_timestamp_ms < 0 else TIMESTAMP_CREATE_TIME
+        self._by_append_time = bool(header.attributes & LOG_APPEND_FLAG)
         if self._left == 0:
             self._finish()
 
@@ -338,9 +337,10 @@ class RecordCursor:
 
     def timestamp_of(self, record: Record) -> tuple[int, int]:
         """(type, milliseconds): the batch's one time if the broker set it, -1 if there is none."""
-        if self._timestamp_type == TIMESTAMP_CREATE_TIME:
-            return TIMESTAMP_CREATE_TIME, self.header.base_timestamp_ms + record.timestamp_delta_ms
-        return self._timestamp_type, self.header.max_timestamp_ms if self._timestamp_type else -1
+        if self._by_append_time:
+            return TIMESTAMP_LOG_APPEND_TIME, self.header.max_timestamp_ms
+        time_ms = self.header.base_timestamp_ms + record.timestamp_delta_ms
+        return TIMESTAMP_NOT_AVAILABLE if time_ms == NO_TIMESTAMP else TIMESTAMP_CREATE_TIME, time_ms
 
     def _finish(self) -> None:
         if self._at != len(self._data):

@@ -181,6 +181,20 @@ def test_no_timestamp(kernels: ModuleType) -> None:
     assert cursor(kernels, abc_batch()).next().timestamp() == (0, -1)
 
 
+def test_times_before_1970_are_times_and_so_are_those_behind_them(kernels: ModuleType) -> None:
+    """They hid the times of their whole batch."""
+    times_ms = [-86_400_000, -1, 0, 5, -2]
+    batch = build_batch([NewRecord(b"v", timestamp_ms=time_ms) for time_ms in times_ms])
+    out: list[Any] = []
+    cursor(kernels, batch).take(out, 9)
+    assert [message.timestamp() for message in out] == [(1, -86_400_000), (0, -1), (1, 0), (1, 5), (1, -2)]
+    sink = kernels.ColumnSink()
+    cursor(kernels, batch).take_columns(sink, 9)
+    columns = sink.take()
+    assert bytes(memoryview(columns.timestamp_type)) == bytes([1, 0, 1, 1, 1])
+    assert struct.unpack("<5q", bytes(memoryview(columns.timestamp_ms))) == tuple(times_ms)
+
+
 def test_headers(kernels: ModuleType) -> None:
     rows = [NewRecord(headers=[("ä", b"1"), ("ä", None), ("", b"")]), NewRecord()]
     out: list[Any] = []

@@ -98,7 +98,7 @@ def test_the_header_in_terms_of_format_2() -> None:
     assert (batch.end_offset, batch.is_control, batch.is_transactional) == (14, False, False)
     first = batch.cursor.next()
     assert first is not None
-    assert (first.timestamp(), first.leader_epoch()) == ((1, -1), None)
+    assert (first.timestamp(), first.leader_epoch()) == ((0, -1), None)
 
 
 def packed(*messages: bytes, **options: Any) -> bytes:
