@@ -144,6 +144,7 @@ class FieldError(SerializationError):
         else:
             # its text is left out, as in `foreign`; the exception itself is the cause
             self.reason = "" if exception is None else f"the function failed: {type(exception).__name__}"
+            self.registry_away = getattr(exception, "retriable", False) is True  # of a function that asks by itself
         self.field = self.FIELD
         if message is not None:
             self.topic, self.partition, self.offset = message.topic(), message.partition(), message.offset()

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException, ProduceError
+from registry.errors import ResponseError, TransportError
 from serdes.context import MessageField, SerializationContext, place
 from serdes.errors import (
     KeyDeserializationError,
@@ -139,3 +140,20 @@ def test_place() -> None:
 def test_headers_are_optional() -> None:
     assert SerializationContext("t", MessageField.KEY).headers is None
     assert SerializationContext("t", MessageField.KEY, [("a", b"b")]).headers == [("a", b"b")]
+
+
+def test_a_function_that_asked_in_vain_is_told_from_one_that_can_not_read() -> None:
+    """A deserializer of one's own, which asks a registry (or a broker) by itself."""
+    away = TransportError(-1, -1, "no answer")
+    for cause in (
+        away,
+        ResponseError(503, 503, "later"),
+        KafkaException(KafkaError(KafkaError._TRANSPORT, retriable=True)),
+    ):
+        assert ValueDeserializationError(cause, Raw()).registry_away
+    for cause in (
+        ResponseError(404, 40403, "no such id"),
+        ValueError("no"),
+        KafkaException(KafkaError(KafkaError._FAIL)),
+    ):
+        assert not ValueDeserializationError(cause, Raw()).registry_away
