@@ -28,6 +28,8 @@ ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
 KEYS: Final = 10_000
 """How many decrypted data keys are kept (in memory only)."""
+REFUSALS: Final = (400, 409, 422)
+"""Statuses of a registry that are about what is asked for; others are about who asks, or the registry."""
 log = logging.getLogger("serdes")
 
 
@@ -174,7 +176,9 @@ class KeyRing:
         except SchemaRegistryError as error:
             if error.not_found:
                 return None
-            raise RuleError(f"key-encryption key {name!r} can't be looked up: {error}", away=True) from error
+            raise RuleError(
+                f"key-encryption key {name!r} can't be looked up: {error}", away=_unanswered(error)
+            ) from error
 
     def _new_kek(self, name: str, kms_type: str, kms_key_id: str, context: str | None) -> Kek:
         try:
@@ -195,7 +199,7 @@ class KeyRing:
             if error.not_found:
                 return None
             text = f"the data key of {kek.name!r}, {subject!r} can't be looked up: {error}"
-            raise RuleError(text, away=True) from error
+            raise RuleError(text, away=_unanswered(error)) from error
         return found if found.encrypted_key_material or found.key_material else None
 
     def _too_old(self, dek: Dek, settings: KeySettings) -> bool:
@@ -272,6 +276,11 @@ class TinkKmsClient:
         """Decrypts a data key."""
         decrypted: bytes = self._aead.decrypt(ciphertext, b"")
         return decrypted
+
+
+def _unanswered(error: SchemaRegistryError) -> bool:
+    """Whether a look-up says nothing of the key; a damaged value may ask for a version that none can have."""
+    return error.http_status_code not in REFUSALS
 
 
 def context_of(subject: str) -> str | None:

@@ -365,6 +365,30 @@ def test_a_registry_that_does_not_answer_is_told(client: DekRegistryClient, monk
         dek(KeyRing(client, CONF, Clock()), asking())
 
 
+@pytest.mark.parametrize(
+    ("error", "away"),
+    [
+        (ResponseError(503, 503, "later"), True),
+        (ResponseError(403, 40301, "not for you"), True),
+        (ResponseError(404, 404, "a proxy's"), True),
+        (ResponseError(422, 42202, "no version"), False),
+        (ResponseError(404, 40470, "no key"), False),
+    ],
+)
+def test_an_outage_of_the_registry_is_told_from_a_key_that_can_not_be(
+    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch, error: ResponseError, away: bool
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    dek(KeyRing(client, CONF, Clock()), asking())
+    for call in ("get_dek", "get_kek"):
+        monkeypatch.setattr(client, call, fail)
+        with pytest.raises(RuleError) as raised:
+            dek(KeyRing(client, CONF, Clock()), asking(RuleMode.READ))
+        assert raised.value.away is away
+
+
 def test_secrets_do_not_show(client: DekRegistryClient) -> None:
     found = dek(KeyRing(client, CONF, Clock()), asking())
     shown = dataclasses.replace(found.dek, key_material="the key")
