@@ -287,6 +287,14 @@ class ClusterClient:
         """Whether there is a connection to one of the brokers that metadata names."""
         return any(self._pool.ready(node_id) is not None for node_id in self.metadata.brokers)
 
+    def connected_to(self) -> frozenset[int]:
+        """The brokers that there is a connection to, of whatever purpose."""
+        return frozenset(
+            node_id
+            for node_id in self.metadata.brokers
+            if any(self._pool.ready(node_id, purpose) is not None for purpose in Purpose)
+        )
+
     def connects_in_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float | None:
         """How long the reconnect back-off holds a new connection up; 0.0: not at all; None: there is a connection."""
         return None if self._pool.ready(node_id, purpose) is not None else self._pool.waits_s(node_id, purpose)

@@ -21,11 +21,13 @@ class Running:
 
     Attributes:
         started: the cluster client and the periodic work have been started.
+        made_at_s: when, on the monotonic clock.
         closing: no partitions are taken any more. `closed`: no calls either.
     """
 
     def __init__(self, client: ClusterClient, clock: Clock) -> None:
         self.started = self.closing = self.closed = False
+        self.made_at_s = clock.monotonic()
         self._client = client
         self._clock = clock
         self._periodic: list[tuple[float, Callable[[], Awaitable[object]]]] = []

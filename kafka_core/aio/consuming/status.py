@@ -7,7 +7,7 @@ Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sized
+from collections.abc import Collection, Mapping, Sized
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -20,7 +20,7 @@ from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import State
-from kafka_core.engine.metadata import ClusterView
+from kafka_core.engine.metadata import BrokerAddress, ClusterView
 
 LATE_HEARTBEATS: Final = 3
 """After how many intervals without a heartbeat something is wrong."""
@@ -195,16 +195,19 @@ def statistics(core: Observed) -> str:
         assert isinstance(partitions, dict)
         partitions[str(state.partition)] = partition_statistics(state, view)
     member = core.membership
-    now_ms = core.clock.time_ms()
+    now_ms, now_s = core.clock.time_ms(), core.clock.monotonic()
+    up = core.client.connected_to()
     return json.dumps(
         {
             "name": core.config.text("client.id"),
             "client_id": core.config.text("client.id"),
             "type": "consumer",
-            "ts": round(core.clock.monotonic() * 1_000_000),
+            "ts": round(now_s * 1_000_000),
             "time": now_ms // 1000,
+            "age": round((now_s - core.running.made_at_s) * 1_000_000),
             "replyq": len(core.inbox),
-            "brokers": {str(item): {"name": str(item), "nodeid": item.node_id} for item in view.brokers.values()},
+            "metadata_cache_cnt": len(view.topics),
+            "brokers": {str(item): broker_statistics(item, up) for item in view.brokers.values()},
             "topics": topics,
             "cgrp": {
                 "state": member.state.value,
@@ -216,21 +219,40 @@ def statistics(core: Observed) -> str:
     )
 
 
+def broker_statistics(broker: BrokerAddress, up: Collection[int]) -> dict[str, object]:
+    """One broker's part; `state` is librdkafka's word for a broker with a connection, or for one without."""
+    return {
+        "name": str(broker),
+        "nodeid": broker.node_id,
+        "nodename": f"{broker.host}:{broker.port}",
+        "state": "UP" if broker.node_id in up else "INIT",
+    }
+
+
 def partition_statistics(state: PartitionState, view: ClusterView) -> dict[str, object]:
     """One partition's part."""
-    lag = lag_of(state)
+    lag, leader = lag_of(state), view.leader(state.topic, state.partition)
+    unstored = state.high_watermark - state.stored if min(state.high_watermark, state.stored) >= 0 else -1
     return {
         "partition": state.partition,
-        "leader": view.leader(state.topic, state.partition),
+        "broker": -1 if leader is None else leader,
+        "leader": leader,
+        "leader_epoch": state.leader_epoch,
+        "desired": True,
+        "unknown": view.partition(state.topic, state.partition) is None,
         "fetchq_cnt": state.queued_records,
         "fetchq_size": state.queued_bytes,
         "fetch_state": state.phase.value,
         "next_offset": state.next_fetch_offset,
         "app_offset": state.position,
         "stored_offset": state.stored,
+        "stored_leader_epoch": state.stored_epoch,
+        "commited_offset": state.committed,  # librdkafka has it twice, for whoever read the misspelt one
         "committed_offset": state.committed,
+        "eof_offset": state.eof_reported_at,
         "lo_offset": state.log_start_offset,
         "hi_offset": state.high_watermark,
         "ls_offset": state.last_stable_offset,
         "consumer_lag": -1 if lag is None else lag,
+        "consumer_lag_stored": unstored,
     }

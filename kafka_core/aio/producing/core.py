@@ -251,6 +251,7 @@ class ProducerCore:
             queued_bytes=accumulator.queued_bytes,
             max_queue_records=self.config.integer("queue.buffering.max.messages"),
             max_queue_bytes=self.config.integer("queue.buffering.max.kbytes") * 1024,
+            connected_to=self.client.connected_to(),
         )
         return statistics_json(facts, self.counters, self.batcher, self.client.metadata)
 

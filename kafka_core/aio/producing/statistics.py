@@ -5,6 +5,7 @@ Spec: librdkafka's STATISTICS.md for names and units (times in microseconds, siz
 """
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,12 +94,13 @@ class StatsFacts:
     queued_bytes: int
     max_queue_records: int
     max_queue_bytes: int
+    connected_to: Collection[int] = ()
 
 
 def statistics_json(facts: StatsFacts, counters: ProducerCounters, batcher: Batcher, view: ClusterView) -> str:
     """The statistics as JSON text, as stats_cb gets it."""
     now_s = facts.clock.monotonic()
-    brokers = {str(item): _broker(item, counters, batcher) for item in view.brokers.values()}
+    brokers = {str(item): _broker(item, counters, batcher, facts.connected_to) for item in view.brokers.values()}
     partitions = counters.partitions.values()
     document: dict[str, Any] = {
         "name": facts.name,
@@ -124,12 +126,15 @@ def statistics_json(facts: StatsFacts, counters: ProducerCounters, batcher: Batc
     return json.dumps(document)
 
 
-def _broker(broker: BrokerAddress, counters: ProducerCounters, batcher: Batcher) -> dict[str, Any]:
+def _broker(
+    broker: BrokerAddress, counters: ProducerCounters, batcher: Batcher, connected_to: Collection[int]
+) -> dict[str, Any]:
     counted = counters.broker(broker.node_id)
     return {
         "name": str(broker),
         "nodeid": broker.node_id,
         "nodename": f"{broker.host}:{broker.port}",
+        "state": "UP" if broker.node_id in connected_to else "INIT",
         "waitresp_cnt": batcher.requests_in_flight(broker.node_id),
         "tx": counted.requests,
         "txbytes": counted.request_bytes,
@@ -151,6 +156,7 @@ def _partition(lane: Lane, counted: PartitionCounters) -> dict[str, Any]:
     sequence = lane.sequence
     return {
         "partition": lane.partition,
+        "broker": -1 if lane.leader is None else lane.leader,
         "leader": -1 if lane.leader is None else lane.leader,
         "msgq_cnt": sum(item.batch.count for item in lane.queue),
         "msgq_bytes": sum(item.batch.size_bytes for item in lane.queue),

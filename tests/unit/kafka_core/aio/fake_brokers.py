@@ -71,6 +71,9 @@ class FakeBrokers:
     async def close(self, timeout_s: float = 5.0) -> None:
         self.closed = True
 
+    def connected_to(self) -> frozenset[int]:
+        return frozenset(node_id for node_id, _ in self.opened)
+
     def on_metadata(self, listener: Callable[[ClusterView], None]) -> None:
         self.metadata_listeners.append(listener)
 

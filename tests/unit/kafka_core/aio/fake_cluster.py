@@ -95,6 +95,9 @@ class FakeCluster:
     async def connect_early(self) -> None:
         """There is nothing to connect to."""
 
+    def connected_to(self) -> frozenset[int]:
+        return frozenset(self.metadata.brokers) - self.unreachable
+
     async def start(self) -> None:
         pass
 

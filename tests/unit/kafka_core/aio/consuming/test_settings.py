@@ -123,3 +123,5 @@ def test_lag_is_what_is_left_to_the_end(position: int, end: int, lag: int | None
     state = PartitionState("t", 0, position=position, high_watermark=end)
     assert lag_of(state) == lag
     assert partition_statistics(state, VIEW)["consumer_lag"] == (-1 if lag is None else lag)
+    state.stored = position
+    assert partition_statistics(state, VIEW)["consumer_lag_stored"] == (-1 if lag is None else end - position)
