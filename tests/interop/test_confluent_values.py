@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import re
 from collections.abc import Iterator
@@ -53,6 +54,71 @@ a.AclBinding({BINDING})
 a.OffsetSpec.latest() == a.OffsetSpec(-1)
 a.OffsetSpec(-9)
 a.OffsetSpec('x')
+hash(c.TopicPartition('t',1))==hash(c.TopicPartition('t',1,5))
+c.TopicPartition('t',1)==c.TopicPartition('t',1,5)
+c.TopicPartition('t',1)!=c.TopicPartition('t',2)
+c.TopicPartition('t',1)<c.TopicPartition('t',2)
+c.TopicPartition('t',1)>=c.TopicPartition('t',1,9)
+c.TopicPartition('t',1)<c.TopicPartition('u',0)
+len({{c.TopicPartition('t',1),c.TopicPartition('t',1,9)}})
+bool(c.TopicPartition('t'))
+str(c.TopicPartition('t',1,5,'m',3))
+repr(c.TopicPartition('t',1,5,'m',3))
+str(c.TopicPartition('t'))
+str(c.Node(1,'h',9,'r'))
+hash(c.Node(1,'h',9))==hash(c.Node(1,'h',9))
+c.Node(1,'h',9)<c.Node(2,'h',9)
+sorted([c.Node(2,'h',9),c.Node(1,'h',9)])
+(c.Node(1,'h',9).id, c.Node(1,'h',9).id_string, c.Node(1,'h',9).rack)
+c.Node()
+c.KafkaError(3)
+str(c.KafkaError(3))
+repr(c.KafkaError(3,'why'))
+c.KafkaError(3)==3
+c.KafkaError(3)==c.KafkaError(3,'x')
+c.KafkaError(3)!=4
+hash(c.KafkaError(3))==hash(c.KafkaError(3,'why'))
+c.KafkaError(3)<c.KafkaError(4)
+c.KafkaError(3)<4
+(c.KafkaError(3,'why').str(), c.KafkaError(3).str(), c.KafkaError(-1).str(), c.KafkaError(-191).str())
+c.KafkaError(3, fatal=True).fatal()
+pickle.loads(pickle.dumps(c.KafkaError(3,'why')))
+copy.copy(c.KafkaError(3,'why'))
+copy.deepcopy(c.KafkaError(3,'why'))
+copy.copy(c.KafkaException(c.KafkaError(3,'why'))).args
+c.Message().error()
+c.Message().topic()
+c.Message().timestamp()
+c.Message().offset()
+c.Message().partition()
+c.Message().latency()
+c.Message().leader_epoch()
+c.Message().headers()
+len(c.Message())
+len(c.Message(value='abc'))
+c.Message().set_key(3)
+c.Message().set_value({{}})
+c.Message().set_topic('t')
+c.Message().set_topic(3)
+c.Message().set_error(3)
+c.Message().set_error(c.KafkaError(3))
+c.Message().set_headers({{'a':b'b'}})
+c.Message('t',error='x').error()
+copy.copy(c.Message('t',1)).topic()
+c.Message('t')==c.Message('t')
+c.Message('t') is c.Message('t')
+str(a.ClusterMetadata())
+c.Uuid(1,2)
+str(c.Uuid(1,2))
+hash(c.Uuid(1,2))==hash(c.Uuid(1,2))
+c.TopicCollection(['a']).topic_names
+c.ConsumerGroupTopicPartitions('g',[c.TopicPartition('t',1)]).group_id
+c.ConsumerGroupState('x')
+c.ConsumerGroupState.STABLE<3
+c.ElectionType.PREFERRED.value
+str(c.ConsumerGroupState.STABLE)
+c.OFFSET_END
+c.TIMESTAMP_NOT_AVAILABLE
 """.strip().splitlines()
 
 CALLS: Final = f"""
@@ -85,6 +151,7 @@ sorted(admin.describe_topics(c.TopicCollection(['t']), include_authorized_operat
 """.strip().splitlines()
 """What a producer, a consumer and an administrator without brokers make of arguments."""
 
+TOOLS: Final = {"copy": copy, "pickle": pickle}
 COMMON: Final = (TypeError, ValueError, RuntimeError, OverflowError, KeyError)
 
 
@@ -104,7 +171,9 @@ def both(expression: str, ours: dict[str, Any], theirs: dict[str, Any]) -> tuple
 
 @pytest.mark.parametrize("expression", VALUES)
 def test_values_are_alike(expression: str) -> None:
-    ours, theirs = both(expression, {"c": kafka_core, "a": our_admin}, {"c": confluent, "a": their_admin})
+    ours, theirs = both(
+        expression, {**TOOLS, "c": kafka_core, "a": our_admin}, {**TOOLS, "c": confluent, "a": their_admin}
+    )
     assert ours == theirs
 
 
