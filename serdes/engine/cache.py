@@ -6,13 +6,18 @@ Must not know how plans are made. The kernels look into the same store (`serdes.
 from __future__ import annotations
 
 import time
-from typing import Generic, NamedTuple, TypeVar
+from collections import deque
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from serdes.context import SerializationContext, place
 from serdes.engine.plan import ReadPlan, WritePlan
 from serdes.kernels import PlanStore
 
 P = TypeVar("P", WritePlan, ReadPlan)
+Place = tuple[str | None, str | None, bytes, bool]
+"""A `PlanKey`, as the kernels know it."""
+MOST_PLANS: Final = 50_000
+"""How many plans a serializer keeps, about 1.3 kB each: a service may write to ever new topics (for replies, say)."""
 
 
 class PlanKey(NamedTuple):
@@ -45,6 +50,23 @@ class PlanCache(Generic[P]):
 
     def __init__(self) -> None:
         self.store = PlanStore()
+        self._order: deque[tuple[dict[Place, Any], Place]] = deque()  # what threads do with it is atomic
+
+    def keep(self, plans: dict[Place, Any], key: Place, plan: P) -> None:
+        """Keeps a plan; of more than `MOST_PLANS` the oldest goes, and is made again where it is needed.
+
+        Args:
+            plans: what `store.plans` was before the plan was made.
+            key: what it is good for.
+            plan: the plan.
+        """
+        new = key not in plans
+        plans[key] = plan
+        if new:
+            self._order.append((plans, key))
+            if len(self._order) > MOST_PLANS:
+                older, gone = self._order.popleft()
+                older.pop(gone, None)
 
     def get(self, key: PlanKey) -> P | None:
         """The plan for a key; None if it has to be made, or made again."""

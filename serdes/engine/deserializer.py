@@ -173,7 +173,7 @@ class DeserializerEngine:
             key = key.at(ctx)
         elif self._open is None and self._from_dict is None and plan.stale_at_s is None:
             plan = replace(plan, direct=plan.decode)
-        plans[key] = plan
+        self.cache.keep(plans, key, plan)
         return plan
 
     def _read(self, plan: ReadPlan, frame: bytes, ctx: SerializationContext | None) -> Any:

@@ -105,7 +105,7 @@ class SerializerEngine:
             raise
         if not any((plan.before, plan.finish, self._to_dict)) and plan.stale_at_s is None:
             plan = replace(plan, direct=plan.encode)
-        plans[PlanKey(*place(ctx))] = plan
+        self.cache.keep(plans, PlanKey(*place(ctx)), plan)
         return plan
 
     def blame(self, error: Exception, ctx: SerializationContext | None) -> None:
