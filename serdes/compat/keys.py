@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from registry.dek_models import DekAlgorithm
+from registry.dek_models import DekAlgorithm, KekKmsProps, given
 from serdes.encryption.azure import PREFIX as AZURE_KEYURI_PREFIX
 from serdes.encryption.azure import VERSION_SAVE as ENCRYPT_AZURE_KEY_VERSION_SAVE
 from serdes.encryption.azure import KeyId, credential, newest_version
@@ -21,6 +21,8 @@ __all__ = [
     "ENCRYPT_AZURE_KEY_VERSION_SAVE",
     "GCP_KEYURI_PREFIX",
     "VAULT_KEYURI_PREFIX",
+    "CreateDekRequest",
+    "CreateKekRequest",
     "DekId",
     "KekId",
     "get_versioned_key_id",
@@ -50,6 +52,76 @@ class DekId:
     version: int
     algorithm: DekAlgorithm
     deleted: bool
+
+
+@dataclass
+class CreateKekRequest:
+    """What a registry is sent to make a key-encryption key; what is None is left out."""
+
+    name: str | None
+    kms_type: str | None
+    kms_key_id: str | None
+    kms_props: KekKmsProps | None
+    doc: str | None
+    shared: bool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The REST form."""
+        return given(
+            name=self.name,
+            kmsType=self.kms_type,
+            kmsKeyId=self.kms_key_id,
+            kmsProps=None if self.kms_props is None else self.kms_props.to_dict(),
+            doc=self.doc,
+            shared=self.shared,
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> CreateKekRequest:
+        """Reads the REST form."""
+        props = src_dict.get("kmsProps")
+        return cls(
+            src_dict.get("name"),
+            src_dict.get("kmsType"),
+            src_dict.get("kmsKeyId"),
+            None if props is None else KekKmsProps.from_dict(props),
+            src_dict.get("doc"),
+            src_dict.get("shared"),
+        )
+
+
+@dataclass
+class CreateDekRequest:
+    """What a registry is sent to make a data key; what is None is left out."""
+
+    subject: str | None
+    version: int | None
+    algorithm: DekAlgorithm | None
+    encrypted_key_material: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The REST form."""
+        return given(
+            subject=self.subject,
+            version=self.version,
+            algorithm=None if self.algorithm is None else self.algorithm.value,
+            encryptedKeyMaterial=self.encrypted_key_material,
+        )
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> CreateDekRequest:
+        """Reads the REST form.
+
+        Raises:
+            ValueError: no such algorithm.
+        """
+        algorithm = src_dict.get("algorithm")
+        return cls(
+            src_dict.get("subject"),
+            src_dict.get("version"),
+            None if algorithm is None else DekAlgorithm(algorithm),
+            src_dict.get("encryptedKeyMaterial"),
+        )
 
 
 def is_versionless(kms_key_id: str) -> bool:

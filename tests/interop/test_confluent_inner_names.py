@@ -408,3 +408,29 @@ def test_one_call_for_all_tasks(module: Any) -> None:
 
     asyncio.run(run())
     assert calls == [3, 3]
+
+
+# ---- requests for keys
+
+
+def test_requests_for_keys_are_written_and_read_alike() -> None:
+    theirs = importlib.import_module(f"{ROOT}.rules.encryption.dek_registry.dek_registry_client")
+    from registry.dek_models import DekAlgorithm, KekKmsProps
+    from serdes.compat import keys as ours
+
+    def seen(package: Any, props: Any, algorithm: Any) -> list[Any]:
+        kinds = (package.CreateKekRequest, package.CreateDekRequest)
+        made = [
+            kinds[0]("n", "aws-kms", "id", props, "doc", True),
+            kinds[0]("n", None, None, None, None, False),
+            kinds[1]("s", 1, algorithm, "x"),
+            kinds[1]("s", None, None, None),
+        ]
+        written = [each.to_dict() for each in made]
+        assert [type(each).from_dict(form) for each, form in zip(made, written, strict=True)] == made
+        return [*written, outcome(kinds[1].from_dict, {"algorithm": "nope"}), outcome(hash, made[0])]
+
+    props = theirs.KekKmsProps()
+    props.properties = {"a": "b"}
+    mine = seen(ours, KekKmsProps({"a": "b"}), DekAlgorithm.AES256_SIV)
+    assert mine == seen(theirs, props, theirs.DekAlgorithm.AES256_SIV)
