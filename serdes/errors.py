@@ -49,6 +49,9 @@ class SerializationError(KafkaException):
         set_aside: the topic that a rule's action delivered the message to, as a dead letter; None if it did not.
     """
 
+    registry_away = False  # of classes of one's own that don't call this one's `__init__`, too
+    set_aside: str | None = None
+
     def __init__(
         self,
         reason: str = "",
@@ -65,7 +68,7 @@ class SerializationError(KafkaException):
         self.schema_id = schema_id
         self.path = path
         self.registry_away = False
-        self.set_aside: str | None = None
+        self.set_aside = None
 
     @property
     def error(self) -> KafkaError:

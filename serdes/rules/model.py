@@ -30,6 +30,8 @@ class RuleError(Exception):
             with the value then, and later the rule may succeed. The `SerializationError` says it as `registry_away`.
     """
 
+    away = False  # of classes of one's own that don't call this one's `__init__`, too
+
     def __init__(self, *args: object, away: bool = False) -> None:
         super().__init__(*args)
         self.away = away

@@ -275,6 +275,36 @@ def test_a_part_that_can_not_be_closed_does_not_keep_the_others_open(caplog: pyt
     assert "STUCK could not be closed" in caplog.text
 
 
+def test_errors_of_one_s_own_need_not_be_made_as_ours_are() -> None:
+    class Own(RuleError):
+        def __init__(self, code: int) -> None:
+            self.number = code
+
+    class Refusal(SerializationError):
+        def __init__(self, code: int) -> None:
+            self.number = code
+
+        def __str__(self) -> str:
+            return f"code {self.number}"
+
+    class Fails(Append):
+        def transform(self, ctx: RuleContext, message: Any) -> Any:
+            raise Own(7)
+
+    class Refuses(Note):
+        def run(self, ctx: RuleContext, message: Any, ex: Exception | None) -> None:
+            raise Refusal(7)
+
+    parts = Parts()
+    parts.registry.register_executor(Fails())
+    with pytest.raises(SerializationError, match="7"):
+        parts.run(RuleMode.READ, append("a", RuleMode.READ))
+    parts.registry.register_action(Refuses())
+    with pytest.raises(Refusal, match="code 7") as raised:
+        parts.run(RuleMode.READ, append("a", RuleMode.READ, on_failure="NOTE"))
+    assert (raised.value.retriable, raised.value.set_aside) == (False, None)
+
+
 @pytest.mark.parametrize("away", [True, False])
 def test_that_a_service_was_away_is_said_whatever_the_action(away: bool) -> None:
     class Fails(Append):
