@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Final
 
 from kafka_core.admin_model import ListOffsetsResultInfo
 from kafka_core.admin_offsets import OffsetSpec
@@ -25,6 +26,8 @@ from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.errors import ConfigError, KafkaError, KafkaException
 from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, TopicPartition, Uuid
+
+NO_WATERMARKS: Final = "Failed to get watermark offsets"
 
 
 class Lookups:
@@ -74,7 +77,7 @@ class Lookups:
         check_partition(partition)
         await self._running.start()
         key = (partition.topic, partition.partition)
-        with self._answering("Failed to get watermark offsets"):
+        with self._answering(NO_WATERMARKS):
             low, high = await asyncio.gather(
                 *(
                     self._rpc.list_offsets(
@@ -89,7 +92,7 @@ class Lookups:
         for answer in (low, high):
             if code := answer[key].error_code:
                 known = KafkaError.standard(code)  # the broker's, or our own for a partition that is not there
-                text = f"{partition.topic}[{partition.partition}]: {known.str()}"
+                text = f"{NO_WATERMARKS}: {known.str()}: {partition.topic}[{partition.partition}]"
                 raise KafkaException(KafkaError(known.code(), text))
         return low[key].offset, high[key].offset
 
