@@ -399,7 +399,7 @@ def test_offsets_of_what_is_not_there_are_refused_at_once(cluster: Cluster) -> N
             (beyond,) = reader.offsets_for_times([TopicPartition(topic, 2, 0)], LIMIT_S)
             assert beyond.error is not None
             assert beyond.error.code() == KafkaError._UNKNOWN_PARTITION
-            assert str(caught.value).startswith("Failed to get watermark offsets: ")
+            assert caught.value.error.str().startswith("Failed to get watermark offsets: ")
             assert f"{name}[{number}]" in str(caught.value)
         asked = [TopicPartition(missing, 0, 1), TopicPartition(topic, 0, 1), TopicPartition(topic, 2, 1)]
         found = reader.offsets_for_times(asked, LIMIT_S)
