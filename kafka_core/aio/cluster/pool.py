@@ -138,8 +138,12 @@ class ConnectionPool:
         return found
 
     def adopt(self, broker: BrokerAddress, connection: BrokerConnection) -> bool:
-        """Take a connection made elsewhere as the broker's MAIN one; False when there is one already."""
+        """Take a connection made elsewhere as the broker's MAIN one; False when there is one already.
+
+        The broker can be reached: an attempt that waits out its back-off does so no longer.
+        """
         slot = self._slot(broker, Purpose.MAIN)
+        slot.reachable()
         if self._closed or slot.task is not None or (slot.connection is not None and slot.connection.usable):
             return False
         connection.node_id = broker.node_id

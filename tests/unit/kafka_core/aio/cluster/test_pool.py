@@ -245,6 +245,21 @@ class TestBrokers:
             assert not setup.pool.adopt(setup.address, second)
             await second.close()
 
+    @on_loop
+    async def test_a_bootstrap_connection_ends_the_back_off_of_its_broker(self):
+        """After a restart of 15 s the next attempt to connect was 8 s away, though the broker had just answered."""
+        async with both() as (broker, setup):
+            slot = setup.pool._slot(setup.address, Purpose.MAIN)
+            slot.refused, slot.attempt, slot.not_before_s = True, 9, setup.pool._clock.monotonic() + 600
+            waiting = asyncio.ensure_future(setup.pool.get(setup.address))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert slot.up is not None  # it waits
+            connection = await setup.connector.connect("127.0.0.1", broker.port)
+            assert not setup.pool.adopt(setup.address, connection)
+            await connection.close()
+            assert (await waiting).usable
+
 
 class TestSilence:
     """A broker that has forgotten one connection without a word has forgotten the others too."""
