@@ -53,6 +53,7 @@ LOST = ("cluster", "lost", "t", 0, 1, ("p:2", "p:3", "p:4"))
 TRUNCATED = KafkaError._LOG_TRUNCATION
 OWNS = ("m", "owns", (("t", 0),), 1, "m-1")
 LOG = ["p:1", "p:2", "p:3"]
+SENDS = [("p", "send", "p:1", "t"), ("p", "send", "p:2", "t")]
 
 PIPED = [("x", "pipe", "x#1", "p:1"), ("x", "pipe", "x#1", "p:2")]
 
@@ -230,6 +231,8 @@ BAD: list[tuple[str, str, Run]] = [
     ("acknowledged", "was acknowledged at", run_of(report("p:1", 2), log=LOG)),
     ("doubled", "2 times", run_of(log=["p:1", "p:2", "p:1"])),
     ("order", "stands behind p:2", run_of(log=["p:2", "p:1"])),
+    ("order", "stands behind p:2", run_of(SENDS[0], report("p:1"), SENDS[1], LOST, log=["p:2", "p:1"])),
+    ("order", "stands behind p:2", run_of(LOST, *SENDS, log=["p:2", "p:1"])),
     ("reports", "reported 2 times", run_of(report("p:1"), report("p:1"))),
     ("reports", "never reported", run_of(("p", "queued", "p:1"), ("p", "ended"))),
     ("reports", "refused by produce() and reported", run_of(("p", "refused", "p:1", "X", ""), report("p:1"))),
@@ -458,3 +461,8 @@ def test_a_record_comes_again_when_a_member_was_killed() -> None:
 
 def test_every_checker_is_shown_a_bad_history() -> None:
     assert {checker for checker, _, _ in BAD} == set(CHECKERS)
+
+
+def test_records_on_their_way_at_an_unclean_election_have_no_order() -> None:
+    run = run_of(*SENDS, LOST, report("p:2"), report("p:1", 1), log=["p:2", "p:1"])
+    assert found("order", run) == []

@@ -42,7 +42,12 @@ def doubled(run: Run) -> Iterator[str]:
 
 
 def order(run: Run) -> Iterator[str]:
-    """Records of a producer stand in its partition in the order in which they were sent."""
+    """Records of a producer stand in its partition in the order in which they were sent.
+
+    But for those that were on their way when an unclean election took the log's end: with that a broker forgets the
+    producer, and takes whichever batch of its requests in flight comes first for the first one.
+    """
+    unsure = _on_their_way(run)
     ordered = idempotent_producers(run) | {
         client.name
         for client in run.plan.clients
@@ -59,8 +64,24 @@ def order(run: Run) -> Iterator[str]:
             process, _, number = value.partition(":")
             if producer_of(value) in ordered and int(number) < last.get(process, 0):
                 name = run.incarnations[incarnation][0]
-                yield f"{value} at {name}[{partition}] {offset} stands behind {process}:{last[process]}"
+                before = f"{process}:{last[process]}"
+                if not any({value, before} <= pending for pending in unsure[name, partition]):
+                    yield f"{value} at {name}[{partition}] {offset} stands behind {before}"
             last[process] = max(int(number), last.get(process, 0))
+
+
+def _on_their_way(run: Run) -> dict[tuple[str, int], list[set[str]]]:
+    """By partition, for each unclean election: the records that were sent before it and not reported yet."""
+    pending: set[str] = set()
+    found: dict[tuple[str, int], list[set[str]]] = defaultdict(list)
+    for event in run.history.of("send", "report", "lost"):
+        if event.what == "lost":
+            found[event.data[0], event.data[1]].append(set(pending))
+        elif event.what == "send":
+            pending.add(event.data[0])
+        else:
+            pending.discard(event.data[0])
+    return found
 
 
 def reports(run: Run) -> Iterator[str]:
