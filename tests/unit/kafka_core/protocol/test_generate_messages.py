@@ -115,14 +115,14 @@ def test_messages_that_no_client_sends_keep_their_key_only(tmp_path: Path) -> No
         definition("VoteRequest", "request", [], listeners=["controller"]),
         definition("VoteResponse", "response", []),
     ]
-    marker = [
-        definition("WriteTxnMarkersRequest", "request", [], listeners=["broker"], apiKey=6),
-        definition("WriteTxnMarkersResponse", "response", [], apiKey=6),
+    state = [
+        definition("DeleteShareGroupStateRequest", "request", [], listeners=["broker"], apiKey=6),
+        definition("DeleteShareGroupStateResponse", "response", [], apiKey=6),
     ]
-    files = generate(jar(tmp_path, *vote, *marker, definition("VotersRecord", "data", [])))
+    files = generate(jar(tmp_path, *vote, *state, definition("VotersRecord", "data", [])))
     assert list(files) == ["__init__.py"]
     assert "VOTE = 5" in files["__init__.py"]
-    assert "WRITE_TXN_MARKERS = 6" in files["__init__.py"]
+    assert "DELETE_SHARE_GROUP_STATE = 6" in files["__init__.py"]
     assert "vote" not in files["__init__.py"]
     assert "VotersRecord" not in files["__init__.py"]
 
