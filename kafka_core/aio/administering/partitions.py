@@ -104,7 +104,8 @@ class PartitionCalls:
 
         Args:
             partition: where.
-            producer_id, producer_epoch: whose transaction it is.
+            producer_id: of the producer whose transaction it is.
+            producer_epoch: of the same producer.
             coordinator_epoch: as `describe_producers` tells it; -1 if it tells None.
             request_timeout: seconds.
 
