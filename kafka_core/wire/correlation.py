@@ -160,13 +160,17 @@ class ConnectionState(Generic[TokenT]):
         """
         if self.phase not in _HANDSHAKES if handshake else self.phase is not ConnectionPhase.READY:
             raise StateError(f"{api_name(request.API_KEY)} cannot be sent while the connection is {self.phase.value}")
-        correlation_id = self._next_correlation_id
-        buffers = encode_request(request, version, correlation_id, self._client_id)
+        buffers = encode_request(request, version, self._next_correlation_id, self._client_id)
         if expects_response(request):
             self.sent(type(request), version, sum(map(len, buffers)), token, now_s=now_s, timeout_s=timeout_s)
         else:
-            self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
+            self._take_correlation_id()
         return buffers
+
+    def _take_correlation_id(self) -> int:
+        correlation_id = self._next_correlation_id
+        self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
+        return correlation_id
 
     def head_of_next(self, request: type[EncodedRequest[Any]], version: int) -> bytes:
         """The header of the next request, without the frame's size: for who encodes one before it is to be sent.
@@ -186,8 +190,7 @@ class ConnectionState(Generic[TokenT]):
         timeout_s: float,
     ) -> None:
         """A request with the next correlation id is on its way, in flight from now on."""
-        correlation_id = self._next_correlation_id
-        self._next_correlation_id = correlation_id + 1 if correlation_id < _MAX_CORRELATION_ID else 0
+        correlation_id = self._take_correlation_id()
         self._in_flight.append(InFlight(correlation_id, request, version, now_s, now_s + timeout_s, size_bytes, token))
 
     def receive(self, frame: bytearray, *, now_s: float) -> Reply[TokenT]:

@@ -135,8 +135,9 @@ class _Values:
         return [made[step.data[0][code]][place] for code, place in zip(codes, places, strict=True)]
 
     def dictionary(self, number: int, step: Step, array: pa.Array) -> list[Any]:
-        values = self.of(step.kids[0], array.dictionary)
-        return [None if at is None else values[at] for at in array.indices.to_pylist()]
+        known = dict(enumerate(self.of(step.kids[0], array.dictionary)))  # under nulls places may be any
+        beyond = Bad(Fault.BROKEN, number)
+        return [None if at is None else known.get(at, beyond) for at in array.indices.to_pylist()]
 
     def items(self, number: int, step: Step, array: pa.Array) -> list[Any]:
         items = self.of(step.kids[0], _entries(array) if pa.types.is_map(array.type) else array.values)
