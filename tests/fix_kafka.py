@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_core import Consumer, TopicPartition
 from tests.parts import missing
 from tools.real_kafka import KafkaUnavailableError, RealKafka, Security, fetch_jars, java
 
@@ -61,7 +62,19 @@ def start_real(**options: object) -> Iterator[RealKafka]:
     except KafkaUnavailableError as error:
         missing("kafka", str(error))
     with kafka:
+        wait_for_coordinators(kafka)
         yield kafka
+
+
+def wait_for_coordinators(kafka: RealKafka) -> None:
+    """Has the group coordinator made its topic, and waits until it answers for each of the topic's four partitions.
+
+    Until then it says NOT_COORDINATOR, which confluent_kafka hands out of `committed()`. Groups of these names, one
+    digit each, belong to one partition each.
+    """
+    for group in "0123":
+        with Consumer({"bootstrap.servers": kafka.bootstrap_servers, "group.id": group}) as consumer:
+            consumer.committed([TopicPartition("none", 0)], timeout=60.0)
 
 
 @pytest.fixture(scope="session")
