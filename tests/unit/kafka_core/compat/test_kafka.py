@@ -498,12 +498,13 @@ def test_reports_go_on_when_a_callback_raises_a_state_error(
         time.sleep(0.2)
         raise StateError("of a client of the application")
 
-    producer = KafkaProducer(bootstrap_servers=servers, linger_ms=0)
+    producer = KafkaProducer(bootstrap_servers=servers, linger_ms=60_000, batch_size=100)
     try:
-        for offset in range(2):
+        for number in range(2):
             sent = producer.send("reports", b"v", partition=0)
-            sent.add_callback(fails)
-            assert sent.get(PROCESS_S).offset == offset
+            sent.add_callback(fails)  # before the record goes out: of one that has been reported it is called here
+            producer.send("reports", bytes(200), partition=0)  # it fits into no batch with others: they go out
+            assert sent.get(PROCESS_S).offset == 2 * number
         assert producer._reports.is_alive()
     finally:
         producer.close()
