@@ -15,7 +15,8 @@ def test_one_hook_counts_what_all_clients_do() -> None:
     hook = MetricsHook(registry)
     with EmbeddedCluster() as cluster:
         conf = {"bootstrap.servers": cluster.bootstrap_servers, "hooks": [hook]}
-        with Producer(conf) as producer, Producer(conf) as other:
+        whole = {**conf, "linger.ms": 60_000}  # one request each, by flush
+        with Producer(whole) as producer, Producer(whole) as other:
             for one in (producer, other):
                 for _ in range(3):
                     one.produce("counted", b"v")
