@@ -293,9 +293,9 @@ class AIOKafkaConsumer:
     def unsubscribe(self) -> None:
         """Reads nothing any more, and leaves the group."""
         self._topics = self._pattern = self._manual = self._listener = None
+        self._paused.clear()
         if self._loop is not None and not self._closed:
             with translating():
-                self._end_pauses()
                 at_once(self._consumer.unsubscribe())
                 at_once(self._consumer.assign([]))
 
@@ -315,8 +315,8 @@ class AIOKafkaConsumer:
         if self._topics is not None or self._pattern is not None:
             raise IllegalStateError("Subscription to topics, partitions and pattern are mutually exclusive")
         self._manual = {checked(item): OFFSET_INVALID for item in wanted}
+        self._paused.clear()
         if self._loop is not None and not self._closed:
-            self._end_pauses()
             self._assign_now()
 
     def _assign_now(self) -> None:
@@ -324,6 +324,7 @@ class AIOKafkaConsumer:
         start = self._start if self._group_id is None else OFFSET_INVALID
         wanted = [core(item, start if offset < 0 else offset) for item, offset in self._manual.items()]
         with translating():
+            at_once(self._consumer.resume(wanted))  # a pause ends with its assignment
             at_once(self._consumer.assign(wanted))
         missing = {item.topic for item in self._manual} - self._known.keys()
         if missing:
@@ -633,11 +634,6 @@ class AIOKafkaConsumer:
             self._require(item)
         self._paused.difference_update(partitions)
         at_once(self._consumer.resume([core(item) for item in partitions]))
-
-    def _end_pauses(self) -> None:
-        """With an assignment its pauses end, too, in this dialect."""
-        at_once(self._consumer.resume([core(item) for item in self._paused]))
-        self._paused.clear()
 
     def _require(self, partition: TopicPartition) -> None:
         if partition not in self.assignment():
