@@ -221,7 +221,7 @@ def test_references_are_equal_to_a_list() -> None:
         assert (schema.references != [reference], schema.references != []) == (False, True)
         assert package.Schema(TEXT).references == []
         assert repr(schema.references) == f"[{reference!r}]"
-    assert hash(registry.Schema(TEXT, "JSON", [])) == hash(registry.Schema(TEXT, "JSON"))
+    assert len({registry.Schema(TEXT, "JSON", []), registry.Schema(TEXT, "JSON")}) == 1
 
 
 def test_mocks_of_httpx_see_them() -> None:
