@@ -1,4 +1,4 @@
-"""What an import costs: CPU time of a new process, less that of one that imports nothing.
+"""The cost of an import: CPU time of a new process, less that of one that imports nothing.
 
 `python -m benchmarks.imports` prints milliseconds as the least of several rounds, and the most that the design allows.
 Bytecode is cached, as that of an installed package is, whatever the environment says (in a folder of its own).

@@ -1,4 +1,4 @@
-"""How long one record takes, beside confluent-kafka: `linger.ms=0`, 1,000 records a second, one real broker.
+"""The latency of one record, beside confluent-kafka: `linger.ms=0`, 1,000 records a second, one real broker.
 
 `delivery` is from `produce` to the delivery callback, `arrival` to the `poll` of a consumer in the same process.
 The clients take turns, each measurement is a fresh process, and the median of the rounds is what is compared.

@@ -1,4 +1,4 @@
-"""What one call of a kernel costs: the budgets of DESIGN §8 (produce, decode), hashing, encoding, columns.
+"""The cost of one call of a kernel: the budgets of DESIGN §8 (produce, decode), hashing, encoding, columns.
 
 `python -m benchmarks.micro_kernels [native|pure] [--check]` prints ns per record (or per KiB) as the best of several
 rounds, the cost of an empty loop taken off. `--check` fails over budget; that means little on a busy machine.

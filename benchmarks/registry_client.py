@@ -1,4 +1,4 @@
-"""What a cached look-up costs, beside confluent_kafka's client, both against one embedded registry.
+"""The cost of a cached look-up, beside confluent_kafka's client, both against one embedded registry.
 
 `python -m benchmarks.registry_client` prints µs per call as the best of several rounds, and the ratio.
 """

@@ -1,4 +1,4 @@
-"""What `SerializingProducer.produce` and `DeserializingConsumer.poll` and `consume` cost, beside confluent-kafka's.
+"""The cost of `SerializingProducer.produce` and `DeserializingConsumer.poll` and `consume`, beside confluent-kafka's.
 
 `python -m benchmarks.serdes_clients [records]` prints microseconds of CPU time of the calling thread per record (the
 clients' own threads are left out, ours and theirs), as the least of several rounds: the bare client (key and value

@@ -1,4 +1,4 @@
-"""What Spark takes for a batch of any stream that Python reads: a source that makes its rows out of nothing.
+"""Spark's own cost of a stream's batch that Python reads: a source that makes its rows out of nothing.
 
 Knows no broker and no client. `benchmarks.spark_source` runs it beside the others: what is below its time, no source in
 Python can reach.

@@ -1,4 +1,4 @@
-"""Which offsets `list_offsets` looks for.
+"""`OffsetSpec`: the offsets that `list_offsets` looks for.
 
 Knows nothing of the wire or of clients. Names are those of confluent_kafka.admin.
 """

@@ -1,4 +1,4 @@
-"""What a row of the clients' table has beside what every property has, and short ways to write one.
+"""A row of the clients' table: its columns beside those that every property has, and short ways to write one.
 
 Knows nothing of particular properties (config_table.py) or of parsing (config.py); see kserdes_config.properties.
 Spec: the kinds of values librdkafka's CONFIGURATION.md knows.

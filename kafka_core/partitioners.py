@@ -1,4 +1,4 @@
-"""Which partition the producer's hashing partitioners choose for a key, for code that must know it beforehand.
+"""The producer's hashing partitioners as functions, for code that must know a key's partition beforehand.
 
 Must not know clusters or batches. Names, arguments and errors are those of confluent_kafka; the numbers are the same as
 the `partitioner` property gives (and as other clients with the same hash choose).

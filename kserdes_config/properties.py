@@ -1,4 +1,4 @@
-"""What a property is: a row of a table.
+"""A property: a row of a table.
 
 Knows no property, no table and not how values are read.
 """

@@ -1,4 +1,4 @@
-"""What serializers ask of a registry: the methods of `SchemaSource`, and inquiries, the generators that call them.
+"""The serializers' questions to a registry: the methods of `SchemaSource`, and inquiries, which call them.
 
 Must not know how a registry is reached: `serdes.engine.drivers` runs inquiries, blocking or on an event loop.
 """

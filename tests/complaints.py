@@ -1,4 +1,4 @@
-"""What a process under test wrote to stderr, without asyncio's notes about slow callbacks.
+"""Lines that a process under test wrote to stderr, without asyncio's notes about slow callbacks.
 
 In debug mode asyncio reports every callback that takes longer than 0.1 s. On a loaded machine any callback may, so
 these notes say nothing about the code under test.

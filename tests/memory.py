@@ -1,4 +1,4 @@
-"""What many calls leave behind: Python objects, what C's malloc gave, and what Arrow's pool gave."""
+"""Memory left behind by many calls: Python objects, what C's malloc gave, and what Arrow's pool gave."""
 
 from __future__ import annotations
 

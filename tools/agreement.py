@@ -1,4 +1,4 @@
-"""How often the compatibility engine agrees with a reference: reads files of judged schema pairs, prints a table.
+"""Agreement of the compatibility engine with a reference: reads files of judged schema pairs, prints a table.
 
 `python -m tools.agreement FOLDER [--type AVRO|JSON|PROTOBUF] [--show N] [--kinds]`. Each line of a `*.jsonl` file is a
 case: `type`, `reader_new` (the candidate), `writer_old` or `writer_old_all` (registered, oldest first), `level`,

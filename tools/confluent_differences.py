@@ -1,4 +1,4 @@
-"""What of confluent_kafka 2.16 has no counterpart here, with the reason.
+"""Names of confluent_kafka 2.16 without a counterpart here, with the reasons.
 
 `tests/interop/test_confluent_names.py` compares it with the installed package, and docs/peers.md is made of it.
 """

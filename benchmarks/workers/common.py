@@ -1,4 +1,4 @@
-"""What every benchmark worker shares: the payloads, the meter and the one line of JSON it prints.
+"""Common parts of the benchmark workers: the payloads, the meter and the one line of JSON each prints.
 
 Knows no client; runs in the peers' environment as well, so it imports only the standard library.
 """

@@ -1,4 +1,4 @@
-"""What each request needs to be allowed, and the answer when some or all of it is not.
+"""The permissions each request needs, and its answer where some or all of them are missing.
 
 A table of APIs: handlers know nothing of ACLs. A request that names several resources is cut in two: the handler gets
 what is allowed, and the rest is refused with the API's own `fail`. A few ask for themselves: Produce, which may have to

@@ -1,4 +1,4 @@
-"""What the embedded broker can and can't do, as data: the coverage page of the docs is made from it.
+"""Abilities and limits of the embedded broker, as data: the coverage page of the docs is made from it.
 
 Must not know: any state. Versions come from the handlers themselves, so they can't disagree with what is announced.
 Spec: https://kafka.apache.org/protocol#protocol_api_keys.

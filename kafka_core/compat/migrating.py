@@ -1,4 +1,4 @@
-"""What a code base uses of confluent_kafka, kafka-python, aiokafka and kafka-python 0.9.5, and how it maps to kserdes.
+"""A code base's uses of confluent_kafka, kafka-python, aiokafka and kafka-python 0.9.5, mapped to kserdes.
 
 It reads syntax trees; nothing of the code base is imported or run. What is there is asked of the very tables and
 modules that `install()` serves, and which tests compare with the installed packages. Must not know the command line.

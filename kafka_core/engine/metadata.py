@@ -1,4 +1,4 @@
-"""What is known of the cluster: brokers, topics, leaders with their epochs; and when to ask again.
+"""The client's view of the cluster: brokers, topics, leaders with their epochs, and when to ask again.
 
 Must not know connections or clocks: responses and monotonic seconds are handed in, new views and due times come out.
 Spec: KIP-320 (leader epochs), KIP-516 (topic ids), KIP-951 (leader hints); DESIGN §3/§4.

@@ -1,4 +1,4 @@
-"""What to do about a failure: the one place that turns an error into an action, and how long to wait before it.
+"""The reaction to a failure: the one place that turns an error into an action and a delay.
 
 Must not know connections, loops or clocks: it answers, the caller acts and waits.
 Spec: the broker's error codes (https://kafka.apache.org/protocol#protocol_error_codes) and what the Java client does

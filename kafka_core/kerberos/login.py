@@ -1,4 +1,4 @@
-"""Who a client is in Kerberos: its principal and tickets, and a security context for each connection.
+"""A client's identity in Kerberos: its principal and tickets, and a security context for each connection.
 
 Must not know requests or loops; every method may wait for the KDC. Properties are librdkafka's; tickets are asked for
 in this process, by the library, where librdkafka runs `kinit`.

@@ -1,4 +1,4 @@
-"""What a kernel implementation offers: the values and Protocols that `pure/` and `native/` both satisfy.
+"""The interface of a kernel implementation: the values and Protocols that `pure/` and `native/` both satisfy.
 
 Must not know which implementation is in use, nor config, I/O or callbacks of the client.
 Spec: https://kafka.apache.org/documentation/#recordbatch (KIP-98), KIP-32 (timestamps), KIP-480 (sticky partitions).

@@ -1,4 +1,4 @@
-"""How a pickled Message comes back: as the Message of the kernels of the process that reads it.
+"""Unpickling a Message: it becomes the Message of the kernels in the process that reads it.
 
 Must not know which twin wrote it.
 """

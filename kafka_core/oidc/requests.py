@@ -1,4 +1,4 @@
-"""What a token endpoint is asked, and what its answer says. No I/O: the time is passed in.
+"""Requests to token endpoints, and their answers. No I/O: the time is passed in.
 
 Spec: RFC 6749 §4.4 (client credentials), RFC 7523 (JWT bearer grant), KIP-768; RFC 7519 (claims); for Azure, what its
 instance metadata service takes.

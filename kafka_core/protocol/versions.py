@@ -1,4 +1,4 @@
-"""Which version of each API to speak with a broker.
+"""The choice of each API's version for a broker.
 
 Knows version ranges only; the ApiVersions exchange itself is in wire/handshake.py.
 Spec: KIP-35 (ApiVersions), KIP-511.

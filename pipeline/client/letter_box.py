@@ -1,4 +1,4 @@
-"""Where an executor posts records that can't be decoded or encoded: a dead-letter topic.
+"""The dead-letter topic, where an executor posts records that can't be decoded or encoded.
 
 Must not know of Spark or schemas. What a letter is, `dead_letters` says.
 """

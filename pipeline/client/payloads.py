@@ -1,4 +1,4 @@
-"""What the options of reading and of writing share: three kinds of names, and how keys and values become structs.
+"""Common options of reading and writing: three kinds of names, and structs made of keys and values.
 
 Must not know of Spark, of what is read or written, or open anything. docs/configuration.md is generated from the rows.
 """

@@ -1,4 +1,4 @@
-"""What the arguments of `from_registry` and `to_registry` share: how they are checked, and the subject they name.
+"""Common arguments of `from_registry` and `to_registry`: their checks, and the subject they name.
 
 Must not know what is done with them, nor ask a registry.
 """

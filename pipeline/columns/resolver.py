@@ -1,4 +1,4 @@
-"""Which schema a payload was written with, on executors that may not reach the registry.
+"""Resolving the schema that a payload was written with, on executors that may not reach the registry.
 
 The driver takes a snapshot of the subject's schemas while the plan is made; it travels with the job. An id or GUID that
 is not in it is looked up through the one client of the process. Must not know of Spark. See DESIGN §6.

@@ -1,1 +1,1 @@
-"""What a job calls: column functions, whole frames, good rows and bad ones, and what a topic holds."""
+"""The functions that a job calls: for columns, for whole frames, for good and bad rows, and for looking into topics."""

@@ -1,4 +1,4 @@
-"""What a topic holds, and names for SQL: `schema_id`, `infer_schema`, `explain_schema`, `register_functions`.
+"""Inspection of topics, and names for SQL: `schema_id`, `infer_schema`, `explain_schema`, `register_functions`.
 
 Expressions of Spark and closures only, so Spark Connect works.
 """

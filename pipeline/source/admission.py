@@ -1,4 +1,4 @@
-"""How much of what is there one batch of a stream takes. Pure: offsets and the time in, offsets out.
+"""Admission of offsets into one batch of a stream. Pure: offsets and the time in, offsets out.
 
 Must not know of Spark or clients. Rules are those of Spark's own Kafka source (`KafkaMicroBatchStream`): a limit is
 shared out by lag, a partition that lags gets one record at least; a minimum is waited for, but not for ever.

@@ -1,4 +1,4 @@
-"""What the driver asks the cluster: which partitions there are, and their offsets; all partitions in one request.
+"""The driver's questions to the cluster: partitions and their offsets; all partitions in one request.
 
 Must not know of Spark. Offsets are asked through `AdminClient.list_offsets` (ListOffsets, one request per broker).
 """

@@ -1,4 +1,4 @@
-"""What the columns of a read are, and how executors make them; the driver's plan of it.
+"""The columns of a read: the driver's plan of them, and their making on executors.
 
 Must not know of sessions. What decodes keys and values is loaded where that is done only (`decoding`).
 """

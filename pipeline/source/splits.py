@@ -1,4 +1,4 @@
-"""What is read by one Spark task, and offsets as JSON: `{"topic": {"0": 123}}`.
+"""Splits, each read by one Spark task, and offsets as JSON: `{"topic": {"0": 123}}`.
 
 Must not know of Spark sessions or of clients: splits pickle, JSON is canonical (sorted, no spaces), so that
 Spark, which compares offsets as text, sees equal offsets as equal.

@@ -1,4 +1,4 @@
-"""Where bearer tokens for the registry come from, by the names of confluent_kafka's private modules.
+"""Sources of bearer tokens for the registry, by the names of confluent_kafka's private modules.
 
 Our clients have `registry.client.auth`; this is for code that makes, subclasses or calls the other classes. Source:
 confluent_kafka 2.16, its docstrings and observed answers.

@@ -1,4 +1,4 @@
-"""What commands that serve have in common: an embedded registry that listens, and waiting for the request to end.
+"""Common parts of commands that serve: an embedded registry that listens, and waiting for the request to end.
 
 Must not know the commands.
 """

@@ -1,4 +1,4 @@
-"""What a consumer does with a message that can't be read: raise, skip, or set it aside in a dead-letter topic.
+"""Policies for a message that can't be read: raise, skip, or set it aside in a dead-letter topic.
 
 Must not know of clients. Whatever the policy, a message is never lost: it is raised again, reported to a callback, or
 delivered elsewhere before its offset is stored. If only the registry or a key service is away, messages are raised

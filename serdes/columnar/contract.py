@@ -1,4 +1,4 @@
-"""What the columns of all formats share: results, options, and what a format has to give.
+"""The interface of columnar formats: results, options, and the parts that a format provides.
 
 Must not know of any format, nor of registries. Needs pyarrow (the extra `arrow`).
 """

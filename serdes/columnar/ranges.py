@@ -1,4 +1,4 @@
-"""Where the items of Arrow's lists are: of all kinds of lists and of maps, for paths by way of Python objects.
+"""Ranges of the items in Arrow's lists and maps, of all kinds, for paths by way of Python objects.
 
 Must not know of formats.
 """

@@ -1,4 +1,4 @@
-"""What CEL rules may call and how values reach them, by the names of confluent_kafka's modules `rules.cel.*`.
+"""Functions and values of CEL rules, by the names of confluent_kafka's modules `rules.cel.*`.
 
 Must not hold anything that rules of ours need. The functions take and give cel-python's types. Needs the extra `rules`.
 """

@@ -1,1 +1,1 @@
-"""What the serializers of all formats share: choosing the schema, caching plans, calling the registry."""
+"""The common parts of all formats' serializers: choosing the schema, caching plans, calling the registry."""

@@ -1,4 +1,4 @@
-"""What deserializers of all formats do: open the frame, find or make a plan, decode the payload.
+"""The engine of deserializers of all formats: open the frame, find or make a plan, decode the payload.
 
 Must not know of threads or event loops (`serdes.engine.drivers` runs the inquiries) nor of single formats.
 """

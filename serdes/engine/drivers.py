@@ -1,4 +1,4 @@
-"""How serializers wait: the calls of an inquiry are made by the caller's thread, or awaited on its event loop.
+"""Drivers of inquiries: their calls are made by the caller's thread, or awaited on its event loop.
 
 Must not know of formats, schemas or frames.
 """

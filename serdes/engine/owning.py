@@ -1,4 +1,4 @@
-"""What closing a serializer closes: what its rules made, and a registry client that it owns.
+"""Closing a serializer: the resources of its rules, and a registry client that it owns.
 
 Must not know of formats, values or plans.
 """

@@ -1,4 +1,4 @@
-"""Which schema a serializer writes or reads with, found out once: inquiries that ask the registry.
+"""Plans: the schema that a serializer writes or reads with, found out once by inquiries to the registry.
 
 Must not know how a registry is reached (an inquiry yields calls and is sent answers) nor what a format is. The result
 is a plan: everything the hot path needs, with no lock, look-up or parsing left.

@@ -1,4 +1,4 @@
-"""What serializers of all formats do: find or make a plan, encode the value, and say in errors where they happened.
+"""The engine of serializers of all formats: find or make a plan, encode the value, locate errors.
 
 Must not know of threads or event loops (`serdes.engine.drivers` runs the inquiries) nor of single formats.
 """

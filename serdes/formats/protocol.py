@@ -1,4 +1,4 @@
-"""What a schema format gives to serializers: parsing, encoders and decoders. Avro, JSON and Protobuf are three of it.
+"""The interface of a schema format: parsing, encoders and decoders. Avro, JSON and Protobuf implement it.
 
 Must not know of registries, threads or event loops: everything here is pure, and what it makes is kept in plans.
 """

@@ -1,4 +1,4 @@
-"""Where a record says which schema it was written with: in front of its payload, or in a header.
+"""The schema id of a record: in front of its payload, or in a header.
 
 Must not know of codecs or registries. Names and signatures are those of `confluent_kafka.schema_registry` (functions)
 and `confluent_kafka.schema_registry.serde` (`SchemaId`), so a user's own functions work here too.

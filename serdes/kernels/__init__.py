@@ -1,4 +1,4 @@
-"""What a blocking serializer does per call, in two implementations with the same names; one is picked at import.
+"""The hot path of blocking serializers, in two implementations with the same names; one is picked at import.
 
 Must not know of registries, plans or rules. `KAFKA_CORE_KERNELS` chooses, as it does for the client's kernels:
 `native` (compiled; fails where not built), `pure`, or `auto` (default: native if built). `pure/` is the specification.

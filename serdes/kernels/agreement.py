@@ -1,4 +1,4 @@
-"""That compiled kernels and the modules that plan for them mean the same by a number.
+"""A check that compiled kernels and the modules that plan for them use the same numbers for the same things.
 
 Must not know of any kernel.
 """

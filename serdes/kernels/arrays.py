@@ -1,4 +1,4 @@
-"""How Arrow arrays hold values, for plans that write rows, in the numbers of `native/arrays`.
+"""Layouts of Arrow arrays, for plans that write rows, in the numbers of `native/arrays`.
 
 Must not know of formats.
 """

@@ -1,4 +1,4 @@
-"""What the kernels know of a user's class: its fields, and how objects of it are made.
+"""The shape of a user's class for kernels: its fields, and how objects of it are made.
 
 Must not know of annotations or schemas: `serdes.models.shapes` makes shapes.
 """

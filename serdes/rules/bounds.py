@@ -1,4 +1,4 @@
-"""How long a rule may run on one message, and how much it may make of it.
+"""Limits of a rule's run on one message: time, and the size of its result.
 
 Must not know of rule languages. Rules come with schemas and run on what others produced: neither may keep a service
 busy for ever, or fill its memory. An expression that doubles a text sixty times is short.

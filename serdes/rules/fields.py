@@ -1,4 +1,4 @@
-"""What rules must know of a format: how a value's fields are walked, and its plain form.
+"""The interface of a format for rules: the walk over a value's fields, and its plain form.
 
 Must not know of rules' languages. One class for each format, chosen by what the format parsed.
 """

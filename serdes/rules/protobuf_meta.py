@@ -1,4 +1,4 @@
-"""What Confluent's options say of Protobuf's files, messages, fields and enums: tags and rules.
+"""Confluent's options on Protobuf's files, messages, fields and enums: tags and rules.
 
 Must not know of rules' languages. Options are read as bytes: the extensions (1088, `confluent.Meta`) need not be known
 to this process' Protobuf. Source: `confluent/meta.proto`.

@@ -1,4 +1,4 @@
-"""Who runs the rules of a type: executors and actions by name, your own and those that are built in.
+"""The registry of rule executors and actions by name: your own, and those that are built in.
 
 Must not know what they do. Names are those of `confluent_kafka.schema_registry.rule_registry`; unlike there, the
 built-in ones need not be registered: each serializer has its own, made when a rule first asks for it.

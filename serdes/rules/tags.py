@@ -1,4 +1,4 @@
-"""Which tags a field has: patterns of its full name, as a schema's metadata gives them.
+"""Tags of a field: patterns of its full name, as a schema's metadata gives them.
 
 Must not know of rules. Source: the patterns of Confluent's `WildcardMatcher`: `?` is one character of a name, `*` any
 of them but a dot, `**` any with dots, a backslash takes the next character as it is.

@@ -1,4 +1,4 @@
-"""Where things are in a variant's two byte strings.
+"""The layout of a variant's two byte strings.
 
 Must not know of Python's types for the values. The metadata is a dictionary of keys: a byte with the version and the
 width of its numbers, the count, one offset more than keys, the keys. A value begins with a byte of which two bits say

@@ -1,4 +1,4 @@
-"""What the real registry of the tests (Apicurio 3.0.9, API `ccompat/v7`) lacks or does differently from Confluent's.
+"""Differences of the tests' real registry (Apicurio 3.0.9, API `ccompat/v7`) from Confluent's.
 
 One line each, with the reason; the contract suite checks that they still are as listed. Confluent's behaviour counts.
 """

@@ -1,4 +1,4 @@
-"""What a registry with Confluent's API answers: requests on an empty subject, the status, the code, what must be in it.
+"""Exchanges with a registry of Confluent's API: requests on an empty subject, the status, the code, the content.
 
 Expectations are Confluent's. In paths and bodies `$S` is a subject nobody else uses, `$ID` an id from the last answer.
 """

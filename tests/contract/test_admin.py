@@ -1,4 +1,4 @@
-"""What an administrator can do and is told, on every kind of cluster: topics, configurations, groups, offsets."""
+"""Administrators on every kind of cluster: topics, configurations, groups, offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aiokafka's manual shows (seed 004), in own words, on our dialect: its first steps, its guides, its examples."""
+"""Examples in aiokafka's manual (seed 004), in own words, on our dialect: its first steps, its guides, its examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a consumer without rebalances does, on every kind of cluster: reading, positions, offsets by time, events."""
+"""Consumers without rebalances, on every kind of cluster: reading, positions, offsets by time, events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only groups of `group.protocol=consumer` (KIP-848) do, on the embedded cluster and on Kafka 4."""
+"""Behaviour of `group.protocol=consumer` (KIP-848) alone, on the embedded cluster and on Kafka 4."""
 
 from __future__ import annotations
 

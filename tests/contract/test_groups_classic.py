@@ -1,4 +1,4 @@
-"""What only groups of the classic protocol do, on every kind of cluster."""
+"""Behaviour of the classic protocol's groups alone, on every kind of cluster."""
 
 from __future__ import annotations
 

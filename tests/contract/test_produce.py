@@ -1,4 +1,4 @@
-"""What a producer does, on every kind of cluster. The proof is always what a consumer reads back."""
+"""Producers on every kind of cluster. The proof is always what a consumer reads back."""
 
 from __future__ import annotations
 

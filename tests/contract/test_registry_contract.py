@@ -1,4 +1,4 @@
-"""What a registry does, asked through the blocking and the asyncio client: embedded both ways, and a real one.
+"""The contract of a registry, through the blocking and the asyncio client: embedded both ways, and a real one.
 
 What the real one lacks or does differently is listed in `registry_differences`.
 """

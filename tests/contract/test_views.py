@@ -1,4 +1,4 @@
-"""What a dialect needs of the clients beside confluent_kafka's methods: records of chosen partitions, where reading is
+"""Views that a dialect needs besides confluent_kafka's methods: records of chosen partitions, where reading is
 and begins, offsets with their times, callbacks without a poll, records without a future."""
 
 from __future__ import annotations

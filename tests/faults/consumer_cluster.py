@@ -1,4 +1,4 @@
-"""What tests of the consumer share: an embedded cluster with records in it, and loops that read them.
+"""Common parts of consumer tests: an embedded cluster with records in it, and loops that read them.
 
 Records are put in by a bare Produce request, so that these tests do not depend on the producer.
 """

@@ -1,4 +1,4 @@
-"""What a client says when something is wrong, and what is left when it is put right: the text, the code, the records.
+"""Bad input to clients, and the state after it is put right: the text, the code, the records.
 
 Against embedded brokers that misbehave, and servers that are none.
 """

@@ -1,4 +1,4 @@
-"""What callbacks may call: flush, close, poll, purge, produce of the client that called them; nothing may lock or wait
+"""Calls inside callbacks: flush, close, poll, purge, produce of the client that called them; nothing may lock or wait
 for itself. A hang is ended by the watchdog below, which fails the test."""
 
 from __future__ import annotations

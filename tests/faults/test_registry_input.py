@@ -1,4 +1,4 @@
-"""What a client should not send, and a registry answers in JSON all the same: bad bodies, paths, methods, sizes."""
+"""Bad requests to a registry, each answered in JSON all the same: bodies, paths, methods, sizes."""
 
 from __future__ import annotations
 

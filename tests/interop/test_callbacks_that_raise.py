@@ -1,4 +1,4 @@
-"""What becomes of an exception that a callback raises: the same as with confluent_kafka, callback by callback."""
+"""Exceptions raised by callbacks: the same outcome as with confluent_kafka, callback by callback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients answer on a real broker and on the embedded one, beside confluent_kafka's."""
+"""Behaviour of clients on a real broker and on the embedded one, beside confluent_kafka's."""
 
 from __future__ import annotations
 

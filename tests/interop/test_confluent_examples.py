@@ -1,4 +1,4 @@
-"""What the documents of confluent_kafka show (seeds 000 and 003), in own words, unchanged on ours.
+"""Examples in the documents of confluent_kafka (seeds 000 and 003), in own words, unchanged on ours.
 
 The program runs in a process of its own under `python -m kafka_core.compat.confluent`, against the embedded broker.
 """

@@ -1,4 +1,4 @@
-"""What `kserdes migrate check` says of the installed packages' public names is what importing them from ours gives."""
+"""`kserdes migrate check` on the installed packages' public names, compared with importing them from ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both registry clients send: the same method, path, query, body and headers, call by call.
+"""Requests of both registry clients: the same method, path, query, body and headers, call by call.
 
 Unit tests of services put mocks in front of the client that look at these.
 """

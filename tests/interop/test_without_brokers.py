@@ -1,4 +1,4 @@
-"""What calls say when no broker answers: the error, code and words of confluent_kafka, then words of our own.
+"""Errors of calls that no broker answers: the error, code and words of confluent_kafka, then words of our own.
 
 Nothing is listed or looked up anywhere: there is no broker, or one that takes connections and never says a word.
 """

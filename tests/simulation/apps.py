@@ -1,4 +1,4 @@
-"""What all simulated applications share: a process, tasks that may be cancelled, and the history of what they did.
+"""Common parts of simulated applications: a process, tasks that may be cancelled, and the history of what they did.
 
 Must not know checkers or faults. An application does only what a user could: it calls public methods and notes results.
 """

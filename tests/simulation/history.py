@@ -1,4 +1,4 @@
-"""What happened in a simulation, in order: the one thing that checkers look at, beside the brokers' logs.
+"""The events of a simulation, in order: the one thing that checkers look at, beside the brokers' logs.
 
 Must not know who writes or reads it. Events are recorded in the step in which they take effect, so their order is real.
 """

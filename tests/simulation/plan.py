@@ -1,4 +1,4 @@
-"""What is to be simulated: clients, topics, and a schedule of actions and faults, all of it drawn from a seed.
+"""The plan of a simulation: clients, topics, and a schedule of actions and faults, all of it drawn from a seed.
 
 Must not run anything. A plan is plain data: it can be printed, kept as JSON, cut down by the shrinker and run again.
 """

@@ -1,4 +1,4 @@
-"""What must hold for every operation and at the end of a run, judged by the registry's history.
+"""Invariants of every operation and of a whole run, judged by the registry's history.
 
 Must not know how callers take turns, nor how the client works: what is demanded here is what users are promised.
 """

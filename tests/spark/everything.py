@@ -1,4 +1,4 @@
-"""What users do with `pipeline`, once each, in whatever session is given: classic, Spark Connect, a cluster.
+"""Every use of `pipeline`, once each, in whatever session is given: classic, Spark Connect, a cluster.
 
 `python -m tests.spark.everything KIND AT BOOTSTRAP REGISTRY FOLDER` does it in a session of its own (KIND is `master`
 or `remote`). Must call no method that only classic sessions have. What each part promises in detail, other tests of

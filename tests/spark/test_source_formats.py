@@ -1,4 +1,4 @@
-"""What is decoded inside the source: every format, ids in headers, newer schemas in a stream; the guide's examples."""
+"""Decoding inside the source: every format, ids in headers, newer schemas in a stream; the guide's examples."""
 
 from __future__ import annotations
 

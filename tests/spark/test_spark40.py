@@ -1,4 +1,4 @@
-"""What works without Arrow functions of columns, as on Spark 4.0, and what is said of the rest."""
+"""Functions that work without Arrow functions of columns, as on Spark 4.0, and the messages of the others."""
 
 from __future__ import annotations
 

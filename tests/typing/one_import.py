@@ -1,4 +1,4 @@
-"""What type checkers know of `kserdes`; `test_typing.py` runs mypy and pyright on it. Ignored errors must be there."""
+"""`kserdes` as type checkers see it; `test_typing.py` runs mypy and pyright on it. Ignored errors must be there."""
 
 from __future__ import annotations
 

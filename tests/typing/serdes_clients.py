@@ -1,4 +1,4 @@
-"""What type checkers know of typed clients; `test_typing.py` runs mypy on it. Ignored errors must be there."""
+"""Types of typed clients as type checkers see them; `test_typing.py` runs mypy on it. Ignored errors must be there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers know of serializers of types; `test_typing.py` runs mypy and pyright on it."""
+"""Types of serializers as type checkers see them; `test_typing.py` runs mypy and pyright on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was written against what there is: rows that are missing, and rows that are there twice. Pure."""
+"""Comparison of written rows with those found: missing rows, and rows that are there twice. Pure."""
 
 from __future__ import annotations
 

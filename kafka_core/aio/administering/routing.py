@@ -1,4 +1,4 @@
-"""How administration calls find their brokers and are tried again: one loop for all of them.
+"""Routing and retries of administration calls: one loop for all of them.
 
 Must not know what requests mean: it is given functions that send one part and say how it went for each key.
 Spec: KIP-222 and KIP-396 (what is retried); engine/retry.py decides what an error calls for.

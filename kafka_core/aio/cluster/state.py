@@ -1,4 +1,4 @@
-"""What is known of a cluster: the view, when it must be refreshed, and who is told of changes.
+"""The state of a cluster as its client knows it: the view, when to refresh it, and the listeners to changes.
 
 Must not know connections or requests: answers and events are brought here.
 Spec: engine/metadata.py merges answers and says when the next refresh is due.

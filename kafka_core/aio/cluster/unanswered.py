@@ -1,4 +1,4 @@
-"""What a call says that no broker answered: librdkafka's code and words for that call first, then the cause.
+"""The error of a call that no broker answered: librdkafka's code and words for that call first, then the cause.
 
 Must not know any call. Applications compare codes: librdkafka gives each call one, whatever stands in the way of its
 answer. Causes that waiting does not help against (names of hosts, TLS, credentials) keep codes of their own.

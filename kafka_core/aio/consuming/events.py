@@ -1,4 +1,4 @@
-"""What a consumer has to tell its application besides records, and which callback each of it is for.
+"""Events for a consumer's application, besides records, and the callback that each is for.
 
 Must not know loops or threads: items are made on the loop and carried out by the face that the application calls.
 Spec: confluent_kafka.Consumer: callbacks are served from poll() and consume(); what has none comes as a Message.

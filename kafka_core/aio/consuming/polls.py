@@ -1,4 +1,4 @@
-"""When the application last polled, from which `max.poll.interval.ms` counts.
+"""The time of the application's last poll, from which `max.poll.interval.ms` counts.
 
 Must not know the group: the face notes polls here, the group and the statistics read them.
 Spec: `max.poll.interval.ms` (KIP-62).

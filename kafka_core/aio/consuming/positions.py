@@ -1,4 +1,4 @@
-"""Where the application is in its partitions: seek, pause, resume, stored offsets, and records that come again.
+"""The application's positions in its partitions: seek, pause, resume, stored offsets, and records that come again.
 
 Must not know the group or requests. Methods that are no coroutines say where they may be called.
 Spec: confluent_kafka.Consumer.seek, pause, resume, position, store_offsets.

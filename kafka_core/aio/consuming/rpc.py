@@ -1,4 +1,4 @@
-"""What a consumer asks brokers for besides records: commits, committed offsets, offsets by time, ends of epochs.
+"""A consumer's requests besides fetches: commits, committed offsets, offsets by time, ends of epochs.
 
 Must not know assignments or the application: partitions in, answers per partition out, tried again while that helps.
 Spec: engine/consuming/offsets.py has the requests, engine/retry.py says what an error means.

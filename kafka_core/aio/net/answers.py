@@ -1,4 +1,4 @@
-"""What waits for the answer to a request: a future, or a function that is called in the same turn of the loop.
+"""Receivers of a request's answer: a future, or a function that is called in the same turn of the loop.
 
 Must not know requests or connections.
 Spec: none. A future tells those who wait for it in the next turn of the loop; for a stream of small requests each turn,

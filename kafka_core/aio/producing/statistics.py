@@ -1,4 +1,4 @@
-"""What a producer has done, counted, and the statistics as librdkafka's JSON (the fields that make sense here).
+"""Counters of a producer, and the statistics as librdkafka's JSON (the fields that make sense here).
 
 Must not know how any of it is done: it reads the batcher, the accumulator's counters and its own.
 Spec: librdkafka's STATISTICS.md for names and units (times in microseconds, sizes in bytes).

@@ -1,4 +1,4 @@
-"""How the broker shares partitions among the members of a consumer group: `uniform` and `range`.
+"""The broker's assignors of consumer groups: `uniform` and `range`.
 
 Must not know: requests, epochs, timers. Subscriptions, counts and the last plan in, a new plan out; sorted, so that the
 same input gives the same plan.

@@ -1,4 +1,4 @@
-"""What a handler of one API is, and what it may answer.
+"""The interface of an API's handler, and the kinds of answers it may give.
 
 Must not know: any single API, sockets. Each `pNN_name.py` beside this file holds one `API = Api(...)`.
 Spec: https://kafka.apache.org/protocol#protocol_api_keys.

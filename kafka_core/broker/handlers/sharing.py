@@ -1,4 +1,4 @@
-"""What ShareFetch and ShareAcknowledge have in common: acknowledgements on their way to the records of a share group.
+"""Acknowledgements of ShareFetch and ShareAcknowledge, on their way to the records of a share group.
 
 Must not know: sessions, how records change (`share_records.py`). Spec: KIP-932, KIP-1222 (renewal).
 """

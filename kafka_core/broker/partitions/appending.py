@@ -1,4 +1,4 @@
-"""What a partition's leader does with a batch from a producer: check it, recognise repeats, append it.
+"""Appending a producer's batch at the partition's leader: check it, recognise repeats, append it.
 
 Must not know: requests and topics' leaders (the Produce handler has looked). Records are decoded only where a
 topic's rules need it.

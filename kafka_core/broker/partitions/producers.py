@@ -1,4 +1,4 @@
-"""What one partition remembers of its idempotent producers: duplicates, gaps and stale epochs.
+"""One partition's memory of its idempotent producers: duplicates, gaps and stale epochs.
 
 Must not know: batches' bytes, topics, the protocol; it is asked with the numbers of a batch header.
 Spec: KIP-98, KIP-360; `ProducerStateManager`, `ProducerAppendInfo` and `ProducerStateEntry` of Apache Kafka 4.

@@ -1,4 +1,4 @@
-"""What goes on beside the application in a consumer: callbacks of the group, work at intervals.
+"""Background work of a consumer, beside the application: callbacks of the group, commits at intervals.
 
 Must not keep a consumer alive that the application has dropped.
 """

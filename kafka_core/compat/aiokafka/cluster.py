@@ -1,4 +1,4 @@
-"""What aiokafka's client knows of the cluster, and what its assignors and partitioners may ask of it.
+"""aiokafka's view of the cluster, with the calls that its assignors and partitioners make.
 
 Must not know clients: metadata is handed in. Spec: `aiokafka.cluster` of aiokafka 0.14.
 """

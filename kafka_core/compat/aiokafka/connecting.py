@@ -1,4 +1,4 @@
-"""What the clients of this dialect do alike: security arguments, the first contact with the cluster, errors.
+"""Common parts of this dialect's clients: security arguments, the first contact with the cluster, errors.
 
 Must not know producers or consumers.
 """

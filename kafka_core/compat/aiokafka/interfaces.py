@@ -1,4 +1,4 @@
-"""What applications implement for aiokafka's clients: `aiokafka.abc`.
+"""Interfaces that applications implement for aiokafka's clients: `aiokafka.abc`.
 
 Must not know clients.
 """

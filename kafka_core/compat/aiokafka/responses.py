@@ -1,4 +1,4 @@
-"""What aiokafka's administrator gives: the fields of Kafka's responses, as tuples with their names beside them.
+"""Results of aiokafka's administrator: the fields of Kafka's responses, as tuples with their names beside them.
 
 Must not know how they are asked for.
 """

@@ -1,4 +1,4 @@
-"""Which modules of ours stand behind each module of aiokafka 0.14, and what of it is not here, with the reason.
+"""Modules of aiokafka 0.14, our modules behind them, and what is missing, with the reasons.
 
 Holds names only.
 """

@@ -1,4 +1,4 @@
-"""Which modules of ours stand behind each module of confluent_kafka 2.16.
+"""Modules of confluent_kafka 2.16, and our modules behind them.
 
 Holds names only and imports nothing: `kafka_core` does not know `registry` and `serdes`, which are looked up when
 somebody asks for a name.

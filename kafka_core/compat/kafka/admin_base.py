@@ -1,4 +1,4 @@
-"""What all calls of kafka-python's KafkaAdminClient stand on: our client, time limits, and how outcomes are read.
+"""The base of kafka-python's KafkaAdminClient: our client, time limits, and the reading of outcomes.
 
 Must not know any single call.
 """

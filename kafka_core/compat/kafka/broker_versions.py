@@ -1,4 +1,4 @@
-"""What a broker can do, as kafka-python's `KafkaAdminClient.get_broker_version_data` gives it, and its release.
+"""A broker's abilities, as kafka-python's `KafkaAdminClient.get_broker_version_data` gives them, and its release.
 
 Must not hold any protocol: it is given numbers. Spec: `kafka.protocol.broker_version_data`.
 """

@@ -1,4 +1,4 @@
-"""What KafkaConsumer is given and gives, checked and turned: configuration, deserializers, offsets.
+"""Arguments and results of KafkaConsumer, checked and converted: configuration, deserializers, offsets.
 
 Must not know consumers.
 """

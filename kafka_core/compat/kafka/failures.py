@@ -1,4 +1,4 @@
-"""What our clients raise, as the errors of kafka-python.
+"""Errors of our clients, as the errors of kafka-python.
 
 Must not know which call failed.
 """

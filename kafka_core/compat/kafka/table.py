@@ -1,4 +1,4 @@
-"""Which modules of ours stand behind each module of kafka-python 3.0.
+"""Modules of kafka-python 3.0, and our modules behind them.
 
 Holds names only and imports nothing of ours.
 """

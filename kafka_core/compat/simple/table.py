@@ -1,4 +1,4 @@
-"""What the manual of kafka-python 0.9.5 names and its dialect does not have, with the reason.
+"""Names in the manual of kafka-python 0.9.5 that its dialect lacks, with the reasons.
 
 Holds names only; the modules of the dialect have the names that they had under `kafka`.
 """

@@ -1,1 +1,1 @@
-"""What an admin client asks for: requests from arguments, results from answers."""
+"""Requests and answers of an admin client: requests from arguments, results from answers."""

@@ -1,1 +1,1 @@
-"""What a consumer decides: positions, what to fetch, what to hand out, what to commit."""
+"""Decisions of a consumer: positions, what to fetch, what to hand out, what to commit."""

@@ -1,4 +1,4 @@
-"""Which fetched batches belong to aborted transactions, for `isolation.level=read_committed`.
+"""Recognising batches of aborted transactions, for `isolation.level=read_committed`.
 
 Must not know requests or queues: it is fed a response's aborted transactions and its batches in order.
 Spec: KIP-98 (transactions); the broker names every aborted transaction that overlaps the fetched range.

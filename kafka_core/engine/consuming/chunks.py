@@ -1,4 +1,4 @@
-"""What was fetched of one partition and waits to be taken: batches with a cursor in each, or one event in their place.
+"""Fetched data of one partition, waiting to be taken: batches with a cursor in each, or one event in their place.
 
 Must not know the partition, the queue or requests: values only.
 Spec: DESIGN §4.

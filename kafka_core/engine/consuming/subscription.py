@@ -1,4 +1,4 @@
-"""What a consumer wants (topics, patterns) and what it has (partitions with their positions).
+"""A consumer's subscription (topics, patterns) and assignment (partitions with their positions).
 
 Must not know requests, connections, loops or callbacks: it holds state that the fetcher, offsets and group logic share.
 Spec: confluent_kafka.Consumer.subscribe/assign/seek; KIP-320 for the epochs kept with positions.

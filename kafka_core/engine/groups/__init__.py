@@ -1,1 +1,1 @@
-"""What a member of a consumer group decides: states, assignments, and the bytes members exchange."""
+"""Decisions of a member of a consumer group: states, assignments, and the bytes that members exchange."""

@@ -1,4 +1,4 @@
-"""Who gets which partition: the assignors that a group's leader runs.
+"""Partition assignors, run by the leader of a classic group.
 
 Must not know requests, states or time: members with their subscriptions in, partitions per member out.
 Spec: KIP-54 (sticky), KIP-429 (cooperative), KIP-345 (order of static members), KIP-881 (racks; `roundrobin` has none).

@@ -1,4 +1,4 @@
-"""What members have alike whose coordinator assigns: one heartbeat at a time says and hears everything.
+"""Members whose coordinator assigns: one heartbeat at a time says and hears everything.
 
 Must not know the fields of a heartbeat: consumer.py (KIP-848) and share.py (KIP-932) do.
 """

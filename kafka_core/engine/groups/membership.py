@@ -1,4 +1,4 @@
-"""What the client may ask of a group membership, whichever protocol it speaks, and what all of them share.
+"""The interface of a group membership, for both protocols, and the parts they share.
 
 Must not know connections, loops or the protocols' requests: classic.py and consumer.py do.
 Spec: confluent_kafka's `group.protocol`; KIP-848 for the second one.

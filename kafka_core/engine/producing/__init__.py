@@ -1,1 +1,1 @@
-"""What a producer decides: batches, their order, sequence numbers, retries and expiry."""
+"""Decisions of a producer: batches, their order, sequence numbers, retries and expiry."""

@@ -1,4 +1,4 @@
-"""How long the first records of a transaction wait after the end of the one before, so that its markers are written.
+"""The pause before the first records of a transaction, in which the markers of the one before are written.
 
 Must not know transactions or requests: the moments of their ends and answers come in.
 A leader that gets records while the coordinator still writes markers looks again after 20 ms

@@ -1,4 +1,4 @@
-"""How many requests to a broker are worth having in flight.
+"""The number of requests to a broker that are worth having in flight.
 
 Must not know batches or requests: times are handed in.
 Spec: the idea is TCP Vegas': what is sent beyond what the path and the broker can work on only waits in a queue there.

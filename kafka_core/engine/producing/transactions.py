@@ -1,4 +1,4 @@
-"""Where a transactional producer stands: its state, what belongs to the open transaction, what an error means for it.
+"""The state of a transactional producer, the members of the open transaction, the meaning of an error for it.
 
 Must not know connections, loops, clocks or batches: calls, answers and errors come in; states, requests and verdicts go
 out. Spec: KIP-98 (transactions), KIP-360 and KIP-588 (a new epoch after an error), KIP-447 (group metadata), KIP-691

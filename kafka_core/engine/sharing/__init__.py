@@ -1,1 +1,1 @@
-"""What a member of a share group decides: sessions with brokers, what it holds, what it asks for next (KIP-932)."""
+"""Decisions of a member of a share group: sessions with brokers, records held, the next request (KIP-932)."""

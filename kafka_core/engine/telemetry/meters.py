@@ -1,4 +1,4 @@
-"""What a client measures for telemetry: windows of latencies, totals, and gauges that are read when a push is due.
+"""Meters of a client's telemetry: windows of latencies, totals, and gauges that are read when a push is due.
 
 Must not know requests or when pushes are made. Parts of a client record here, but only while `active`: while no
 subscription asks for metrics, nothing but new connections is counted.

@@ -1,4 +1,4 @@
-"""Which partition a record goes to: the rules behind librdkafka's partitioner names, and the choice without a key.
+"""Partitioners: the rules behind librdkafka's partitioner names, and the choice for records without a key.
 
 Must not know batches or clusters.
 Spec: the `partitioner` property of librdkafka's CONFIGURATION.md; sarama's NewHashPartitioner for fnv1a; KIP-480.

@@ -1,4 +1,4 @@
-"""What a SASL mechanism is to the handshake, and the rules for user names and passwords that all of them share.
+"""The interface of SASL mechanisms for the handshake, and their common rules for user names and passwords.
 
 Knows nothing of requests or sockets: a mechanism turns challenges into answers.
 Spec: RFC 4422; RFC 4013 (SASLprep) for what Kafka does not do, see `prepared`.

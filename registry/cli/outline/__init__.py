@@ -1,1 +1,1 @@
-"""Where things are in the text of a schema."""
+"""Positions in the text of a schema."""

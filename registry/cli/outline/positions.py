@@ -1,4 +1,4 @@
-"""Where things are in the text of a JSON document: JSON pointer → line and column.
+"""Positions in the text of a JSON document: JSON pointer → line and column.
 
 Must not know of schemas. Only documents that a parser has accepted are scanned, so the scanner need not find errors; it
 passes over comments, has no recursion and takes time in proportion to the text.

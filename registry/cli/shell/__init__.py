@@ -1,1 +1,1 @@
-"""What all commands share: options, settings, the registry client, errors and exit statuses."""
+"""Common parts of all commands: options, settings, the registry client, errors and exit statuses."""

@@ -1,4 +1,4 @@
-"""What the commands share: groups that load their commands late, options, consoles, and errors with exit status 2.
+"""Groups that load their commands late, common options, consoles, and errors with exit status 2.
 
 Must not know what any command does. Errors of input, configuration and registries become one sentence on stderr; only
 mistakes of this program show a traceback.

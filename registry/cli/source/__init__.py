@@ -1,1 +1,1 @@
-"""Where schemas come from: files, git revisions, registries; and which of them belong together."""
+"""Sources of schemas: files, git revisions, registries; and the matching of their schemas."""

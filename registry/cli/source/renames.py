@@ -1,4 +1,4 @@
-"""Which file of a comparison's old side a new file was renamed from.
+"""Detecting renames: the file of a comparison's old side that a new file was renamed from.
 
 Must not know where the sides come from. A file that is only on the new side is paired with one that is only on the old
 side: the same text, else the same name in the schema, else similar text. Each old file is used once.

@@ -1,4 +1,4 @@
-"""What is compared between two schemas of one kind: strings, numbers, values, arrays, objects.
+"""Comparison of two schemas of one kind: strings, numbers, values, arrays, objects.
 
 Must not know how a comparison is run, or policies. Source: the `…SchemaDiff` classes of Confluent's registry. The
 original is the writer's schema, the update the reader's; rules name only what can be an incompatibility.

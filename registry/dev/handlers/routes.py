@@ -1,4 +1,4 @@
-"""Which handler answers which request; parts of the API are modules that bring their own routes.
+"""Routing of requests to handlers; parts of the API are modules that bring their own routes.
 
 Must not know what a handler does. Aliases and `/contexts/{context}/…` are resolved before a route is chosen. Source:
 Confluent's `ContextFilter` and `AliasFilter`.

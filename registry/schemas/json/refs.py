@@ -1,4 +1,4 @@
-"""Where references of a JSON Schema lead: inside the document, into its `SchemaReference`s, to a meta-schema.
+"""Resolving references of a JSON Schema: inside the document, into its `SchemaReference`s, to a meta-schema.
 
 Must not know what a schema means. Nothing is ever fetched. Source: RFC 3986 and JSON Schema core through the library
 `referencing`; the names of references are taken as Confluent's registry does, relative to the schema's own id.

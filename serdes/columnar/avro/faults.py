@@ -1,4 +1,4 @@
-"""What can be wrong with a payload, as the kernel numbers it, in words: what happened, where, and at which byte.
+"""Faults of a payload, from the kernel's numbers into words: the fault, its field, and its byte.
 
 Must not know of frames or registries. The words are those of the object path (`serdes.kernels.pure.avro`).
 """

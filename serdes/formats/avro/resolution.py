@@ -1,4 +1,4 @@
-"""How one schema is read as another: which branch, which field, which promotion, and what can't be.
+"""Avro's schema resolution: branches, fields and promotions between a writer and a reader schema, and mismatches.
 
 Must not know of bytes or values. Source: Avro specification 1.12, "Schema Resolution" and "Aliases"; where it leaves
 something open, Java does: exact branches of a union before promotions, and of records first the one of

@@ -1,4 +1,4 @@
-"""Which branch of a union a value is meant for: the one it is exactly of, else one that can hold it without loss.
+"""The choice of a union's branch for a value: its exact type, else one that can hold it without loss.
 
 Must not know of bytes. Each part of a value is looked at once per branch it may be of, however unions are nested.
 Source: Avro specification 1.12, "Unions"; of several records the one with most of the value's fields, as in fastavro.

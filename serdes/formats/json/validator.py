@@ -1,4 +1,4 @@
-"""What judges values by a JSON Schema, and words what is wrong with them: one engine, `jsonschema-rs`.
+"""The validator of values by a JSON Schema, and the wording of its errors: one engine, `jsonschema-rs`.
 
 Must not know of bytes, frames or registries; `$ref`s are resolved among the schemas at hand, never over a network. The
 engine's own messages quote values: its structured errors are worded anew. Wording costs a bounded number of steps: in a

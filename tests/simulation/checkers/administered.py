@@ -1,4 +1,4 @@
-"""What an admin client reports as done has been done while its call ran, and offsets that it lists are the log's.
+"""Checks of an admin client: what it reports as done was done while its call ran, and listed offsets are the log's.
 
 Must not know how the calls are made.
 """

@@ -1,4 +1,4 @@
-"""What has still to be delivered: for the drain at the end of a run."""
+"""Progress at the end of a run: the deliveries that the drain still waits for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the proxy adds for `make faults`: bytes that vanish, and connections that only one side has."""
+"""The proxy of `make faults`: bytes that vanish, and connections that only one side has."""
 
 from __future__ import annotations
 

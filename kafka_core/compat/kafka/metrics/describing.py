@@ -1,4 +1,4 @@
-"""What a metric is called, how long it looks back, and what it may not exceed.
+"""A metric's name, its window of samples, and its quota.
 
 Must not know values. Spec: `kafka.metrics` of kafka-python 3.0.
 """

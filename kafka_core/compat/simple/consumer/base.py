@@ -1,4 +1,4 @@
-"""What SimpleConsumer and MultiProcessConsumer share: positions of a group, commits now and then, what is pending.
+"""Common parts of SimpleConsumer and MultiProcessConsumer: positions of a group, periodic commits, pending counts.
 
 Spec: the manual of kafka-python 0.9.5 (kafka.consumer.base).
 """

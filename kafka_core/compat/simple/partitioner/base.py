@@ -1,4 +1,4 @@
-"""What a partitioner is."""
+"""The interface of a partitioner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both producers share: requests sent at once, or by a thread that collects messages.
+"""Common parts of both producers: requests sent at once, or by a thread that collects messages.
 
 Spec: the manual of kafka-python 0.9.5 (kafka.producer.base).
 """

@@ -1,4 +1,4 @@
-"""What aiokafka's client knows of the cluster: answers of brokers in, answers to questions out."""
+"""aiokafka's view of the cluster: answers of brokers in, answers to questions out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the producer's tests share: batches without a kernel, a view, answers, and a driver for the batcher."""
+"""Common parts of the producer's tests: batches without a kernel, a view, answers, and a driver for the batcher."""
 
 import random
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Which implementation is picked, and that both have the same names."""
+"""The choice of an implementation, and the names that both have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version is chosen for a broker, and what is said when there is none."""
+"""The choice of a version for a broker, and the error where there is none."""
 
 from __future__ import annotations
 

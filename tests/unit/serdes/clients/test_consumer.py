@@ -1,4 +1,4 @@
-"""What the clients decide without a broker; `tests/contract/test_serdes_clients.py` has them at work."""
+"""Decisions of the typed clients without a broker; `tests/contract/test_serdes_clients.py` has them at work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deep a call of a serializer goes: the frames between the caller and the codec, on both ways."""
+"""The depth of a serializer's call: the frames between the caller and the codec, on both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which callback is for which item."""
+"""The callback for each kind of item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a leader does with a batch; every expectation was compared with a real Kafka 4.3.1."""
+"""A leader's treatment of batches; every expectation was compared with a real Kafka 4.3.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a partition knows after its log lost the end: as much as if what is gone had never been written."""
+"""A partition after its log lost the end: its state is as if the lost records had never been written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer about an epoch means for a partition, and where reading goes on (KIP-320)."""
+"""Effects of an answer about an epoch on a partition: where reading goes on (KIP-320)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a member of a share group asks brokers for, and what it makes of the answers."""
+"""Requests of a share group's member to brokers, and its reading of their answers."""
 
 from __future__ import annotations
 

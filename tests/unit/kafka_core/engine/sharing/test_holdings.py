@@ -1,4 +1,4 @@
-"""What an application holds of a share group's records."""
+"""Records of a share group held by an application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured for telemetry: only while somebody wants it, and nothing is lost or told twice."""
+"""Meters of telemetry: active only while somebody wants them, and nothing is lost or told twice."""
 
 from __future__ import annotations
 
