@@ -19,10 +19,9 @@ import pyarrow as pa
 from serdes.columnar.contract import ColumnOptions
 from serdes.columnar.protobuf.tree import FieldType, Message, Shape, message_tree
 from serdes.errors import SerializationError
-from serdes.formats.protobuf.codec import ProtobufSchema
+from serdes.formats.protobuf.codec import ProtobufSchema, made_of_groups
 
 MAX_NUMBER: Final = 2**29 - 1
-GROUP: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,19 +141,18 @@ def _places(file: Any, wanted: str) -> Iterator[tuple[int, ...]]:
         return
     parts: list[list[int]] = []
     current = descriptor
-    while current.containing_type is not None:
-        siblings = list(current.containing_type.nested_types)
-        made = {field.message_type.full_name for field in current.containing_type.fields if field.type == GROUP}
+    while current is not None:
+        holder = current.containing_type
+        siblings = list(file.message_types_by_name.values() if holder is None else holder.nested_types)
+        made = made_of_groups(file if holder is None else holder)
         named = [one.full_name for one in siblings]
         without_maps = [one.full_name for one in siblings if not one.GetOptions().map_entry]
         without_any = [name for name in without_maps if name not in made]
         own = current.full_name
         places = [names.index(own) for names in (named, without_maps, without_any) if own in names]
         parts.insert(0, list(dict.fromkeys(places)))
-        current = current.containing_type
-    first = list(file.message_types_by_name).index(current.name)
-    for rest in itertools.product(*parts):
-        yield (first, *rest)
+        current = holder
+    yield from itertools.product(*parts)
 
 
 def _verify(tree: Message) -> None:

@@ -91,12 +91,10 @@ class ProtobufSchema:
 
     def _countings(self, holder: Any) -> list[list[Any]]:
         """The types in a message, or in the file: all, without those of maps, and without those of groups, too."""
-        if holder is None:
-            return [list(self.file.message_types_by_name.values())] * 3
-        named = list(holder.nested_types)
-        of_groups = {field.message_type.full_name for field in holder.fields if field.type == GROUP}
+        named = list(self.file.message_types_by_name.values() if holder is None else holder.nested_types)
+        made = made_of_groups(self.file if holder is None else holder)
         without_maps = [one for one in named if not one.GetOptions().map_entry]
-        return [named, without_maps, [one for one in without_maps if one.full_name not in of_groups]]
+        return [named, without_maps, [one for one in without_maps if one.full_name not in made]]
 
     def named(self, name: str) -> type[Message]:
         """The class of a message type by its full name, or its name without the package.
@@ -112,6 +110,23 @@ class ProtobufSchema:
                 continue
             return GetMessageClass(found)
         raise SerializationError(f"the schema has no message type {name!r}")
+
+
+def made_of_groups(holder: Any) -> set[str]:
+    """The full names of the types that protoc makes of groups in a message, or in a file.
+
+    Editions have no groups: fields of the same type there (delimited ones) name message types of the text.
+    """
+    if hasattr(holder, "fields"):
+        file, fields = holder.file, [*holder.fields, *holder.extensions]
+    else:
+        file, fields = holder, list(holder.extensions_by_name.values())
+    found = {field.message_type.full_name for field in fields if field.type == GROUP}
+    if found:
+        described = FileDescriptorProto()
+        file.CopyToProto(described)
+        found = set() if described.syntax == "editions" else found
+    return found
 
 
 def load(schema: Schema, referenced: Referenced = ()) -> ProtobufSchema:

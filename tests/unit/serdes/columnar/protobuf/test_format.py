@@ -485,6 +485,18 @@ def test_paths_of_python_and_of_java(impl: str, path: list[int]) -> None:
     assert (found.errors.null_count == 1) == (path[1] in wanted)
 
 
+def test_delimited_fields_of_editions_move_no_path(impl: str) -> None:
+    """A row of the type that such a field has is not one of the type behind it."""
+    text = """edition = "2023"; message O {
+      message A { int32 a = 1; }
+      A a = 1 [features.message_encoding = DELIMITED];
+      message B { int32 b = 1; }
+    }"""
+    rows: list[bytes | None] = [PREFIX + pack_indexes(path) + b"\x08\x05" for path in ([0, 0], [0, 1])]
+    found = read_frames(impl, schema(text), rows, ColumnOptions(message_type="O.B"))
+    assert found.struct.to_pylist() == [None, {"b": 5}]
+
+
 def test_ids_and_paths_in_headers(impl: str) -> None:
     headers = pa.array([PREFIX + b"\x02\x02", None, b"\x01" + bytes(16) + b"\x00"], pa.binary())
     rows: list[bytes | None] = [b"\x0a\x01x", PREFIX + b"\x02\x02\x0a\x01y", b"\x0a\x01z"]

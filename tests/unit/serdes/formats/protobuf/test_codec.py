@@ -85,6 +85,32 @@ def test_groups_are_types_only_if_nothing_else_is_meant() -> None:
     assert alone.at([0, 0]).DESCRIPTOR.full_name == "O.G"
 
 
+DELIMITED = """edition = "2023"; message O {
+  message A { int32 a = 1; }
+  A a = 1 [features.message_encoding = DELIMITED];
+  message B { int32 b = 1; }
+}"""
+
+
+@pytest.mark.parametrize("written", ["text", "descriptor"])
+def test_delimited_fields_of_editions_are_no_groups(written: str) -> None:
+    """Their message types are in the text, and everybody counts them."""
+    schema = load(Schema(DELIMITED, "PROTOBUF"))
+    if written == "descriptor":
+        schema = load(Schema(descriptor_text(schema.file), "PROTOBUF"))
+    assert [schema.at([0, index]).DESCRIPTOR.full_name for index in (0, 1)] == ["O.A", "O.B"]
+
+
+def test_groups_of_extensions_are_types_only_if_nothing_else_is_meant() -> None:
+    text = """syntax = "proto2"; message O { extensions 10 to 20; message P {}
+      extend O { optional group H = 11 { optional int32 a = 1; } } message Q {} }
+      extend O { optional group G = 10 { optional int32 a = 1; } } message A {}"""
+    schema = load(Schema(text, "PROTOBUF"))
+    assert [one.full_name for one in schema.at_any([1])] == ["A"]
+    assert schema.at([2]).DESCRIPTOR.full_name == "A"
+    assert {one.full_name for one in schema.at_any([0, 1])} == {"O.Q"}
+
+
 def test_numbers_may_have_a_plus_in_their_exponents() -> None:
     """As other registries take them, and protoc writes them into descriptors."""
     text = 'syntax = "proto2"; message O { optional double d = 1 [default = -1e+300]; }'
