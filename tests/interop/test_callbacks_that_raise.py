@@ -260,11 +260,10 @@ def test_oauth_cb_fails_the_constructor(core: ModuleType, refused_port: int) -> 
 @pytest.mark.parametrize("core", CORES)
 def test_oauth_cb_that_fails_later_is_told_to_error_cb(core: ModuleType) -> None:
     """A token that has ended anyway is asked for again; no exception comes out of a call."""
-    calls, told = [], []
+    made, told = [], []
 
     def token(_: str) -> tuple[str, float]:
-        calls.append(1)
-        if len(calls) > 1:
+        if made:
             raise ValueError("boom")
         return "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSJ9.", time.time() + 1.5
 
@@ -274,6 +273,7 @@ def test_oauth_cb_that_fails_later_is_told_to_error_cb(core: ModuleType) -> None
             "sasl.mechanisms": "OAUTHBEARER", "oauth_cb": token, "error_cb": told.append,
             "log_level": 0,
         })  # fmt: skip
+        made.append(producer)
 
         def failed() -> bool:
             producer.poll(0.1)
@@ -293,7 +293,7 @@ class Failing(logging.Handler):
 
 @pytest.fixture
 def failing() -> Iterator[logging.Logger]:
-    logger, handler = logging.getLogger("failing"), Failing()
+    logger, handler = logging.getLogger(unique("failing")), Failing()
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
     logger.addHandler(handler)

@@ -13,6 +13,7 @@ import pytest
 import kafka_core
 import kafka_core.admin as our_admin
 from kafka_core.broker import EmbeddedCluster
+from tests.contract.clusters import unique
 
 pytestmark = pytest.mark.interop
 confluent = pytest.importorskip("confluent_kafka")
@@ -37,7 +38,7 @@ class Kept(logging.Handler):
 
 @pytest.fixture
 def kept() -> Iterator[tuple[logging.Logger, Kept]]:
-    logger, handler = logging.getLogger("given"), Kept()
+    logger, handler = logging.getLogger(unique("given")), Kept()  # clients of the test before may still write
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
     logger.addHandler(handler)

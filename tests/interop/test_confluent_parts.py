@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import datetime
+import functools
 import importlib
 import io
 import itertools
 import json
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -234,6 +237,14 @@ def test_providers_of_bearer_tokens_are_built_alike(kind: str) -> None:
 def test_a_kept_token_ends_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "schema_registry._sync.schema_registry_client"
     pauses: list[list[float]] = [[], []]
+    own, sleep = threading.get_ident(), time.sleep
+
+    def pause(place: int, seconds: float) -> None:
+        if threading.get_ident() == own:
+            pauses[place].append(seconds)
+        else:
+            sleep(seconds)
+
     for place, (client, error) in enumerate(
         (
             (theirs(module)._OAuthClient, theirs("schema_registry.error").OAuthTokenError),
@@ -241,7 +252,7 @@ def test_a_kept_token_ends_alike(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     ):
         made = client("i", "s", "o", "http://h", "c", 2, 1000, 2000, "pool")
-        monkeypatch.setattr("time.sleep", pauses[place].append)
+        monkeypatch.setattr("time.sleep", functools.partial(pause, place))
         for seconds, expired in ((100, True), (1000, True), (5000, False)):
             now = datetime.datetime.now(datetime.UTC).timestamp()
             made.token_object = {"expires_at": now + seconds, "expires_in": 10_000}

@@ -83,8 +83,9 @@ def test_a_killed_command_has_the_shells_status() -> None:
 
 
 def test_a_request_to_end_goes_to_the_command() -> None:
-    code = "import signal; signal.signal(15, lambda *_: sys.exit(7)); print('ready', flush=True); signal.pause()"
-    command = [sys.executable, "-m", "serdes.cli", "dev", *FREE, "--", sys.executable, "-c", f"import sys; {code}"]
+    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(7)); print('ready', flush=True)"
+    code += "\nwhile True: time.sleep(0.1)"
+    command = [sys.executable, "-m", "serdes.cli", "dev", *FREE, "--", sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
