@@ -11,6 +11,7 @@ from kafka_core.compat.aiokafka.client import CoordinationType
 from kafka_core.compat.aiokafka.errors import KafkaConnectionError, UnknownTopicOrPartitionError
 from tests.contract.clusters import Cluster, unique
 from tests.contract.test_aio import run
+from tests.patience import judged_by
 
 
 def test_what_it_knows_of_the_cluster(cluster: Cluster) -> None:
@@ -53,21 +54,25 @@ def test_what_it_knows_of_the_cluster(cluster: Cluster) -> None:
 
 
 def test_a_topic_that_does_not_come_and_nobody_who_answers(cluster: Cluster, refused_port: int) -> None:
-    async def work() -> None:
-        client = AIOKafkaClient(bootstrap_servers=cluster.servers, request_timeout_ms=300, retry_backoff_ms=10)
+    async def waits_in_vain(limit_s: float) -> None:
+        limit_ms = round(limit_s * 1000)
+        client = AIOKafkaClient(bootstrap_servers=cluster.servers, request_timeout_ms=limit_ms, retry_backoff_ms=10)
         await client.bootstrap()
         try:
             with pytest.raises(UnknownTopicOrPartitionError):
                 await client._wait_on_metadata("no topic has blanks")
         finally:
             await client.close()
+
+    async def finds_nobody() -> None:
         away = AIOKafkaClient(bootstrap_servers=f"127.0.0.1:{refused_port}")
         assert away.hosts == [("127.0.0.1", refused_port)]
         with pytest.raises(KafkaConnectionError, match="Unable to bootstrap"):
             await away.bootstrap()
         await away.close()
 
-    run(work)
+    judged_by(0.3, lambda limit_s: run(lambda: waits_in_vain(limit_s)))
+    run(finds_nobody)
 
 
 def test_updates_share_one_request(cluster: Cluster) -> None:

@@ -139,8 +139,9 @@ def test_positions_and_committed_offsets(cluster: Cluster) -> None:
         topic = cluster.topic()
         await write(cluster, topic, b"0", b"1")
         consumer = aiokafka.AIOKafkaConsumer(
-            topic, bootstrap_servers=cluster.servers, group_id=unique("group"), auto_offset_reset="earliest"
-        )
+            topic, bootstrap_servers=cluster.servers, group_id=unique("group"), auto_offset_reset="earliest",
+            auto_commit_interval_ms=3_600_000,
+        )  # fmt: skip
         await consumer.start()
         try:
             message = await consumer.getone()

@@ -32,8 +32,7 @@ def test_a_consumer_of_the_documents(cluster: Cluster) -> None:
     reader.subscribe([topic])
     assert values_of(take(reader, 2)) == [b"a", b"b"]
     reader.commit(asynchronous=True)
-    poll_until([reader], lambda: bool(told), "on_commit")
-    assert told == [(None, [(topic, 0, 2)])]
+    poll_until([reader], lambda: (None, [(topic, 0, 2)]) in told, "on_commit")  # of this one or an automatic one
     reader.close()
 
 

@@ -68,7 +68,7 @@ def test_records_and_groups_go_on(cluster: EmbeddedCluster, wall: WallClock, pro
 
 
 def test_transactions_go_on(cluster: EmbeddedCluster, wall: WallClock) -> None:
-    conf = {"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "x", "transaction.timeout.ms": 5000}
+    conf = {"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "x", "transaction.timeout.ms": 20_000}
     with Producer(conf) as producer:
         producer.init_transactions(LIMIT_S)
         for jump in JUMPS_S * 2:

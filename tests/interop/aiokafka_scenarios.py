@@ -508,7 +508,7 @@ async def pauses_and_assignments(api: Api) -> Any:
 @scenario
 async def pauses_and_rebalances(api: Api) -> Any:
     await api.fill(b"a", partition=0)
-    reader = await api.consumer(api.topic, group_id=api.group)
+    reader = await api.consumer(api.topic, group_id=api.group, enable_auto_commit=False)
     found = [(await reader.getone()).value]
     reader.pause(api.partition(0))
     reader.unsubscribe()

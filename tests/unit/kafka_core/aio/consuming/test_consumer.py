@@ -119,7 +119,7 @@ def test_a_group_with_coroutine_callbacks(cluster: EmbeddedCluster) -> None:
         async def on_commit(error: object, _: object) -> None:
             committed.append(error)
 
-        consumer = AIOConsumer({**settings(cluster), "on_commit": on_commit})
+        consumer = AIOConsumer({**settings(cluster, auto_commit_interval_ms=3_600_000), "on_commit": on_commit})
         await consumer.subscribe(["t"], on_assign=on_assign, on_revoke=on_revoke)
         found = await read(consumer, 4)
         assert sorted(message.value() for message in found) == [b"0-8", b"0-9", b"1-8", b"1-9"]
