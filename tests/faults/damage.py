@@ -138,6 +138,7 @@ def damaged(damage: Damage, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
             if record.exc_info and not isinstance(record.exc_info[1], KafkaException):
                 watch.wrong.append(f"logged: {record.getMessage()} {record.exc_info[1]!r}")
 
+    gc.collect()  # what other tests left is not told below
     handler = Unexpected(logging.ERROR)
     logging.getLogger("kafka_core").addHandler(handler)
     monkeypatch.setattr(BrokerProtocol, "_send", sending)

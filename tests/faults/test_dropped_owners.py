@@ -159,6 +159,7 @@ def test_a_dropped_asyncio_client_warns_and_ends_its_tasks(cluster: EmbeddedClus
         owner.client = await kind(cluster, owner)
         name = type(owner.client).__name__
         alive = weakref.ref(owner)
+        gc.collect()  # what other tests left is not told below
         with warnings.catch_warnings(record=True, action="always") as told:
             del owner
             while alive() is not None:
@@ -176,6 +177,7 @@ def test_records_of_a_dropped_asyncio_producer_are_delivered(cluster: EmbeddedCl
     async def run() -> None:
         made = AIOProducer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 50})
         future = await made.produce("t", b"v")
+        gc.collect()  # what other tests left is not told below
         with warnings.catch_warnings(record=True, action="always") as told:
             del made
             gc.collect()

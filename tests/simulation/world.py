@@ -359,6 +359,7 @@ def run(plan: Plan) -> Run:
     result = Run(plan, history)
     gc_was_on = gc.isenabled()
     gc.disable()
+    gc.collect()  # what others left is not heard below
     try:
         with _ears(loop) as heard:
             network: list[VirtualNetwork] = []
