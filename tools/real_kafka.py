@@ -28,6 +28,8 @@ from pathlib import Path
 from tools.maven import JarsUnavailableError, jars
 
 DEFAULT_VERSION = "4.3.1"
+PATIENCE_S = 300.0
+"""A JVM of ours has started, ended or answered by then, on a machine that is busy with others, too."""
 CLUSTER_ID = "a3NlcmRlcy10ZXN0LWNsdQ"  # 16 bytes in URL-safe base64 without padding, as StorageTool wants it
 
 SHARE_PROPERTIES = {
@@ -81,7 +83,7 @@ def shared_classes(version: str, folder: Path) -> list[str]:
     if not archive.exists():
         partial = archive.with_name(f"{archive.name}.{os.getpid()}")
         with RealKafka(version=version, at_exit=(f"-XX:ArchiveClassesAtExit={partial}",)) as kafka:
-            kafka.terminate_node(1, timeout_s=300)
+            kafka.terminate_node(1)
         partial.touch()
         partial.replace(archive)
     return (
@@ -334,11 +336,11 @@ class RealKafka:
         for name, password in self._security.users.items():
             for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
                 words += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
-        done = subprocess.run(self._command(*words), capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(self._command(*words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         if done.returncode != 0:
             raise KafkaUnavailableError(f"formatting the storage failed: {(done.stdout + done.stderr)[-800:]}")
 
-    def start(self, timeout_s: float = 90.0) -> RealKafka:
+    def start(self, timeout_s: float = PATIENCE_S) -> RealKafka:
         """Formats the storage and starts every node; returns when all accept connections.
 
         Raises:
@@ -361,7 +363,7 @@ class RealKafka:
         if wait:
             self.wait_for_node(node_id)
 
-    def wait_for_node(self, node_id: int, timeout_s: float = 90.0) -> None:
+    def wait_for_node(self, node_id: int, timeout_s: float = PATIENCE_S) -> None:
         """Returns when the node's PLAINTEXT listener accepts connections."""
         node = self.nodes[node_id]
         deadline = time.monotonic() + timeout_s
@@ -382,7 +384,7 @@ class RealKafka:
             process.kill()
             process.wait()
 
-    def terminate_node(self, node_id: int, timeout_s: float = 60.0) -> None:
+    def terminate_node(self, node_id: int, timeout_s: float = PATIENCE_S) -> None:
         """Shuts a node down in order: it hands its leaderships over first."""
         process = self.nodes[node_id].process
         if process is not None:
@@ -402,7 +404,7 @@ class RealKafka:
         if process is not None:
             process.send_signal(number)
 
-    def run_tool(self, *words: str, timeout_s: float = 120.0) -> str:
+    def run_tool(self, *words: str, timeout_s: float = PATIENCE_S) -> str:
         """Runs a class of Kafka's own tools (`kafka-tools`) and returns what it says.
 
         Raises:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.maven import cache_dir
-from tools.real_kafka import KafkaUnavailableError, free_ports, java
+from tools.real_kafka import PATIENCE_S, KafkaUnavailableError, free_ports, java
 
 DEFAULT_VERSION = "3.0.9"
 API = "/apis/ccompat/v7"
@@ -91,7 +91,7 @@ class RealRegistry:
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"http://127.0.0.1:{self._port}{API}"
 
-    def start(self, timeout_s: float = 90.0) -> RealRegistry:
+    def start(self, timeout_s: float = PATIENCE_S) -> RealRegistry:
         """Starts the JVM; returns when it answers and has the level that Confluent's registry starts with.
 
         Raises:
