@@ -25,7 +25,7 @@ class VersionRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FeatureMetadata:
-    """What a broker can do: features (KIP-584) and requests.
+    """A broker's abilities: features (KIP-584) and requests.
 
     Attributes:
         supported: levels of each feature that the broker supports.
@@ -41,7 +41,7 @@ class FeatureMetadata:
 
 
 class FeatureUpgradeType(Enum):
-    """Which way a feature's level may move."""
+    """The directions in which a feature's level may move."""
 
     UNKNOWN = 0
     UPGRADE = 1
@@ -188,7 +188,7 @@ class QuorumReplica:
 
 
 class QuorumListener(NamedTuple):
-    """Where a controller listens, and under which name."""
+    """The address of a controller, and the name of its listener."""
 
     name: str
     host: str
@@ -197,7 +197,7 @@ class QuorumListener(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuorumInfo:
-    """Who keeps the cluster's metadata (KIP-836).
+    """The quorum of controllers that keeps the cluster's metadata (KIP-836).
 
     Attributes:
         leader_id, leader_epoch: the active controller.
@@ -263,7 +263,7 @@ class TopicPartitionsDescription:
 
 
 class PartitionCursor(NamedTuple):
-    """Where the next page of partitions begins."""
+    """The first partition of the next page."""
 
     topic: str
     partition: int

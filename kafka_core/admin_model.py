@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """How it went for one topic, resource, group or partition; reads like a finished future."""
+    """The result for one topic, resource, group or partition; reads like a finished future."""
 
     value: T | None = None
     error: KafkaException | None = None
@@ -71,7 +71,7 @@ WIRE_RESOURCE_TYPES: Final = {
 
 
 class ConfigSource(Enum):
-    """Where a configuration value comes from."""
+    """The source of a configuration value."""
 
     UNKNOWN_CONFIG = 0
     DYNAMIC_TOPIC_CONFIG = 1
@@ -89,7 +89,7 @@ class ConfigSource(Enum):
 
 
 class AlterConfigOpType(Enum):
-    """What `incremental_alter_configs` does with an entry."""
+    """The operation of `incremental_alter_configs` on an entry."""
 
     SET = 0
     DELETE = 1
@@ -98,7 +98,7 @@ class AlterConfigOpType(Enum):
 
 
 class AclOperation(Enum):
-    """What somebody may be allowed to do."""
+    """An operation that an ACL allows or denies."""
 
     UNKNOWN = 0
     ANY = 1
@@ -374,7 +374,7 @@ class ShareGroupDescription:
 
 @dataclass(frozen=True, slots=True)
 class SharePartitionOffsetInfo:
-    """Where a share group is in a partition.
+    """The position of a share group in a partition.
 
     Attributes:
         start_offset: all records before it are done with; None while nothing was acknowledged and no offset was set.
@@ -422,7 +422,7 @@ class ListOffsetsResultInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeletedRecords:
-    """What is left of a partition after `delete_records`: `low_watermark` is its first offset now."""
+    """The rest of a partition after `delete_records`: `low_watermark` is its first offset now."""
 
     low_watermark: int
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 
 class OffsetSpec:
-    """Which offset to look for. The class methods make one, as does the number that a request carries.
+    """The offset to look for. The class methods make one, as does the number that a request carries.
 
     The numbers are -1 (latest), -2 (earliest), -3 (highest timestamp), or ms since 1970; another negative one is a
     KeyError.

@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Enum)
 
 
 class ResourcePatternType(Enum):
-    """How the name in an ACL stands for names of resources (KIP-290)."""
+    """The way in which the name in an ACL matches names of resources (KIP-290)."""
 
     UNKNOWN = 0
     ANY = 1
@@ -184,7 +184,7 @@ def _sortable(key: tuple[object, ...]) -> tuple[tuple[bool, object], ...]:
 
 
 class AclBindingFilter(AclBinding):
-    """Which ACL bindings are meant: those that agree in every attribute that is not None or ANY.
+    """A filter of ACL bindings: matches those that agree in every attribute that is not None or ANY.
 
     With `resource_pattern_type=MATCH` those that apply to the resource `name`: of this name, of `*`, and of its
     prefixes.
@@ -219,7 +219,7 @@ DIGESTS: Final = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_S
 
 @dataclass(slots=True)
 class ScramCredentialInfo:
-    """What is known of a user's credential: its mechanism, and how often the password was hashed."""
+    """The known facts of a user's credential: its mechanism, and how often the password was hashed."""
 
     mechanism: ScramMechanism
     iterations: int

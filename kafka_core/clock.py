@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What logic needs to know of time."""
+    """A source of the time for logic."""
 
     def monotonic(self) -> float:
         """Seconds since an arbitrary start; never goes back."""

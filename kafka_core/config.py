@@ -111,7 +111,7 @@ class Config(Mapping[str, object]):
         return self["logger"] is not None or bool(self.names("debug"))
 
     def logger(self) -> LineLogger:
-        """Where the lines of this client go."""
+        """The logger that gets this client's lines."""
         given = self["logger"]
         return CLIENT_LOGGER if given is None else cast("LineLogger", given)
 

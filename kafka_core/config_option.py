@@ -16,7 +16,7 @@ __all__ = ["Default", "Effect", "Kind", "Option", "Role"]
 
 
 class Role(Enum):
-    """What kind of client a configuration is for."""
+    """The kind of client that a configuration is for."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -25,7 +25,7 @@ class Role(Enum):
 
 
 class Effect(Enum):
-    """What setting a property does."""
+    """The effect of setting a property."""
 
     USED = "used"
     IGNORED = "accepted, no effect"

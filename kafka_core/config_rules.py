@@ -59,7 +59,7 @@ NOT_SHARED: Final = (
     "queued.min.messages",
     "session.timeout.ms",
 )
-"""What a share group has at the broker, or not at all: offsets, assignment, isolation."""
+"""Properties that share groups have at the broker or not at all: offsets, assignment, isolation."""
 
 
 def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say) -> None:
@@ -233,14 +233,14 @@ def check_assertion(values: Values) -> None:
 
 
 def check_alone(values: Values, name: str, *others: str) -> None:
-    """Where a property is set, none of the others is."""
+    """Refuses the property if any of the others is set too."""
     for other in others:
         if values[name] is not None and values[other] is not None:
             raise refuse(f"{name} and {other} are mutually exclusive", other)
 
 
 def check_idempotence(values: Values, given: frozenset[str], say: Say) -> None:
-    """What idempotence needs; where it was not asked for it gives way, and says so (KIP-679)."""
+    """Checks the requirements of idempotence; unless it was asked for, it gives way and logs that (KIP-679)."""
     conflicts = [
         text
         for text, wrong in (
@@ -326,7 +326,7 @@ def check_share(values: Values) -> None:
 
 
 def check_consumer_protocol(given: frozenset[str]) -> None:
-    """What the broker decides with KIP-848 can't be said by a member."""
+    """Refuses properties that the broker decides on with KIP-848."""
     for name, instead in BROKER_SIDE.items():
         if name in given:
             raise refuse(f"{name} is not supported for group.protocol=consumer: {instead}", name)

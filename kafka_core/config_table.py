@@ -62,7 +62,7 @@ def assignors_of(raw: object) -> object:
 
 
 def owners(option: Option) -> str:
-    """Whose property it is, where it is not everybody's."""
+    """The clients that a property is for, as text; empty if it is for all."""
     names = " and ".join(sorted(role.value for role in option.roles))
     return "" if option.roles == frozenset(Role) else f", a {names} property"
 

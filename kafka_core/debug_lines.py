@@ -61,7 +61,7 @@ _numbers: Final = itertools.count(1)
 
 
 class LineLogger(Protocol):
-    """What a `logger` must have: a logging.Logger, or an adapter of one."""
+    """The interface of a `logger`: a logging.Logger, or an adapter of one."""
 
     def log(self, level: int, msg: str, /, *args: object) -> object:
         """Logs a text."""
@@ -190,7 +190,7 @@ class DebugLines(ClientLines):
         self._say("THROTTLE", f"broker {node_id}: {api} throttled for {throttle_s * 1000:.0f} ms", "broker")
 
     def on_metadata(self, brokers: int, topics: Mapping[str, int]) -> None:
-        """What is known of the cluster has changed."""
+        """Logs changes of the cluster's metadata."""
         self._say("METADATA", f"{brokers} brokers, {len(topics)} topics are known", "metadata")
         for topic, count in topics.items():
             before = self._counts.get(topic, 0)

@@ -246,7 +246,7 @@ class SentenceError(KafkaException):
 
 
 class TextError(SentenceError):
-    """What the exceptions made by the client share: a sentence, a code, and facts of the cause.
+    """Shared base of the exceptions made by the client: a sentence, a code, and facts of the cause.
 
     Args:
         text: one sentence: what happened, to what, what to try.
@@ -353,7 +353,7 @@ class BrokerError(SentenceError):
 
 
 class MessageError(KafkaException):
-    """What `ConsumeError` and `ProduceError` share.
+    """Shared base of `ConsumeError` and `ProduceError`.
 
     Args:
         kafka_error: what went wrong.

@@ -218,7 +218,7 @@ class TopicPartitionInfo:
 
 @dataclass(frozen=True, slots=True)
 class ThrottleEvent:
-    """What `throttle_cb` is given: a broker asked to be left alone for `throttle_time` seconds."""
+    """The argument of `throttle_cb`: a broker asked to be left alone for `throttle_time` seconds."""
 
     broker_name: str
     broker_id: int
@@ -230,7 +230,7 @@ class ThrottleEvent:
 
 @dataclass(frozen=True, slots=True)
 class LogTruncation:
-    """What `on_truncation` is given: a partition's log lost records that this consumer, or its group, had read.
+    """The argument of `on_truncation`: a partition's log lost records that this consumer, or its group, had read.
 
     An unclean leader election does that (KIP-320). Other records may stand there by now.
 
@@ -259,7 +259,7 @@ class IsolationLevel(Enum):
 
 
 class AcknowledgeType(IntEnum):
-    """What becomes of a record that a share group's member was given.
+    """A share group member's answer about a record that it was given.
 
     Attributes:
         ACCEPT: it was processed, and is given to nobody again.
@@ -275,7 +275,7 @@ class AcknowledgeType(IntEnum):
 
 
 class Messages(Sequence[M]):
-    """What one poll of a share consumer gave: a sequence of Message that can't be changed.
+    """The messages of one poll of a share consumer: an immutable sequence of Message.
 
     `Messages[Message[str, Order]]` says to type checkers what they are.
     """
@@ -290,7 +290,7 @@ class Messages(Sequence[M]):
         return list(self._records)
 
     def count(self, value: Any = None) -> int:
-        """How many messages there are; with a value, how many are equal to it."""
+        """The number of messages; with a value, of those equal to it."""
         return len(self._records) if value is None else self._records.count(value)
 
     def is_empty(self) -> bool:
@@ -338,7 +338,7 @@ class ConsumerGroupState(Enum):
 
 
 class ConsumerGroupType(Enum):
-    """Which group protocol a group uses. confluent_kafka has no `SHARE`."""
+    """The protocol of a group. confluent_kafka has no `SHARE`."""
 
     UNKNOWN = 0
     CONSUMER = 1
@@ -350,7 +350,7 @@ class ConsumerGroupType(Enum):
 
 
 def failed(error: KafkaError | None) -> str:
-    """What the metadata of something that failed says at its end."""
+    """The ending of a metadata object's text if it failed."""
     return "" if error is None else f", {error}"
 
 
@@ -408,7 +408,7 @@ class TopicMetadata:
 
 @dataclass(slots=True, repr=False)
 class ClusterMetadata:
-    """What `list_topics()` returns; the `orig_` pair names the broker that answered."""
+    """The answer of `list_topics()`; the `orig_` pair names the broker that answered."""
 
     cluster_id: str | None = None
     controller_id: int = -1
@@ -437,7 +437,7 @@ class GroupMember:
 
 @dataclass(slots=True, repr=False)
 class GroupMetadata:
-    """What `list_groups()` returns per group."""
+    """The entry of `list_groups()` for one group."""
 
     broker: BrokerMetadata | None = None
     id: str | None = None

@@ -69,7 +69,7 @@ def worded(row: Property) -> str:
 
 
 def accepted(row: Property) -> str:
-    """What a property takes, in words."""
+    """The values that a property takes, in words."""
     if row.takes:
         return row.takes
     choices = [*row.words, *(spelling for spelling, _ in row.synonyms)]

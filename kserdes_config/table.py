@@ -13,7 +13,7 @@ from kserdes_config.properties import Property
 from kserdes_config.reading import value_of
 
 LIKENESS: Final = 0.6
-"""How much alike two names must be for one to be suggested for the other, from 0 to 1."""
+"""The least likeness, from 0 to 1, of two names for one to be suggested for the other."""
 LONGEST_NAME: Final = 100
 """Characters of a name that is looked at: comparing takes time that grows with their square."""
 
@@ -89,7 +89,7 @@ class Table(Generic[Row]):
         raise PropertyError(text, property=unknown[0], nearest=found[0][1])
 
     def _advice(self, name: str) -> tuple[str, str | None]:
-        """What to do about an unknown name, and the name that is most like it."""
+        """Advice about an unknown name, and the known name most like it."""
         elsewhere = self._elsewhere.get(name)
         if elsewhere is not None:
             return elsewhere, None

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class DekAlgorithm(enum.StrEnum):
-    """How values are encrypted with a data key."""
+    """The algorithm that encrypts values with a data key."""
 
     AES128_GCM = "AES128_GCM"
     AES256_GCM = "AES256_GCM"

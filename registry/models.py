@@ -27,14 +27,14 @@ class ConfigCompatibilityLevel(enum.StrEnum):
 
 
 class RuleKind(enum.StrEnum):
-    """What a rule does with a value: refuse it, or change it."""
+    """The kind of a rule: a condition refuses values, a transform changes them."""
 
     CONDITION = "CONDITION"
     TRANSFORM = "TRANSFORM"
 
 
 class RuleMode(enum.StrEnum):
-    """When a rule runs."""
+    """The directions in which a rule runs."""
 
     UPGRADE = "UPGRADE"
     DOWNGRADE = "DOWNGRADE"

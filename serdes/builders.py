@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 CLUSTER_ID_S: Final = 60.0
-"""How long serializers wait for the cluster's id."""
+"""Seconds that serializers wait for the cluster's id."""
 
 
 class SerializerBuilder(abc.ABC):
-    """What makes a serializer for a client: a class of one's own has `build`."""
+    """Makes a serializer for a client; a subclass of your own defines `build`."""
 
     @abc.abstractmethod
     def build(self, conf: dict[str, Any], is_key: bool) -> Any:
@@ -54,11 +54,11 @@ class SerializerBuilder(abc.ABC):
 
 
 class DeserializerBuilder(SerializerBuilder):
-    """What makes a deserializer for a client: a class of one's own has `build`."""
+    """Makes a deserializer for a client; a subclass of your own defines `build`."""
 
 
 class _Ready(tuple[Any, dict[str, Any]]):
-    """What an asyncio builder gives: to be awaited, or taken at once by a client whose constructor can't wait."""
+    """The result of an asyncio builder: awaited, or taken at once by a client whose constructor can't await."""
 
     pending: Awaitable[object] | None = None
 
@@ -70,7 +70,7 @@ class _Ready(tuple[Any, dict[str, Any]]):
 
 
 class _RegistryBuilder:
-    """What all builders of this package have: a registry, a configuration and rules."""
+    """Shared base of the builders of this package: a registry, a configuration and rules."""
 
     SERDE: ClassVar[tuple[str, str]]
     CLIENT: ClassVar[str] = "SchemaRegistryClient"
@@ -177,13 +177,13 @@ class _SchemaPart(_RegistryBuilder):
 
 class _ToDictPart(_SchemaPart):
     def set_to_dict(self, to_dict: Callable[[Any, Any], Any]) -> Self:
-        """What makes dicts of objects."""
+        """Sets the function that makes dicts of objects."""
         return self._set("to_dict", to_dict)
 
 
 class _FromDictPart(_SchemaPart):
     def set_from_dict(self, from_dict: Callable[[Any, Any], Any]) -> Self:
-        """What makes objects of dicts."""
+        """Sets the function that makes objects of dicts."""
         return self._set("from_dict", from_dict)
 
 
@@ -276,7 +276,7 @@ class JSONSerializerBuilder(_SerializerParts, _ToDictPart):
         )
 
     def set_json_encode(self, json_encode: Callable[[Any], Any]) -> Self:
-        """What makes JSON text of dicts."""
+        """Sets the function that makes JSON text of dicts."""
         return self._set("json_encode", json_encode)
 
 
@@ -309,7 +309,7 @@ class JSONDeserializerBuilder(_DeserializerParts, _FromDictPart):
         )
 
     def set_json_decode(self, json_decode: Callable[[bytes], Any]) -> Self:
-        """What makes dicts of JSON text."""
+        """Sets the function that makes dicts of JSON text."""
         return self._set("json_decode", json_decode)
 
 

@@ -23,7 +23,7 @@ Out = TypeVar("Out", covariant=True)
 
 
 class MessageField(enum.StrEnum):
-    """Which part of a message a value is."""
+    """The part of a message that a value is."""
 
     NONE = "none"
     KEY = "key"

@@ -16,7 +16,7 @@ __all__ = ["decimal_to_protobuf", "from_proto_decimal", "to_proto_decimal", "uns
 
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 DIGITS: Final = 100_000
-"""How many digits a number may have: an exponent of a billion would be written out."""
+"""The most digits of a number: an exponent of a billion would be written out."""
 
 
 Decimal: Final[Any] = confluent_types.message_class(

@@ -120,7 +120,7 @@ def sentence(error: SerializationError) -> str:
 
 
 class FieldError(SerializationError):
-    """What the four errors of keys and values share: they take over the facts of the error behind them.
+    """Shared base of the four errors of keys and values, with the facts of the error behind them.
 
     Attributes:
         partition: of the raw message, None if there is none.

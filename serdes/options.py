@@ -101,7 +101,7 @@ READ: Final = (
     *VALIDATION,
     *NAMING,
 )
-"""What all deserializers take."""
+"""Properties of all deserializers."""
 
 WRITE: Final = (
     Property("auto.register.schemas", Kind.BOOL, True, "Register the schema at first use."),
@@ -124,7 +124,7 @@ WRITE: Final = (
     *VALIDATION,
     *NAMING,
 )
-"""What all serializers take."""
+"""Properties of all serializers."""
 
 Rows = tuple[Property, ...]
 AVRO_WRITE: Final[Rows] = (
@@ -188,7 +188,7 @@ PROTOBUF_WRITE: Final[Rows] = (
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """How rules inside schemas are run.
+    """Settings of rules inside schemas.
 
     Attributes:
         after: after domain rules, else before them.
@@ -210,7 +210,7 @@ def _validation(given: Mapping[str, Any]) -> Validation | None:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a serializer finds its schema.
+    """A serializer's way to find its schema.
 
     Attributes:
         auto_register: register the schema at first use.
@@ -288,7 +288,7 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a deserializer finds its schemas.
+    """A deserializer's way to find its schemas.
 
     Attributes:
         use_latest: read with the newest version of the subject.

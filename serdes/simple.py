@@ -43,7 +43,7 @@ def _fail(reason: str, ctx: SerializationContext | None, cause: Exception | None
 
 
 class OwnsNothing:
-    """What serializers of the registry also do: nothing, where there is nothing to close and no subject."""
+    """The `close` and subject methods that serializers of the registry have, here without effect."""
 
     __slots__ = ()
 

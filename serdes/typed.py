@@ -210,7 +210,7 @@ class _Deriving:
 
 
 def _described(kind: Any) -> dict[str, Any]:
-    """What an annotation says of a field beside its type."""
+    """Facts that an annotation gives for a field beside its type: doc, aliases."""
     found: dict[str, Any] = {}
     while typing.get_origin(kind) is not None and (is_qualifier(kind) or typing.get_origin(kind) is typing.Annotated):
         for extra in getattr(kind, "__metadata__", ()):
@@ -223,7 +223,7 @@ def _described(kind: Any) -> dict[str, Any]:
 
 
 def _described_class(kind: Any) -> dict[str, Any]:
-    """What a class itself says of its record."""
+    """Facts that a class gives for its record: doc, aliases."""
     found: dict[str, Any] = {}
     if "__avro_doc__" in vars(kind):
         found["doc"] = str(kind.__avro_doc__)
@@ -237,7 +237,7 @@ def _shown(kind: Any) -> str:
 
 
 def _forms(kind: Any, branch: Any) -> list[str]:
-    """What else in a union a branch could be taken for: its own type in Avro, and what its Python values look like."""
+    """The types a union's branch could be mistaken for: its type in Avro, and those its Python values look like."""
     if isinstance(branch, list):
         return [form for part in branch for form in _forms(None, part)]
     avro = branch["type"] if isinstance(branch, dict) else branch

@@ -54,7 +54,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Mark:
-    """What a task has written in a turn.
+    """The records a task has written in a turn.
 
     Attributes:
         number: of the turn.

@@ -31,7 +31,7 @@ REFUSED: Final = {
     "partitioner.class": 'name one of librdkafka\'s in "kafka.partitioner"',
     "transactional.id": "the sink makes its own: one for each task",
 }
-"""What has no meaning here → what to do instead."""
+"""Property without a meaning here → the advice what to use instead."""
 
 RENAMED: Final = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -166,7 +166,7 @@ def _truststore_error(text: str) -> PropertyError:
 
 
 def _login(names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What `sasl.jaas.config` says: user and password, or the client of OAuth."""
+    """The properties in `sasl.jaas.config`: user and password, or the client of OAuth."""
     text = names.get("sasl.jaas.config")
     if text is None:
         return

@@ -19,7 +19,7 @@ FIELDS: Final = ("value", "key")
 FORMATS: Final = ("bytes", "avro", "json", "protobuf")
 REGISTRY_PREFIX: Final = "schema.registry."
 TABLES_OWN: Final = "provider"
-"""What Spark puts beside the options of a `CREATE TABLE … USING`."""
+"""The option that Spark adds to those of a `CREATE TABLE … USING`."""
 
 
 def payload_rows(bytes_or_struct: str, formats: tuple[str, ...], default_topic: str) -> tuple[Property, ...]:
@@ -46,7 +46,7 @@ def payload_rows(bytes_or_struct: str, formats: tuple[str, ...], default_topic: 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """How keys or values become structs, or structs keys and values: what both have.
+    """Options shared by decoding and encoding of keys or values.
 
     Attributes:
         subject: of their schemas; empty where neither an option nor a topic names one.
@@ -66,7 +66,7 @@ def payload_of(
     topic: Callable[[], str] | None,
     others: tuple[str, ...],
 ) -> Payload | None:
-    """What the options say of keys or of values; None: they are bytes.
+    """The options of keys or of values; None: they are bytes.
 
     Args:
         own: the options, read.

@@ -67,7 +67,7 @@ class RowType:
 
 @dataclass(frozen=True)
 class ByRowPlan:
-    """How a column is written whose rows have different subjects; picklable, and without secrets.
+    """The plan to write a column whose rows have different subjects; picklable, and without secrets.
 
     Attributes:
         registry: configuration of the registry client; secrets as references.
@@ -220,7 +220,7 @@ def _check_schema(client: SchemaRegistryClient, one: RowType) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found of a subject: an encoder, or why there is none; and until when that counts."""
+    """The result of looking for a subject: an encoder, or why there is none; and until when that counts."""
 
     encoder: BatchEncoder | None
     reason: str
@@ -341,7 +341,7 @@ class ByRowEncoder:
         return found.encoder or found.reason
 
     def _look_up(self, kind: int, name: str) -> _Found:
-        """What the registry has for a type under the name of a row.
+        """Asks the registry for the schema of a type under the name of a row.
 
         Raises:
             LookupFailedError: it does not say.

@@ -135,7 +135,7 @@ def is_schema(given: object) -> bool:
 
 @dataclass(frozen=True)
 class EncodePlan:
-    """How a column is written; picklable, and without secrets.
+    """The plan to write a column; picklable, and without secrets.
 
     Attributes:
         registry: configuration of the registry client, for rules; secrets as references.
@@ -200,7 +200,7 @@ def _made(registry: Mapping[str, object], arguments: EncodeArguments) -> EncodeP
 
 
 def not_had(error: Exception) -> Exception:
-    """What the user is told where the schema to write can't be had: an OptionError as it is, or a PlanError."""
+    """The user's error where the schema to write can't be had: an OptionError as it is, or a PlanError."""
     if isinstance(error, OptionError):
         return error
     return PlanError(f"the schema to write can't be had from the registry: {error}")
@@ -420,7 +420,7 @@ class BatchEncoder:
 
 
 def row_error(fault: Fault) -> RowError:
-    """What FAILFAST raises."""
+    """The error that FAILFAST raises."""
     facts: dict[str, Any] = {"code": fault.code.value, "schema_id": fault.schema_id, "path": fault.path}
     return RowError(fault.row, str(fault), verb="encoded", **facts)
 

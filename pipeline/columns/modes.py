@@ -15,7 +15,7 @@ from pipeline.errors import OptionError
 
 
 class Mode(enum.Enum):
-    """What happens to a payload that can't be decoded."""
+    """The treatment of a payload that can't be decoded."""
 
     PERMISSIVE = "PERMISSIVE"
     """It becomes null; its error is in the error field, if one is asked for."""
@@ -83,7 +83,7 @@ class Fault:
 PLACE: Final = re.compile(
     r"(?:schema (?:id \d+|GUID [0-9a-f-]+)(?:, at (?P<path>.+?))?|at (?P<only>.+?)): (?P<reason>.*)", re.DOTALL
 )
-"""How an error of a columnar decoder begins (`serdes.errors.sentence`)."""
+"""The beginning of an error of a columnar decoder (`serdes.errors.sentence`)."""
 
 
 def fault_of(row: int, code: RowCode, text: str, schema_id: int | None) -> Fault:

@@ -112,7 +112,7 @@ class DecodeArguments:
         return self.subject is None and self.strategy not in (None, "topic")
 
     def options(self) -> ColumnOptions:
-        """How payloads become columns."""
+        """The options of turning payloads into columns."""
         columns = None if self.columns is None else tuple(self.columns)
         return ColumnOptions(
             columns=columns,
@@ -122,7 +122,7 @@ class DecodeArguments:
         )
 
     def chosen(self, name: str | None) -> Chosen:
-        """Which schema the values are read as."""
+        """The choice of the schema that the values are read as."""
         schema_type = None if self.format == "auto" else self.format.upper()
         if self.model is not None:
             text, schema_type = schema_of_model(self.model, schema_type)
@@ -176,7 +176,7 @@ class Part:
 
 @dataclass(frozen=True)
 class DecodePlan:
-    """How a column of frames is decoded; picklable, and without secrets.
+    """The plan to decode a column of frames; picklable, and without secrets.
 
     Attributes:
         parts: the record types in the column; one, unless `types` were given.

@@ -25,7 +25,7 @@ SECRETS = frozenset(row.name for row in TABLE.rows if row.secret)
 
 
 class Rules(enum.Enum):
-    """What happens to schemas whose rules run when values are read."""
+    """The treatment of schemas whose rules run when values are read."""
 
     RUN = "run"
     """Their rows go through the deserializer of their format, one by one."""
@@ -49,7 +49,7 @@ class Rules(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which schema payloads are resolved to; of nothing set, the newest version of the subject.
+    """The choice of the schema that payloads are resolved to; if nothing is set, the newest version of the subject.
 
     Attributes:
         text: a schema's text.

@@ -110,7 +110,7 @@ def arrow_schema_of(schema: StructType) -> pa.Schema:
 
 
 def _in_utc(convert: Callable[..., Any]) -> dict[str, Any]:
-    """What a converter of Spark's is told for points in time in UTC: nothing before 4.2, which knew no other zone."""
+    """The argument of Spark's converters for times in UTC: none before 4.2, which knew no other zone."""
     return {"timezone": "UTC"} if "timezone" in inspect.signature(convert).parameters else {}
 
 

@@ -132,7 +132,7 @@ def encode_frame(
 
 
 def _place(frame: DataFrame, column: object, into: str | None) -> int:
-    """Where a column stands.
+    """The index of a column.
 
     Raises:
         OptionError: there is none, or the new name is taken.

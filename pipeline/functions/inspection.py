@@ -69,7 +69,7 @@ def explain_schema(
     headers: Column | str | None = None,
     field: str = "value",
 ) -> DataFrame:
-    """Which schema ids a column holds, and how often: `schema_id` (null: no frame, or a GUID) and `rows`, most first.
+    """Counts the schema ids in a column: `schema_id` (null: no frame, or a GUID) and `rows`, most frequent first.
 
     With a registry the frame is read at once, and `format`, `name` and `subjects` (with versions) are added, null for
     ids the registry does not know.

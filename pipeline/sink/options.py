@@ -103,7 +103,7 @@ TABLE: Final = Table(
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How structs become keys or values.
+    """Options of encoding structs as keys or values.
 
     Attributes:
         subject: of their schema; empty where `strategy` names it.

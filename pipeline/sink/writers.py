@@ -42,7 +42,7 @@ RUN_ID: Final = "spark.jobGroup.id"
 
 @dataclass
 class Told(WriterCommitMessage):
-    """What a task tells the driver."""
+    """A task's message to the driver."""
 
     done: Written
 

@@ -33,7 +33,7 @@ TIMES: Final = ("timestamp", "timestamp_ntz", "bigint")
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """How keys or values are encoded; travels to executors.
+    """The plan to encode keys or values; travels to executors.
 
     Attributes:
         field: `key` or `value`.
@@ -55,7 +55,7 @@ class FieldPlan:
 
 @dataclass(frozen=True)
 class WritePlan:
-    """What a task does with its rows; travels to executors.
+    """The plan of a task for its rows; travels to executors.
 
     Attributes:
         options: of the write; what is there of the registry has been used, and stays on the driver.
@@ -154,7 +154,7 @@ def _derived(field: str, how: Encoding, kind: pa.DataType, topic: str | None) ->
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a task has done.
+    """The result of a task.
 
     Attributes:
         rows: how many rows it had.

@@ -14,7 +14,7 @@ from pipeline.source.splits import Place
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds a batch; None: nothing does.
+    """The bounds of a batch; None: unbounded.
 
     Attributes:
         most: offsets at the most.
@@ -52,14 +52,14 @@ class Waiting:
 
 
 def lag_of(start: Mapping[Place, int], end: Mapping[Place, int]) -> dict[Place, int]:
-    """How many offsets of each partition wait; partitions with none are left out."""
+    """The number of waiting offsets of each partition; partitions with none are left out."""
     return {place: offset - start[place] for place, offset in end.items() if offset > start[place]}
 
 
 def shared_out(
     start: Mapping[Place, int], end: Mapping[Place, int], limit: int, cost: Mapping[Place, float] | None = None
 ) -> dict[Place, int]:
-    """Where a batch ends that takes so many offsets at the most; each partition gets its share by its lag.
+    """The end of a batch of at most so many offsets; each partition gets its share by its lag.
 
     Args:
         start: where it begins, for every partition of `end`.

@@ -23,7 +23,7 @@ INTERNAL: Final = "__"
 """Topics that begin so are the brokers' own: a pattern does not mean them."""
 ASKED_AGAIN: Final = 5
 ASKED_AGAIN_S: Final = 0.2
-"""How often, and how long after, brokers are asked again for what they do not know, though it was there a moment ago.
+"""The number of repeated requests, and seconds between them, for what a broker knew a moment ago and does not know now.
 
 One that lags behind the others, or takes a partition over, may not know of it yet."""
 

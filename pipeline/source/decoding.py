@@ -25,7 +25,7 @@ from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """How keys or values are decoded; travels to executors.
+    """The plan to decode keys or values; travels to executors.
 
     Attributes:
         field: `key` or `value`.
@@ -37,7 +37,7 @@ class FieldPlan:
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """What keys or values become."""
+        """The Arrow type of decoded keys or values."""
         return shared_decoder(self.plan).arrow_type
 
 

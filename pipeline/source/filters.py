@@ -21,7 +21,7 @@ OPPOSITES: Final = {
 
 @dataclass(frozen=True)
 class Narrowing:
-    """What filters leave of a read; None: all.
+    """The part of a read that filters leave; None: all.
 
     Attributes:
         topics: names.
@@ -39,7 +39,7 @@ class Narrowing:
 
     @classmethod
     def of(cls, filters: Iterable[Any]) -> Narrowing:
-        """What all of Spark's filters together leave; those that say something else are passed over."""
+        """The part that all of Spark's filters together leave; filters on other columns are passed over."""
         found = cls()
         for one in filters:
             found = found.with_filter(one)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """What the columns of a read are, and how to make them; travels to executors.
+    """The columns of a read, and how to make them; travels to executors.
 
     Attributes:
         options: of the read.

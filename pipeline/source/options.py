@@ -264,7 +264,7 @@ Topics: TypeAlias = Named | Pattern | Assigned
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Where reading begins or ends.
+    """The beginning or end of a read.
 
     Attributes:
         word: `EARLIEST` or `LATEST`, for partitions that nothing else is said of; None: the default of the read.
@@ -281,7 +281,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How keys or values become structs.
+    """Options of decoding keys or values into structs.
 
     Attributes:
         subject: their subject.
@@ -478,7 +478,7 @@ def _partition(number: object) -> int:
 
 
 def _bound(own: Mapping[str, Any], side: str, topics: Topics) -> Bound:
-    """What the options of one side say; of several the first counts: a time for all, times, offsets, as in Spark."""
+    """The bound set by one side's options; of several the first counts, as in Spark: a time for all, times, offsets."""
     if own[f"{side}Timestamp"] is not None:
         return Bound(time_ms=own[f"{side}Timestamp"])
     name = f"{side}OffsetsByTimestamp"

@@ -187,7 +187,7 @@ def divided(splits: Sequence[Split], least: int | None, most_records: int | None
 
 
 def _share(split: Split, total: int, tasks: int) -> int:
-    """How many of the tasks a range gets, by its size."""
+    """The number of tasks for a range, by its size."""
     return max(int((split.end - split.start) / total * tasks + 0.5), 1)
 
 

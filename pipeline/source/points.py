@@ -19,13 +19,13 @@ from pipeline.errors import PlanError
 from pipeline.source.splits import TOPIC_IDS, Place
 
 PointText: TypeAlias = dict[str, dict[str, Any]]
-"""What Spark makes JSON of: topic → partition → offset, and perhaps `TOPIC_IDS` → topic → id."""
+"""The form that Spark writes as JSON: topic → partition → offset, and perhaps `TOPIC_IDS` → topic → id."""
 ID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a stream stands.
+    """The position of a stream.
 
     Attributes:
         offsets: the next one of each partition.

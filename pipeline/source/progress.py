@@ -59,7 +59,7 @@ class Progress:
         self._told_starts = told_starts
 
     def initial(self) -> PointText:
-        """Where a query without a checkpoint begins.
+        """The start of a query without a checkpoint.
 
         Raises:
             PlanError: the cluster can't be reached, or a topic is not there.
@@ -75,7 +75,7 @@ class Progress:
         return self._named(start).text()
 
     def next_end(self, start: Mapping[str, Mapping[str, Any]] | None, *, bounded: bool, now_s: float) -> PointText:
-        """Where the next batch ends.
+        """The end of the next batch.
 
         Args:
             start: where it begins; None if Spark does not say.
@@ -107,7 +107,7 @@ class Progress:
         self._target = self._seen = self._cluster.latest(self._partitions())
 
     def reported(self) -> PointText | None:
-        """What was there when the last batch was planned, offsets alone; None before the first."""
+        """The ends of the partitions when the last batch was planned, offsets alone; None before the first."""
         return Point(self._seen).text() if self._seen else None
 
     def splits(self, start: Mapping[str, Mapping[str, Any]], end: Mapping[str, Mapping[str, Any]]) -> list[Split]:
@@ -184,7 +184,7 @@ class Progress:
         return self._of_former.get(place, -1) == begun.offsets.get(place) if found is None else found
 
     def _check_between(self, begun: Point, ends: Point) -> None:
-        """What was lost between two points, of which the second one was planned without the first."""
+        """Reports data lost between two points, the second of which was planned without the first."""
         for topic in sorted({topic for topic, _ in begun.offsets}):
             if begun.is_of_another(topic, ends):
                 self._lost_topic(topic, begun.topic_ids[topic], ends.topic_ids[topic])
@@ -195,7 +195,7 @@ class Progress:
                 self._lost(_back(place, ends.offsets[place], offset))
 
     def _check_new(self, begun: Mapping[Place, int], low: Mapping[Place, int]) -> None:
-        """What was lost of partitions that came after the beginning of a batch: they are read from their first record.
+        """Reports data lost from partitions that are new since a batch began: they are read from their first record.
 
         Args:
             begun: where the batch begins; where nothing was read yet, nothing is lost.
@@ -219,7 +219,7 @@ class Progress:
         return dict(there)
 
     def _with_new(self, begun: Mapping[Place, int], there: Mapping[Place, int]) -> dict[Place, int]:
-        """Where each partition of `there` begins; new ones begin with their first record."""
+        """The start of each partition of `there`; new ones start with their first record."""
         new = [place for place in there if place not in begun]
         low = self._cluster.earliest(new)
         self._check_new(begun, low)

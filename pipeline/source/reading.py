@@ -44,7 +44,7 @@ ASKED_AGAIN_S: Final = 0.2
 
 
 class BatchSize:
-    """How many rows to ask for next, so that a batch stays near a number of bytes whatever the records' size is.
+    """The number of rows to ask for next, so that a batch stays near a number of bytes whatever the records' size is.
 
     The first batch is small; each later one grows at most eightfold over the one before it.
     """

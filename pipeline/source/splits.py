@@ -16,7 +16,7 @@ from pipeline.errors import OptionError, PlanError
 
 EARLIEST, LATEST = -2, -1
 TOPIC_IDS = "#topicIds"
-"""What stands beside topics in the offsets of a stream; no topic has such a name."""
+"""The key beside topics in the offsets of a stream; no topic has such a name."""
 Place: TypeAlias = tuple[str, int]
 """Topic and partition."""
 Offsets = dict[str, dict[int, int]]

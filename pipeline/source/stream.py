@@ -54,16 +54,16 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._progress_made: Progress | None = None
 
     def initialOffset(self) -> PointText:
-        """Where a query without a checkpoint begins."""
+        """The start of a query without a checkpoint."""
         return self._progress().initial()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """That the options bound batches; how, `latestOffset` knows: one limit of Spark's can't say two things."""
+        """A limit if the options bound batches; `latestOffset` reads them, as one limit of Spark's can't hold two."""
         limits = self._progress().limits
         return ReadMaxRows(limits.most or NO_BOUND) if limits.any else ReadAllAvailable()
 
     def latestOffset(self, start: PointText | None = None, limit: ReadLimit | None = None) -> PointText:
-        """Where the next batch ends: `start` itself if there is nothing, or not enough yet."""
+        """The end of the next batch: `start` itself if there is nothing, or not enough yet."""
         bounded = limit is not None and not isinstance(limit, ReadAllAvailable)
         return self._progress().next_end(start, bounded=bounded, now_s=time.monotonic())
 
@@ -72,7 +72,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._progress().stop_at_what_is_there()
 
     def reportLatestOffset(self) -> PointText | None:
-        """What was there when the last batch was planned: Spark's progress shows the lag behind it."""
+        """The ends of the partitions when the last batch was planned: Spark's progress shows the lag behind them."""
         return self._progress().reported()
 
     def partitions(self, start: PointText, end: PointText) -> Sequence[InputPartition]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 class ReadLimit:
-    """How much a batch may read."""
+    """A limit of the rows of a batch."""
 
 
 @dataclass

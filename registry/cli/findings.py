@@ -29,7 +29,7 @@ class Unusable(Exception):
 
 
 class Severity(enum.StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -37,7 +37,7 @@ class Severity(enum.StrEnum):
 
 
 class Status(enum.StrEnum):
-    """What became of a file."""
+    """The result for a file."""
 
     OK = "ok"
     """Compatible, or without complaints."""
@@ -81,7 +81,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Where the change is that led to a finding.
+    """The place of the change that led to a finding.
 
     Attributes:
         path: the file that defines the type.
@@ -148,7 +148,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What became of one file.
+    """The result for one file.
 
     Attributes:
         path: how the user would name the file: relative to the working folder if it is in it.
@@ -200,5 +200,5 @@ class Report:
         return int(any(finding.severity is Severity.ERROR for finding in errors))
 
     def count(self, *statuses: Status) -> int:
-        """How many files have one of these statuses."""
+        """The number of files with one of these statuses."""
         return sum(result.status in statuses for result in self.results)

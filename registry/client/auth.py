@@ -27,7 +27,7 @@ log = logging.getLogger("registry")
 
 
 class Credentials(Protocol):
-    """Where a request's credentials come from."""
+    """A source of a request's credentials."""
 
     def authorize(self) -> Steps[Mapping[str, str]]:
         """The headers that go with a request."""
@@ -78,8 +78,8 @@ class Bearer(_Static):
 
 
 class Custom:
-    """What a user's function gives: a dict of `bearer.auth.token`, `bearer.auth.logical.cluster` and
-    `bearer.auth.identity.pool.id`. It is asked for every request, and may keep tokens itself.
+    """Credentials of a user's function: a dict of `bearer.auth.token`, `bearer.auth.logical.cluster` and
+    `bearer.auth.identity.pool.id`. The function is called for every request, and may keep tokens itself.
     """
 
     def __init__(self, function: Callable[[], Any], headers: Mapping[str, str]) -> None:
@@ -201,7 +201,7 @@ class OAuth:
 
 
 def _life_s(said: Any) -> float:
-    """How long a token serves: RFC 6749 §5.1 only recommends to say it. NaN would be a life without an end."""
+    """The life of a token in seconds; RFC 6749 §5.1 only recommends to state it. NaN would be a life without an end."""
     life_s = DEFAULT_LIFE_S if said is None else float(said)
     if not isfinite(life_s):
         raise ValueError("no time")
@@ -209,7 +209,7 @@ def _life_s(said: Any) -> float:
 
 
 def _refusal(reply: Reply) -> str | None:
-    """What a token endpoint says (RFC 6749 §5.2), without anything it might echo; None if it says nothing."""
+    """A token endpoint's error (RFC 6749 §5.2), without anything it might echo; None if it names none."""
     try:
         body = json.loads(reply.body)
         words = [str(body[name]) for name in ("error", "error_description") if name in body]

@@ -90,7 +90,7 @@ class AsyncStaticFieldProvider(Given, AsyncBearerFieldProvider):
 
 
 class CustomOAuthClient(BearerFieldProvider):
-    """What a user's function gives."""
+    """Bearer fields from a user's function."""
 
     def __init__(self, custom_function: Callable[[dict[str, Any]], Fields], custom_config: dict[str, Any]) -> None:
         self.custom_function = custom_function
@@ -117,7 +117,7 @@ class Kept:
     """A token, and what says when it ends."""
 
     ends: ClassVar = "expires_at"
-    """Which value of the endpoint's answer says it, in seconds since 1970."""
+    """The value of the endpoint's answer that holds the end, in seconds since 1970."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class AsyncAbstractOAuthClient(Kept, AsyncBearerFieldProvider):
 
 
 def _granted(answer: httpx.Response) -> dict[str, Any]:
-    """What a token endpoint answered, with the second at which the token ends."""
+    """The answer of a token endpoint, with the second at which the token ends."""
     if not answer.is_success:  # httpx's own text has the URL whole, with what is secret in it
         where = masked(str(answer.request.url))
         raise httpx.HTTPStatusError(

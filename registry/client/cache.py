@@ -132,12 +132,12 @@ class _SecondChance(cachetools.Cache[Hashable, None]):
 
 
 class Forgotten(enum.IntEnum):
-    """How much was forgotten; each includes what is before it."""
+    """The extent of forgetting; each level includes those before it."""
 
     LATEST = 1
-    """Which versions are the newest."""
+    """The newest versions."""
     REGISTRATIONS = 2
-    """What is registered where, and which subjects there are."""
+    """Registrations, and the list of subjects."""
     EVERYTHING = 3
     """Schemas by their ids too."""
 

@@ -37,7 +37,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """How tokens are asked for.
+    """Settings of token requests.
 
     Attributes:
         url: the token endpoint.
@@ -114,7 +114,7 @@ class ClientConfig:
 
     @property
     def base_urls(self) -> tuple[str, ...]:
-        """What calls' paths are appended to."""
+        """The base URLs that calls' paths are appended to."""
         return ("http://mock",) if self.mock_name is not None else self.urls
 
     @classmethod

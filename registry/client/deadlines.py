@@ -23,7 +23,7 @@ _deadline_s: ContextVar[float] = ContextVar("registry_deadline_s", default=NO_DE
 
 @contextmanager
 def until(deadline_s: float) -> Iterator[None]:
-    """What is read, written and connected inside ends by then, in seconds of the monotonic clock."""
+    """Ends all reading, writing and connecting inside by then, in seconds of the monotonic clock."""
     token = _deadline_s.set(deadline_s)
     try:
         yield
@@ -52,7 +52,7 @@ def bound(client: httpx.Client | httpx.AsyncClient) -> int:
 
 
 def _left_s(timeout_s: float | None) -> float | None:
-    """What is left of a time-out, in seconds.
+    """The rest of a time-out, in seconds.
 
     Raises:
         httpx.ReadTimeout: nothing.

@@ -26,9 +26,9 @@ KEKS = "/dek-registry/v1/keks"
 NEWEST: Final = -1
 """As a version: the newest one."""
 BELIEVED_S: Final = 300.0
-"""How long what may change (a key-encryption key, which data key is the newest) is believed, if not configured."""
+"""Default for how many seconds changeable facts (a key-encryption key, the newest data key) are believed."""
 RETRY_S: Final = 30.0
-"""How long it is believed further while the registry has no answer."""
+"""Further seconds of belief while the registry has no answer."""
 CAPACITY: Final = 10_000
 log = logging.getLogger("registry")
 

@@ -104,7 +104,7 @@ def mocked_network() -> Any:
 
 
 def ask_mock(network: Any, request: httpx.Request) -> httpx.Response:
-    """What the mocks of `mocked_network()` answer.
+    """The answer of the mocks of `mocked_network()`.
 
     Raises:
         httpx.RequestError: what a mock raises, as httpx's error of that name.

@@ -27,7 +27,7 @@ from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfi
 
 T = TypeVar("T")
 PLACE: Final[Mapping[str, object]] = {"offset": 0, "limit": NO_LIMIT}
-"""Where the part of a list stands in its query; `entries` fills it in."""
+"""The query parameters for a part of a list; `entries` fills them in."""
 SCHEMA_NOT_FOUND = 40403
 MAX_SCHEMA_ID = 2**31 - 1
 """Ids are numbers of 32 bits with a sign in registries; for larger ones Confluent's answers as for an unknown path."""

@@ -121,7 +121,7 @@ class Operations(ClientBase):
         fmt: str | None = None,
         deleted: bool = False,
     ) -> RegisteredSchema:
-        """Where this schema is registered under a subject; cached.
+        """Looks up the registration of this schema under a subject; cached.
 
         Raises:
             ResponseError: it is not (40403), or there is no such subject (40401).

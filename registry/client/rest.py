@@ -33,7 +33,7 @@ def _sign(headers: dict[str, str], fields: Mapping[str, str]) -> None:
 
 
 class RestView:
-    """What a client was told, by confluent_kafka's names, and plain calls.
+    """A client's settings, by confluent_kafka's names, and plain calls.
 
     Args:
         config: the client's configuration.

@@ -35,7 +35,7 @@ END_STEPS: Final = 8
 MANY_BRANCHES = 8
 """Unions with more branches are searched by name and kind; those with fewer as Java does, one by one."""
 REASONS_BUDGET: Final = 50
-"""How far a message looks for the reasons why a branch does not read a type."""
+"""The most steps of a message's search for the reasons why a branch does not read a type."""
 
 # reader kind → writer kinds whose values it can read as its own
 PROMOTIONS: dict[TypeName, frozenset[TypeName]] = {
@@ -71,7 +71,7 @@ def differences(
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """What was found for a pair of types; `parts` in the order in which it was met."""
+    """The result for a pair of types; `parts` in the order in which they were met."""
 
     compatible: bool = True
     parts: list[Difference | Result] = field(default_factory=list)

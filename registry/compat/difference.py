@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class AvroKind(enum.StrEnum):
-    """What can keep an Avro reader from reading a writer's data."""
+    """The kinds of differences that keep an Avro reader from reading a writer's data."""
 
     NAME_MISMATCH = "NAME_MISMATCH"
     FIXED_SIZE_MISMATCH = "FIXED_SIZE_MISMATCH"
@@ -42,7 +42,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """How messages call the two schemas of a comparison.
+    """The names of the two compared schemas in messages.
 
     Attributes:
         reader: the schema that has to read.

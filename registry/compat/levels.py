@@ -9,7 +9,7 @@ import enum
 
 
 class Level(enum.StrEnum):
-    """How a candidate must fit the registered schemas."""
+    """The compatibility that a candidate needs with the registered schemas."""
 
     NONE = "NONE"
     BACKWARD = "BACKWARD"

@@ -54,7 +54,7 @@ class Name:
 
     @property
     def prefix(self) -> str:
-        """What stands before the subject: nothing in the default context."""
+        """The text before the subject: empty in the default context."""
         return "" if self.context == DEFAULT_CONTEXT else f":{self.context}:"
 
     @property
@@ -64,7 +64,7 @@ class Name:
 
     @property
     def scope(self) -> str:
-        """Where settings of the whole context are kept: empty for the default one, which has the global ones."""
+        """The key of the context's settings: empty for the default one, which has the global ones."""
         return self.prefix
 
     def beside(self, text: str) -> Name:

@@ -210,7 +210,7 @@ class AIOSerializingProducer(Awaited, AIOProducer, Generic[K, V]):
 
 
 class _Delivery:
-    """What became of a dead letter."""
+    """The result of a dead letter's delivery."""
 
     __slots__ = ("error", "told")
 

@@ -58,7 +58,7 @@ class Awaited:
 if TYPE_CHECKING:
 
     class TypedMessage(Message[K, V]):
-        """What typed consumers give: a `Message[K, V]` that came from a partition, since events are raised.
+        """The messages of typed consumers: a `Message[K, V]` that came from a partition, since events are raised.
 
         Only type checkers know it; at run time it is Message.
         """
@@ -125,7 +125,7 @@ async def settle_async(relay: Relay[T]) -> T:
 
 
 def _way(function: Any, text: type[simple.StringSerializer | simple.StringDeserializer]) -> int:
-    """How a function may be called: one of the constants of `serdes.kernels.fields`.
+    """The way a function may be called: one of the constants of `serdes.kernels.fields`.
 
     Args:
         text: whose calls need not be made for UTF-8, as their codec is now.
@@ -161,7 +161,7 @@ class FieldSerializers:
         return await settle_async(self._relay(topic, key, value, headers)) if written is None else written
 
     def _relay(self, topic: str, key: Any, value: Any, headers: Any) -> Relay[tuple[Any, Any, Any]]:
-        """What `write` does, for functions that may be coroutine functions."""
+        """Does what `write` does, with functions that may be coroutine functions."""
         own, given = _copied(headers), key
         if self._key is not None:
             try:
@@ -202,7 +202,7 @@ class FieldDeserializers:
         await settle_async(self.relay(message))
 
     def relay(self, message: Message) -> Relay[None]:
-        """What `read` does, for functions that may be coroutine functions."""
+        """Does what `read` does, with functions that may be coroutine functions."""
         topic, headers = message.topic() or "", message.headers()
         key = value = None
         if self._key is not None:

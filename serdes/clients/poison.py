@@ -18,7 +18,7 @@ KEYS: Final = ("poison.policy", "on.poison", "dead.letter.topic", "dead.letter.c
 CONSUMER_ONLY: Final = ("group.", "auto.", "enable.", "fetch.", "max.poll.", "session.", "heartbeat.", "partition.")
 CONSUMER_WORDS: Final = ("isolation.level", "check.crcs", "queued.", "consume.", "topic.", "offset.", "rebalance_cb")
 DELIVERY_S: Final = 60.0
-"""How long the delivery of a dead letter may take."""
+"""Seconds allowed for the delivery of a dead letter."""
 MOST_LETTERS: Final = 1000
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class SentLetters(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class PoisonPolicy:
-    """What happens to messages that can't be read.
+    """The treatment of messages that can't be read.
 
     Attributes:
         skips: whether the consumer goes on behind them.

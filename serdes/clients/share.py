@@ -111,7 +111,7 @@ def _take_policy(conf: Mapping[str, object]) -> tuple[dict[str, object], Acknowl
 
 
 def _raw(messages: Messages[Any]) -> list[tuple[Message, Any, Any]]:
-    """What is to be put back into messages that the application does not get after all."""
+    """The raw keys and values, to be put back into messages that the application does not get after all."""
     return [(message, message.key(), message.value()) for message in messages if message.error() is None]
 
 

@@ -148,7 +148,7 @@ class AzureKmsDriver:
 
 
 def credential(conf: Mapping[str, Any]) -> Any:
-    """Who asks: a client with its secret, or what Azure's library finds."""
+    """The credential: a client with its secret, or what Azure's library finds."""
     identity = needed("azure.identity", "azure", RuleError)
     parts = [conf.get(name) for name in ("tenant.id", "client.id", "client.secret")]
     return identity.ClientSecretCredential(*parts) if all(parts) else identity.DefaultAzureCredential()

@@ -29,7 +29,7 @@ def _now_ms() -> int:
 
 
 class Clock:
-    """What says how late it is; for tests of keys that rotate."""
+    """The clock; a test of rotating keys brings its own."""
 
     def now(self) -> int:
         """Milliseconds since 1970-01-01 UTC."""
@@ -197,7 +197,7 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
 
     @property
     def executor(self) -> EncryptionExecutor:
-        """What encrypts and decrypts the fields; its `client` has the data keys."""
+        """The executor that encrypts and decrypts the fields; its `client` has the data keys."""
         return self._payloads
 
     def type(self) -> str:

@@ -27,7 +27,7 @@ from serdes.rules.model import RuleContext, RuleError
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
 KEYS: Final = 10_000
-"""How many decrypted data keys are kept (in memory only)."""
+"""The most decrypted data keys that are kept (in memory only)."""
 REFUSALS: Final = (400, 409, 422)
 """Statuses of a registry that are about what is asked for; others are about who asks, or the registry."""
 log = logging.getLogger("serdes")
@@ -35,7 +35,7 @@ log = logging.getLogger("serdes")
 
 @dataclass(frozen=True, slots=True)
 class KeySettings:
-    """What a rule says about its keys.
+    """A rule's settings of its keys.
 
     Attributes:
         kek_name: the key-encryption key.

@@ -45,7 +45,7 @@ class KmsDriver(Protocol):
     """A kind of service."""
 
     def get_key_url_prefix(self) -> str:
-        """What URLs of its keys start with, e.g. `local-kms://`."""
+        """The beginning of URLs of its keys, e.g. `local-kms://`."""
         ...
 
     def new_kms_client(self, conf: Mapping[str, Any], key_url: str) -> KmsClient:

@@ -46,7 +46,7 @@ def schema_id_of(frame: bytes) -> int:
 
 
 def prefix_size(frame: bytes) -> int:
-    """How many bytes name the schema: 5 for an id, 17 for a GUID.
+    """The number of bytes that name the schema: 5 for an id, 17 for a GUID.
 
     Raises:
         SerializationError: too short, or another magic byte.

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class SchemaId(VarintStreams):
-    """What names a schema in a record.
+    """The id or GUID of a record's schema.
 
     Attributes:
         schema_type: `AVRO`, `JSON` or `PROTOBUF`.
@@ -110,7 +110,7 @@ class SchemaId(VarintStreams):
 SchemaIdSerializer: TypeAlias = Callable[[bytes, SerializationContext | None, Any], bytes]
 """Payload, context and `SchemaId` → what is produced."""
 SchemaIdDeserializer: TypeAlias = Callable[[bytes, SerializationContext | None, Any], Any]
-"""What was consumed, context and an empty `SchemaId` to fill → the payload, as bytes or `io.BytesIO`."""
+"""The consumed bytes, context and an empty `SchemaId` to fill → the payload, as bytes or `io.BytesIO`."""
 
 
 def prefix_schema_id_serializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> bytes:

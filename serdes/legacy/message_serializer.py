@@ -112,7 +112,7 @@ class MessageSerializer:
 
 
 def context(topic: str, is_key: bool) -> SerializationContext:
-    """Where a key or a value belongs."""
+    """The context of a topic's keys or values."""
     return SerializationContext(topic, MessageField.KEY if is_key else MessageField.VALUE)
 
 

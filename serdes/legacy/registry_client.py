@@ -179,7 +179,7 @@ def needed(avro_schema: Any) -> Schema:
 
 
 def number(value: int | None) -> int:
-    """What a registry's answer about one schema always has."""
+    """The id or version, which a registry's answer about one schema always has."""
     if value is None:
         raise ClientError("the registry's answer lacks the id or the version")
     return value
@@ -191,7 +191,7 @@ def triple(found: RegisteredSchema | None) -> tuple[int | None, Schema | None, i
 
 
 def told(what: str, call: Callable[[], T]) -> T:
-    """What a call gives; a refusal of the registry as ClientError."""
+    """Calls, and raises a refusal of the registry as ClientError."""
     try:
         return call()
     except TransportError:
@@ -203,7 +203,7 @@ def told(what: str, call: Callable[[], T]) -> T:
 
 
 def found_or_none(what: str, call: Callable[[], T]) -> T | None:
-    """What a call finds; None, with a line in the log, if there is nothing."""
+    """Calls; None, with a line in the log, if the registry finds nothing."""
     try:
         return call()
     except TransportError:

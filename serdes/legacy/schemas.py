@@ -31,7 +31,7 @@ class SerializerError(SerializationError):
 
     @property
     def message(self) -> str:
-        """What happened."""
+        """The error's text."""
         return str(self)
 
 

@@ -55,7 +55,7 @@ def _is_named_tuple(kind: Any) -> bool:
 
 
 def name_of(kind: Any) -> str:
-    """What a class is called in schemas: its `__avro_name__`, if it has one of its own, else its name."""
+    """The name of a class in schemas: its `__avro_name__`, if it has one of its own, else its name."""
     return str(vars(kind).get("__avro_name__", kind.__name__))
 
 

@@ -34,12 +34,12 @@ MAPS: Final = (dict, collections.abc.Mapping)
 
 
 def symbols(kind: type[enum.Enum]) -> list[str]:
-    """What the members of an enum are called in schemas: by their value, if that is text."""
+    """The names of an enum's members in schemas: their values, where those are text."""
     return [item.value if isinstance(item.value, str) else item.name for item in kind]
 
 
 def length_of(arguments: tuple[Any, ...]) -> int | None:
-    """How many items a tuple has; None for any number."""
+    """The number of items of a tuple; None for any number."""
     return None if len(arguments) == 2 and arguments[1] is Ellipsis else len(arguments)
 
 

@@ -16,7 +16,7 @@ from serdes.kernels.shape import Shape, Way
 from serdes.models.members import Member, is_typed_dict, maker_of
 
 WRITTEN_BY: Final = ("<string>", "<attrs generated")
-"""What Python says the file of a constructor is that dataclasses, `NamedTuple` or attrs wrote."""
+"""File names of constructors that dataclasses, `NamedTuple` or attrs wrote."""
 
 
 def shape_of(kind: Any, found: list[Member]) -> Shape:

@@ -16,7 +16,7 @@ from serdes.variants.encoding import DECIMALS, DEPTH, MOST_SHORT, VERSION, Basic
 from serdes.variants.reading import Variant
 
 MOST_TEXT: Final = 32 * 1024 * 1024
-"""How many characters a JSON text may have; a variant has at most half as many bytes."""
+"""The most characters of a JSON text; a variant has at most half as many bytes."""
 
 
 def _width(number: int) -> int:

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 VERSION: Final = 1
 MOST_SHORT: Final = 63
-"""How many bytes a short string may have."""
+"""The most bytes of a short string."""
 DEPTH: Final = 1_000
-"""How deep objects and arrays may stand in each other."""
+"""The greatest depth of nested objects and arrays."""
 
 
 class VariantError(ValueError):
@@ -23,7 +23,7 @@ class VariantError(ValueError):
 
 
 class VariantType(Enum):
-    """What a variant holds."""
+    """The type of a variant's value."""
 
     OBJECT = "OBJECT"
     ARRAY = "ARRAY"
@@ -233,11 +233,11 @@ class Container(NamedTuple):
     data_at: int
 
     def key(self, index: int) -> int:
-        """Which key of the dictionary a field has."""
+        """The index of a field's key in the dictionary."""
         return number(self.value, self.keys_at + index * self.key_width, self.key_width)
 
     def child(self, index: int) -> int:
-        """Where a field's or an element's value begins."""
+        """The position of a field's or an element's value."""
         return self.data_at + number(self.value, self.offsets_at + index * self.offset_width, self.offset_width)
 
 

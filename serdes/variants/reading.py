@@ -81,13 +81,13 @@ class Variant:
         return {"metadata": self.metadata, "value": self.standalone_value_bytes()}
 
     def get_type(self) -> VariantType:
-        """What it is."""
+        """The type of the value."""
         return type_at(self.value, self.pos)
 
     # --- single values
 
     def _data(self, *kinds: VariantType) -> bytes:
-        """What follows the first byte, and the length, of a value of one of these types."""
+        """The bytes after the first byte, and the length, of a value of one of these types."""
         found = self.get_type()
         if found not in kinds:
             raise VariantError(f"the variant is {found.value}, not {' or '.join(kind.value for kind in kinds)}")
@@ -155,11 +155,11 @@ class Variant:
         return Variant(self.value, self.metadata, pos)
 
     def num_object_fields(self) -> int:
-        """How many fields an object has."""
+        """The number of an object's fields."""
         return self._object().length
 
     def num_array_elements(self) -> int:
-        """How many elements an array has."""
+        """The number of an array's elements."""
         return self._array().length
 
     def get_field_by_key(self, key: str) -> Variant | None:

@@ -30,7 +30,7 @@ from serdes.variants.encoding import (
 )
 
 MOST: Final = 128 * 1024 * 1024
-"""How many characters a text may have: keys are in the metadata once, and written for every field."""
+"""The most characters of a text: keys are in the metadata once, and written for every field."""
 EPOCH: Final = datetime.datetime(1970, 1, 1)
 DAY_US: Final = 86_400 * 10**6
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -136,7 +136,7 @@ def _scalar_text(value: bytes, at: int, found: Scalar) -> str:
 
 
 def _children(found: Container, metadata: bytes, kind: VariantType) -> Iterator[tuple[str, int]]:
-    """What is written before each value, and where the value begins."""
+    """The text before each value, and the position of the value."""
     for index in range(found.length):
         comma = "," if index else ""
         key = f"{_quoted(key_of(metadata, found.key(index)))}:" if kind is VariantType.OBJECT else ""

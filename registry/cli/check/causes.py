@@ -27,7 +27,7 @@ SAME_TYPE = re.compile(r"is an? \w+ (\S+), and is written as an? \w+ \1, ?")
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """Where a difference comes from.
+    """The origin of a difference.
 
     Attributes:
         definition: the type, as the new schema has it.
@@ -58,7 +58,7 @@ class Tracer:
         self._new, self._old = Types(new, resolve), Types(old, resolve)
 
     def trace(self, paths: Sequence[str], forward: bool) -> list[Traced | None]:
-        """What caused each difference of one direction, None where that is not one type.
+        """The cause of each difference of one direction, None where it is not one type.
 
         Args:
             paths: those of the differences.
@@ -235,7 +235,7 @@ def _proto_cause(texts: Iterable[tuple[ItemT, str]], pointer: str) -> tuple[Item
 
 
 def trace_proto(new: Schema, resolve: Resolver, differences: Sequence[Difference]) -> list[Traced | None]:
-    """What caused each difference between Protobuf schemas, None where the new one has no such place.
+    """The cause of each difference between Protobuf schemas, None where the new one has no such place.
 
     Args:
         new: the new schema.

@@ -37,7 +37,7 @@ OTHER_FILE = re.compile(r"(\S+\.proto): ")
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Which level and policy a subject is judged by: forced, of the table, general, the baseline's, BACKWARD.
+    """The level and policy for subjects: forced, of the table, general, the baseline's, BACKWARD.
 
     Attributes:
         forced: level for all, from the command line.
@@ -276,7 +276,7 @@ def _all_ignored(results: list[FileResult]) -> list[FileResult]:
 
 
 def _name(history: History, match: re.Match[str]) -> str:
-    """How to call the version that the engine has a number for."""
+    """The name of a version for people; the engine numbers it."""
     old = history.versions[int(match[1]) - 1]
     return old.name or old.label
 

@@ -49,7 +49,7 @@ kserdes schema check schemas --against origin/main --format github
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What files are compared with, as the command line names it: exactly one of these."""
+    """The source to compare files with, from the command line: exactly one of these."""
 
     revision: str | None
     folder: Path | None
@@ -151,7 +151,7 @@ def _run(
 
 
 def _baseline(root: Root, sources: Sources, settings: Settings, levels: Levels) -> Baseline:
-    """Where a root's earlier versions are."""
+    """The baseline with a root's earlier versions."""
     from registry.cli.source.baseline import TreeBaseline
     from registry.cli.source.git_baseline import GitBaseline, Place
     from registry.cli.source.inputs import type_by

@@ -259,7 +259,7 @@ class Types:
         }
 
     def own(self, definition: Definition) -> Any:
-        """What a definition says itself, without the types it uses."""
+        """A definition's own content, without the types it uses."""
         node = definition.node
         if not self.avro or not isinstance(node, dict):
             return node
@@ -338,7 +338,7 @@ def _all_nodes(value: Any) -> Iterator[tuple[Any, tuple[str, ...]]]:
 
 
 def _reference_in(node: Any) -> str | None:
-    """Where a JSON Schema refers to. A `$dynamicRef` is taken for what its anchor names in the same document."""
+    """The reference of a JSON Schema. A `$dynamicRef` is taken for what its anchor names in the same document."""
     if not isinstance(node, dict):
         return None
     return next((node[key] for key in ("$ref", "$dynamicRef") if isinstance(node.get(key), str)), None)

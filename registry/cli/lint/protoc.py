@@ -34,6 +34,6 @@ def complaints(schema: Schema, referenced: Referenced) -> Iterator[Complaint]:
 
 
 def _offset(text: str, line: int, column: int) -> int:
-    """Where a line's column is, both from 1."""
+    """The offset of a line's column, both from 1."""
     before = text.split("\n", line - 1)[: line - 1]
     return min(sum(len(item) + 1 for item in before) + column - 1, len(text))

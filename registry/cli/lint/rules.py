@@ -144,7 +144,7 @@ def right_case(name: str, case: str) -> bool:
 
 
 def field_case_text(case: str) -> str:
-    """How to call a case."""
+    """The name of a case for people."""
     return "snake_case" if case == "snake" else "camelCase"
 
 

@@ -21,7 +21,7 @@ from registry.schemas.references import Resolver
 
 
 class Registrar(Protocol):
-    """What is asked of a registry client."""
+    """The methods of a registry client that registering needs."""
 
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
@@ -29,7 +29,7 @@ class Registrar(Protocol):
         """Registers a schema."""
 
     def lookup_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> RegisteredSchema:
-        """Where a schema is registered."""
+        """Looks up a schema's registration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _State:
-    """What is open while tokens go by."""
+    """The open blocks and words while tokens go by."""
 
     text: str
     items: list[Item] = field(default_factory=list)

@@ -72,7 +72,7 @@ class Settings:
 
     @property
     def folder(self) -> Path:
-        """What paths in the file are relative to."""
+        """The folder that paths in the file are relative to."""
         return Path.cwd() if self.origin is None else self.origin.parent
 
 

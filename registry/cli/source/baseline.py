@@ -50,7 +50,7 @@ class History:
 
 
 class Baseline(Protocol):
-    """Where earlier versions come from."""
+    """A source of earlier versions."""
 
     def history(self, path: str, subject: str, transitive: bool) -> History:
         """The earlier versions of a file.
@@ -107,7 +107,7 @@ class TreeBaseline:
         return (self._old(path),)
 
     def _versions_before(self, version: Numbered) -> list[Old]:
-        """What is published under lower numbers (or the same, if the file was edited), gaps filled by new files."""
+        """The published versions of lower numbers (or this one, if the file was edited), gaps filled by new files."""
         published = {item.number: item.path for item in self._old_series.get(version.key, ())}
         own = {item.number: item.path for item in self._new_series.get(version.key, ())}
         found = [

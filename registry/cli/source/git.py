@@ -21,7 +21,7 @@ from registry.limits import MAX_FILE_BYTES
 SHALLOW = "this is a shallow clone: git fetch --unshallow, or in CI fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)"
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""What hooks of git set, relative to another folder than ours: the repository is the one the schemas are in."""
+"""Variables set by hooks of git, relative to another folder than ours: the repository is the one with the schemas."""
 
 REGULAR = (b"100644", b"100755", b"100664")
 LINK = b"120000"

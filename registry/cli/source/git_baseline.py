@@ -30,7 +30,7 @@ IGNORED = Finding(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a repository schema files are, and which files are some.
+    """The schema files of a repository.
 
     Attributes:
         folder: the files' root, as a path from the repository's top.

@@ -29,7 +29,7 @@ SILENT = (TransportError, UnexpectedAnswerError)
 
 
 class VersionSource(Protocol):
-    """What is asked of a registry client."""
+    """The methods of a registry client that the baseline needs."""
 
     def get_versions(self, subject_name: str) -> list[int]:
         """The numbers of a subject's versions."""
@@ -98,7 +98,7 @@ class RegistryBaseline:
         return History(tuple(Old(f"{subject} version {item.version}", item.schema) for item in found))
 
     def _hint(self, subject: str) -> Finding | None:
-        """What to say of a subject that is not there, while others are there whose names mean the same file."""
+        """A hint for a missing subject if there are others whose names mean the same file."""
         alike = [name for name in self._subjects if _plain(name) == _plain(subject)]
         if not alike:
             return None

@@ -102,7 +102,7 @@ def _pair_similar(
 
 @dataclass(frozen=True, slots=True)
 class _Sketch:
-    """What likeness is judged by: how often each word of a text is there, but for the keywords of schemas."""
+    """The basis of likeness: the count of each word of a text, without the keywords of schemas."""
 
     schema_type: str
     name: str | None

@@ -42,7 +42,7 @@ class Archive:
         self.folder = folder
 
     def manifest(self) -> dict[str, Any] | None:
-        """What `registry.json` says, None if there is none.
+        """The content of `registry.json`, None if there is none.
 
         Raises:
             Unusable: it is damaged, or of another format.

@@ -19,7 +19,7 @@ from registry.cli.transfer.rest import Rest
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was saved.
+    """The result of an export.
 
     Attributes:
         subjects: how many there are.
@@ -40,7 +40,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What was saved of one subject; `versions` is None if an alias hides them."""
+    """The result for one subject; `versions` is None if an alias hides them."""
 
     versions: int | None
     fetched: int = 0

@@ -30,7 +30,7 @@ DEFAULTS = {"schemaType": "AVRO", "references": []}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be loaded.
+    """The content to be loaded.
 
     Attributes:
         manifest: what the folder says of the whole registry.
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Imported:
-    """What was done.
+    """The result of an import.
 
     Attributes:
         sent: versions that were registered.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from registry.client.blocking import SchemaRegistryClient
 
 NO_MODES = (404, 405, 501)
-"""How registries without modes answer a call about one; that the URL is right is known from the calls before it."""
+"""The statuses of registries without modes for a call about one; calls before it have shown that the URL is right."""
 T = TypeVar("T")
 
 

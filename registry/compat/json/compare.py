@@ -37,7 +37,7 @@ FIRST_PROPERTIES: Final = 8
 """So many properties of an object are looked at before its rule is begun."""
 
 STEPS_OF_A_RULE: Final = 4
-"""What a pair costs that has schemas inside, in steps."""
+"""The cost in steps of a pair that has schemas inside."""
 
 Pair: TypeAlias = tuple[Node, Node]
 
@@ -247,7 +247,7 @@ class Comparison:
 
 
 def _referred(node: Node) -> Node:
-    """What a reference leads to, one step; the registry leaves references to references as they are."""
+    """The target of a reference, one step; the registry leaves references to references as they are."""
     return node.referred if isinstance(node, ReferenceNode) else node
 
 

@@ -14,7 +14,7 @@ from registry.compat.difference import Roles
 
 
 class JsonKind(enum.StrEnum):
-    """What can keep the reader's schema from accepting data of the writer's, as Confluent's registry calls it."""
+    """Differences that keep the reader's schema from accepting the writer's data; names are Confluent's registry's."""
 
     TYPE_CHANGED = "TYPE_CHANGED"
     TYPE_NARROWED = "TYPE_NARROWED"

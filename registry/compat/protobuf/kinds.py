@@ -12,7 +12,7 @@ from registry.compat.difference import Difference, Roles
 
 
 class ProtobufKind(enum.StrEnum):
-    """What can differ. The writer's schema is the older one in Confluent's terms: `ADDED` is in the reader only."""
+    """Kinds of differences. The writer's schema is the older one for Confluent: `ADDED` is in the reader only."""
 
     PACKAGE_CHANGED = "PACKAGE_CHANGED"
     MESSAGE_ADDED = "MESSAGE_ADDED"

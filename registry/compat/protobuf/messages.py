@@ -21,7 +21,7 @@ K = ProtobufKind
 
 
 Lead = tuple[Change, Pair]
-"""What is to be said of a field if the messages it refers to turn out to differ."""
+"""A change to report of a field if the messages it refers to turn out to differ."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class _Comparison:
         self.steps = 0
 
     def all(self) -> Iterator[Change]:
-        """What differs between the files, then what differs in messages of other files."""
+        """The differences between the files, then those in messages of other files."""
         self.nodes.append(self.node(self.files()))
         for pair in self.pairs:  # grows meanwhile
             self.nodes.append(self.node(self.of_pair(pair)))
@@ -109,7 +109,7 @@ class _Comparison:
     # --- declarations
 
     def declared(self, reader: list[Type], writer: list[Type], here: Side, there: Side) -> Iterator[Change | Lead]:
-        """What differs between two lists of types."""
+        """The differences between two lists of types."""
         new, old = _messages(reader), _messages(writer)
         for name in sorted(new.keys() | old.keys()):
             inside, outside = _inside(here, name), _inside(there, name)
@@ -129,7 +129,7 @@ class _Comparison:
         yield from _enums(reader, writer, here.scope)
 
     def message(self, reader: Message, writer: Message, here: Side, there: Side) -> Iterator[Change | Lead]:
-        """What differs between two messages of the same name."""
+        """The differences between two messages of the same name."""
         new, old = _Fields.of(reader), _Fields.of(writer)
         self.steps += len(new.by_number) + len(old.by_number)
         if self.steps > MAX_PROTO_STEPS:

@@ -75,7 +75,7 @@ def by_name(call: Call) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resource:
-    """What is associated."""
+    """A resource that is associated."""
 
     name: str
     namespace: str

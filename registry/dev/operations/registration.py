@@ -42,7 +42,7 @@ def others(state: State, subject: str) -> list[str]:
 
 
 def look_up_everywhere(state: State, subject: str, schema: Schema, normalize: bool, deleted: bool) -> Found | None:
-    """Where a schema is registered: under the subject, else under the same subject in another context.
+    """Finds a schema's registration: under the subject, else under the same subject in another context.
 
     Raises:
         Refusal: 42201, it is not a valid schema.
@@ -55,7 +55,7 @@ def look_up_everywhere(state: State, subject: str, schema: Schema, normalize: bo
 
 
 def look_up(state: State, subject: str, schema: Schema, normalize: bool, deleted: bool) -> Found | None:
-    """Where a schema is registered under a subject, as it is or with what registering it would add."""
+    """Finds a schema's registration under a subject, as it is or with what registering it would add."""
     if is_empty(schema):
         return None
     settings = state.settings(subject)

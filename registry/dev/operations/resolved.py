@@ -36,7 +36,7 @@ def _space(node: dict[str, Any], namespace: str) -> tuple[str, str]:
 
 
 def _children(node: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Where other types stand in a complex type: the objects and their keys."""
+    """The places of other types in a complex type: the objects and their keys."""
     if node.get("type") in RECORDS:
         return [(field, "type") for field in node.get("fields", ())]
     if node.get("type") == "array":

@@ -249,7 +249,7 @@ class State:
     # --- settings that count
 
     def settings(self, subject: str) -> Settings:
-        """What counts for a subject: its own, else its context's, else the global ones; the level is never None."""
+        """The settings in force for a subject: its own, its context's, or the global ones; the level is never None."""
         for scope in _scopes(subject):
             found = self.configs.get((scope,))
             if found is not None:

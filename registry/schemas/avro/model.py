@@ -100,7 +100,7 @@ def _document(text: str) -> Any:
 
 
 Put: TypeAlias = Callable[[AvroType], object]
-"""Where a type goes once it is made."""
+"""A function that stores a type once it is made."""
 
 
 class _Parser:

@@ -31,9 +31,9 @@ class TypeName(enum.StrEnum):
 
 PRIMITIVES = {kind.value: kind for kind in list(TypeName)[:8]}
 RECORDS = ("record", "error")
-"""What the type of a record may be called: errors are those of Avro's RPC."""
+"""Type names of records: errors are those of Avro's RPC."""
 NAMED_TYPES = (*RECORDS, "enum", "fixed")
-"""What the type of a named definition may be called."""
+"""Type names of named definitions."""
 
 
 class _NoDefault:
@@ -85,7 +85,7 @@ class UnionType:
 
 @dataclass(eq=False, slots=True)
 class NamedType:
-    """What records, enums and fixed types have in common; names and aliases are full names."""
+    """Shared base of records, enums and fixed types; names and aliases are full names."""
 
     name: str
     aliases: list[str]

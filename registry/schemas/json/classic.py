@@ -71,7 +71,7 @@ class ClassicReader(SchemaReader):
         return self.done(node, rest)
 
     def _common(self, node: Node, schema: Mapping[str, Any], rest: Mapping[str, Any], place: Place) -> None:
-        """What every schema can say, whatever its kind."""
+        """Reads the keywords that every schema can have, whatever its kind."""
         for keyword in (place.draft.id_keyword, "title", "description"):
             if keyword in rest:
                 self.text(schema, keyword, place)

@@ -17,7 +17,7 @@ Number: TypeAlias = int | Decimal
 
 
 class NodeKind(enum.Enum):
-    """What a schema says of values, as far as the comparison tells kinds apart; the value is for people."""
+    """The kind of a schema, as far as the comparison tells kinds apart; the value is for people."""
 
     EMPTY = "anything"
     TRUE = "any value"
@@ -40,7 +40,7 @@ ANYTHING: Final = frozenset({NodeKind.EMPTY, NodeKind.TRUE})
 
 
 class Criterion(enum.Enum):
-    """How many branches of a combination have to hold; the value is the keyword."""
+    """The number of branches of a combination that have to hold; the value is the keyword."""
 
     ALL = "allOf"
     ANY = "anyOf"
@@ -230,7 +230,7 @@ class ReferenceNode(Node):
 
     @property
     def referred(self) -> Node:
-        """What the reference stands for; it may be a reference again."""
+        """The node that the reference stands for; it may be a reference again."""
         assert self.target is not None
         return self.target
 
@@ -311,7 +311,7 @@ def _names(node: type[Node]) -> tuple[str, ...]:
 
 
 def _shown(node: Node) -> Node:
-    """What the registry prints of a node: one that says nothing, as from `required: []`, looks like the empty one."""
+    """The node as the registry prints it: one that says nothing, as from `required: []`, looks like the empty one."""
     empty = Node(NodeKind.EMPTY, node.has_default, node.is_bytes)
     if node.kind not in NODES or node.typed:
         return node

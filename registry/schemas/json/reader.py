@@ -29,7 +29,7 @@ PLAIN: Final[Mapping[str, Callable[[], Node]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a schema stands: for its references, and for messages; the outermost `step` is the document or a `$ref`."""
+    """A schema's place, for its references and for messages; the outermost `step` is the document or a `$ref`."""
 
     scope: Scope
     draft: Draft

@@ -62,7 +62,7 @@ SPECIFICATIONS: Mapping[Draft, referencing.Specification[Any]] = {
 BY_NAME: Final = {draft.value: draft for draft in Draft} | {"json-schema.org/schema": Draft.DRAFT_4}
 
 NOT_IN_URIS: Final = re.compile(r'[\s<>"{}|\\^`]|%(?![0-9A-Fa-f]{2})')
-"""What Java's `URI` refuses."""
+"""Characters that Java's `URI` refuses."""
 
 # the library has no types
 META_SCHEMAS: referencing.Registry[Any] = importlib.import_module("jsonschema_specifications").REGISTRY
@@ -111,7 +111,7 @@ class References:
         return scope
 
     def lookup(self, scope: Scope, ref: str) -> tuple[Any, Scope]:
-        """What a `$ref` refers to, and the scope it is in.
+        """The target of a `$ref`, and the scope it is in.
 
         Raises:
             InvalidSchemaError: it refers to nothing that is known.

@@ -68,7 +68,7 @@ METHOD_OPTIONS: Final = ("deprecated", "idempotency_level")
 
 
 def from_bytes(data: bytes, which: str = "") -> File:
-    """What a serialized descriptor declares.
+    """The declarations of a serialized descriptor.
 
     Raises:
         InvalidSchemaError: it is no descriptor.
@@ -96,7 +96,7 @@ def refuse_many(file: Any) -> None:
 
 
 def _sizes(file: Any) -> Iterator[int]:
-    """How much each list in a descriptor declares; it is looked into after that."""
+    """The number of declarations in each list of a descriptor, each read before the list is entered."""
     waiting = [file]
     while waiting:
         for field, value in waiting.pop().ListFields():

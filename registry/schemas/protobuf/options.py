@@ -39,7 +39,7 @@ MAX_EXPONENT: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the names of custom options mean.
+    """Functions that resolve the names of custom options.
 
     Attributes:
         resolve: the full name of an extension, None if there is none.

@@ -25,7 +25,7 @@ from registry.schemas.protobuf.text import text_of
 __all__ = ["FILE_NAME", "compile", "pool", "pool_of"]
 
 FILE_NAME: Final = "default.proto"
-"""What the schema itself is called in its descriptor, as in Confluent's registry; references keep their names."""
+"""The schema's own name in its descriptor, as in Confluent's registry; references keep their names."""
 
 RELAXABLE: Final = ("map_entry", "no reference has this name", "was not found", "unknown. Ensure")
 """Parts of protoc's complaints that may be about what only protoc minds."""

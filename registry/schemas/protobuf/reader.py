@@ -56,7 +56,7 @@ PLAIN_CONSTANT = re.compile(r"\s*([A-Za-z_]\w*)[ \t]*=[ \t]*(0|-?[1-9]\d{0,8})[ 
 
 
 def read(text: str, which: str = "", as_protoc: bool = False) -> File:
-    """What a text declares.
+    """The declarations of a text.
 
     Args:
         text: the text.
@@ -462,5 +462,5 @@ class _Parser:
 
 
 def _in_value(kind: OptionKind, value: Any) -> Any:
-    """What stands for a value inside a map or list: strings, maps and lists themselves, plain kinds as `Primitive`."""
+    """The form of a value inside a map or list: strings, maps and lists themselves, plain kinds as `Primitive`."""
     return Primitive(kind, value) if kind in PLAIN else value

@@ -273,14 +273,14 @@ def _block(head: str, sections: list[str]) -> str:
 
 
 def _position(value: int | str | Range) -> tuple[int, str]:
-    """What reserved values are sorted by: numbers first, then names."""
+    """The sort key of reserved values: numbers first, then names."""
     if isinstance(value, Range):
         return value.first, f"{value.first}..{value.last}"
     return (value, str(value)) if isinstance(value, int) else (2**31 - 1, value)
 
 
 def _default_kind(kind: str) -> OptionKind:
-    """How a default is written. Bytes are quoted here; Confluent's registry leaves the quotes out."""
+    """The kind that a default is written as. Bytes are quoted here; Confluent's registry leaves the quotes out."""
     simple = kind.rpartition(".")[2]
     if simple == "bool":
         return OptionKind.BOOLEAN
