@@ -45,7 +45,7 @@ class Dialect:
 
 
 def _names(module: ModuleType) -> list[str]:
-    """What is public in a module of ours."""
+    """The public names of a module of ours."""
     return list(getattr(module, "__all__", ())) or [
         name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__
     ]

@@ -35,7 +35,7 @@ logger: Final = logging.getLogger("kafka_core.compat")
 Owned = list[tuple[str, int]]
 """Topic and partition."""
 OwnedShare = tuple[Owned, bytes]
-"""What an assignor of an application gives to a member, and tells its assignor."""
+"""The partitions that an application's assignor gives to a member, and the bytes for that member's assignor."""
 T = TypeVar("T")
 Shares = list[tuple[str, list[int]]]
 """Topics and their partitions, both sorted."""
@@ -95,7 +95,7 @@ def shared(name: str, cluster: Any, members: Iterable[GroupMember]) -> dict[str,
 
 
 class Movements:
-    """Which partitions an assignment took from one member and gave to another.
+    """The partitions that an assignment took from one member and gave to another.
 
     Args:
         members: with what they owned.
@@ -118,7 +118,7 @@ class Movements:
 
 
 def decode_owned(data: bytes) -> tuple[Owned, int]:
-    """What a member of the sticky assignor owned, and since which generation; what can't be read counts as nothing."""
+    """The partitions that a sticky assignor's member owned, and since which generation; none if data is unreadable."""
     try:
         return decode_sticky(data)
     except ProtocolError as error:
@@ -147,7 +147,7 @@ class Counted:
 
 
 def bytes_of(user_data: Any) -> bytes:
-    """What an assignor says, as bytes: it may be an object that encodes itself."""
+    """An assignor's user data as bytes: it may be an object that encodes itself."""
     if user_data is None:
         return b""
     return bytes(user_data) if isinstance(user_data, bytes | bytearray | memoryview) else bytes(user_data.encode())
@@ -162,7 +162,7 @@ def sorted_shares(keys: Iterable[tuple[str, int]]) -> Shares:
 
 
 def guarded(name: str, call: Callable[[], T], otherwise: T) -> T:
-    """What an application's assignor gives; if it raises, the log says so, and the group goes on."""
+    """Calls an application's assignor; if it raises, logs that and returns `otherwise`: the group goes on."""
     try:
         return call()
     except Exception:

@@ -63,7 +63,7 @@ DIFFERS: Final[Mapping[str, str]] = {
 
 
 class Status(StrEnum):
-    """How a use maps."""
+    """The status of a use of a peer's API here."""
 
     WORKS = "works"
     DIFFERS = "differs"
@@ -101,7 +101,7 @@ class Unreadable:
 
 
 def check(path: Path) -> tuple[list[Finding], list[Unreadable]]:
-    """What a file, or all `.py` files below a folder, use of the peers, in the order of files and lines.
+    """The uses of the peers in a file, or in all `.py` files below a folder, in the order of files and lines.
 
     Folders whose names begin with a dot, `node_modules` and virtual environments are left out.
 
@@ -240,7 +240,7 @@ def written(node: ast.expr) -> str | None:
 
 
 def module_status(module: str) -> tuple[Status, str]:
-    """How a module maps."""
+    """The status of a module here."""
     root, _, inside = module.partition(".")
     dialect = DIALECTS[root]
     if inside in dialect.homes:
@@ -254,7 +254,7 @@ def module_status(module: str) -> tuple[Status, str]:
 
 
 def status_of(name: str) -> tuple[Status, str]:
-    """How a dotted name maps: a module, a name of one, or an attribute of what a name stands for."""
+    """The status of a dotted name: a module, a name of one, or an attribute of the object of a name."""
     root, _, inside = name.partition(".")
     if inside in DIALECTS[root].homes:
         return Status.WORKS, ""
@@ -286,7 +286,7 @@ def of_the_old(module: str, name: str) -> bool:
 
 
 def member_status(owner: str, member: str) -> tuple[Status, str]:
-    """How an attribute of a class maps."""
+    """The status of an attribute of a class."""
     short = f"{owner.rpartition('.')[2]}.{member}"
     if short in DIFFERS:
         return Status.DIFFERS, DIFFERS[short]
@@ -301,7 +301,7 @@ def member_status(owner: str, member: str) -> tuple[Status, str]:
 
 
 def argument_status(table: Arguments, argument: str) -> tuple[Status, str]:
-    """How a keyword argument of a client maps."""
+    """The status of a keyword argument of a client."""
     row = table.rows.get(argument)
     if row is None:
         return Status.MISSING, "there is no such argument"
@@ -309,7 +309,7 @@ def argument_status(table: Arguments, argument: str) -> tuple[Status, str]:
 
 
 def found(name: str) -> Any:
-    """What stands behind a peer's dotted name here; None if nothing does."""
+    """The object here for a peer's dotted name; None if there is none."""
     root, _, inside = name.partition(".")
     dialect = DIALECTS[root]
     parts = inside.split(".") if inside else []

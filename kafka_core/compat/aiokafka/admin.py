@@ -53,7 +53,7 @@ GROUP_COORDINATOR: Final = 0
 
 
 class ConfigResourceType(IntEnum):
-    """What has a configuration."""
+    """The kind of resource that has a configuration."""
 
     BROKER = 4
     TOPIC = 2
@@ -102,7 +102,7 @@ class NewTopic:
 
 
 class NewPartitions:
-    """How many partitions a topic shall have, and where the new ones are."""
+    """The new total of a topic's partitions, and the replicas of the new ones."""
 
     def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
         self.total_count = total_count
@@ -388,7 +388,7 @@ class AIOKafkaAdminClient:
         group_coordinator_id: int | None = None,
         partitions: list[TopicPartition] | None = None,
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What a group has committed: of these partitions (-1 where nothing), or all."""
+        """The offsets that a group has committed: of these partitions (-1 where nothing), or all."""
         wanted = None if partitions is None else [core(item) for item in partitions]
         with translating():
             found = await self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group_id, wanted)])

@@ -34,7 +34,7 @@ def idle(value: float | None) -> int | None:
 
 
 def common(client_id: object) -> tuple[Argument, ...]:
-    """What all clients have."""
+    """The arguments of all clients."""
     return (
         unused("loop", None, "The event loop.", NO_LOOP),
         sets("bootstrap_servers", "localhost", "bootstrap.servers", "`host[:port]`, or a list of them.", addresses),

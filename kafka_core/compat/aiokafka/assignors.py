@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass
 class ConsumerProtocolMemberMetadata:
-    """What a member wants: its topics; `user_data` is its assignor's."""
+    """A member's subscription: its topics; `user_data` is its assignor's."""
 
     version: int
     subscription: list[str]
@@ -43,7 +43,7 @@ class Assignment(NamedTuple):
 
 @dataclass
 class ConsumerProtocolMemberAssignment:
-    """What a member gets: pairs of topic and partitions."""
+    """A member's assignment: pairs of topic and partitions."""
 
     Assignment: ClassVar[type[Assignment]] = Assignment
 
@@ -57,7 +57,7 @@ class ConsumerProtocolMemberAssignment:
 
 
 class ConsumerProtocol:
-    """What consumers' groups are called, and what their members say and get."""
+    """The protocol type of consumer groups, and the classes of subscriptions and assignments."""
 
     PROTOCOL_TYPE = "consumer"
     ASSIGNMENT_STRATEGIES = ("range", "roundrobin")
@@ -100,7 +100,7 @@ class AbstractPartitionAssignor:
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> Metadata:
-        """What a member says when it joins."""
+        """A member's subscription when it joins."""
         return Metadata(cls.version, list(topics), b"")
 
     @classmethod
@@ -139,7 +139,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> Metadata:
-        """What a member says when it joins, with what it has."""
+        """A member's subscription when it joins, with the partitions it has."""
         return cls._metadata(topics, cls.member_assignment, cls.generation)
 
     @classmethod
@@ -177,7 +177,7 @@ class Own:
         self.name: str = assignor.name
 
     def user_data(self, topics: frozenset[str]) -> bytes:
-        """What this member says when it joins."""
+        """The assignor's user data when this member joins."""
         said = assigning.guarded(self.name, lambda: self._assignor.metadata(topics), None)
         return assigning.bytes_of(getattr(said, "user_data", None))
 

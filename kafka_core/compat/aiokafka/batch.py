@@ -19,7 +19,7 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 class BatchedRecord(NamedTuple):
-    """What `append` tells of a record: its number in the batch, its size, its time in ms."""
+    """The answer of `append` about a record: its number in the batch, its size, its time in ms."""
 
     offset: int
     size: int
@@ -99,7 +99,7 @@ class BatchBuilder:
         return self._size
 
     def record_count(self) -> int:
-        """How many records it has."""
+        """The number of records."""
         return len(self.records)
 
 

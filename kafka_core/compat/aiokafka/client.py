@@ -39,14 +39,14 @@ def _replicas(place: Any) -> tuple[list[int], list[int], Any]:
 
 
 class ConnectionGroup(IntEnum):
-    """What a connection is for; ours chooses that itself."""
+    """The purpose of a connection; our client chooses it itself."""
 
     DEFAULT = 0
     COORDINATION = 1
 
 
 class CoordinationType(IntEnum):
-    """What a coordinator coordinates."""
+    """The kind of a coordinator."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -141,7 +141,7 @@ class AIOKafkaClient:
         return asyncio.shield(self._update)
 
     async def fetch_all_metadata(self) -> ClusterMetadata:
-        """What is known of all topics, apart from `cluster`.
+        """Metadata of all topics, apart from `cluster`.
 
         Raises:
             KafkaError: nobody answers.

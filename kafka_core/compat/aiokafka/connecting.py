@@ -32,7 +32,7 @@ T = TypeVar("T")
 MECHANISMS: Final = ("PLAIN", "GSSAPI", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TOKEN_LIFE_S: Final = 300.0
-"""How long a token counts that does not say until when."""
+"""Seconds for which a token without an expiry counts."""
 TOKEN_LIMIT_S: Final = 60.0
 UNREACHABLE: Final = frozenset(
     {CoreError._ALL_BROKERS_DOWN, CoreError._TRANSPORT, CoreError._RESOLVE, CoreError._SSL, CoreError._AUTHENTICATION}

@@ -63,7 +63,7 @@ __all__ = ["AIOKafkaConsumer"]
 logger: Final = logging.getLogger("kafka_core.compat")
 
 MOST_RECORDS: Final = 2_000
-"""What getmany() gives at once without max_records: making objects of them takes the loop's time, and each takes more
+"""The most records of getmany() without max_records: making objects of them takes the loop's time, and each takes more
 when they are too many for the processor's caches."""
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 NO_GROUP: Final = "aiokafka-without-group"
@@ -490,7 +490,7 @@ class AIOKafkaConsumer:
                 return {}
 
     async def _take(self, most: int, only: list[CorePartition] | None, timeout_s: float) -> list[Message]:
-        """What is there, or else what comes in time."""
+        """Messages that are there, or else those that come in time."""
         consumer = self._consumer
         messages = await consumer.consume(most, 0, partitions=only)
         if not messages and timeout_s > 0:
@@ -607,7 +607,7 @@ class AIOKafkaConsumer:
         return None if status is None else status.last_stable_offset
 
     def last_poll_timestamp(self, partition: TopicPartition) -> int | None:
-        """When the last fetch told those two, ms since 1970."""
+        """Time of the last fetch that told those two, ms since 1970."""
         status = self._status(partition)
         return None if status is None else status.told_at_ms
 
@@ -725,7 +725,7 @@ class AIOKafkaConsumer:
         self._committed.update((ours(item), item.offset) for item in results)
 
     def _positions(self) -> dict[TopicPartition, int]:
-        """Where reading is, of the assigned partitions of which that is known."""
+        """The positions of the assigned partitions, as far as they are known."""
         found = {}
         for item in at_once(self._consumer.assignment()):
             status = self._consumer.partition_status(item)

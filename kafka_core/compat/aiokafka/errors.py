@@ -194,7 +194,7 @@ class TooManyInFlightRequests(KafkaError):
 
 
 class StaleMetadata(KafkaError):
-    """What is known of the cluster is out of date."""
+    """The client's metadata of the cluster is out of date."""
 
     retriable = True
     invalid_metadata = True

@@ -372,7 +372,7 @@ class AIOKafkaProducer:
             raise AssertionError("Unrecognized partition")
 
     async def _choose(self, topic: str, key: bytes | None) -> int:
-        """What the application's partitioner says."""
+        """The partition that the application's partitioner chooses."""
         assert self._partitioner is not None
         if asyncio.get_running_loop().time() > self._known_until_s:
             self._topics.clear()

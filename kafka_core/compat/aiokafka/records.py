@@ -84,7 +84,7 @@ KEY: Final = struct.Struct(">HH")
 
 @dataclass(frozen=True, slots=True)
 class ControlRecord:
-    """What the key of a transaction's marker says."""
+    """The key of a transaction's marker, decoded."""
 
     version: int
     type_: int

@@ -67,7 +67,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record was written. `timestamp_type`: 0 the producer's time, 1 the broker's."""
+    """The place of a written record. `timestamp_type`: 0 the producer's time, 1 the broker's."""
 
     topic: str
     partition: int

@@ -66,7 +66,7 @@ def create_future(loop: asyncio.AbstractEventLoop | None = None) -> asyncio.Futu
 
 
 async def wait_for(fut: Awaitable[T], timeout: float | None = None) -> T:
-    """What is waited for, so many seconds at most; what is late is cancelled.
+    """Waits so many seconds at most, then cancels.
 
     Raises:
         TimeoutError: it was not there in time.

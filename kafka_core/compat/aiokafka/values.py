@@ -97,7 +97,7 @@ def records_of(
 
 
 def trouble_of(message: Message) -> Exception:
-    """What aiokafka raises for a message that is an error."""
+    """The exception that aiokafka raises for a message that is an error."""
     error = message.error()
     assert error is not None
     partition = TopicPartition(message.topic() or "", message.partition() or 0)
@@ -112,14 +112,14 @@ def trouble_of(message: Message) -> Exception:
 
 
 def commit_error(error: CoreError) -> Exception:
-    """What aiokafka raises for a commit that failed."""
+    """The exception that aiokafka raises for a failed commit."""
     if error.code() in MEMBERSHIP_LOST:
         return CommitFailedError(error.str())
     return translated(error)
 
 
 def metadata_of(message: Message) -> RecordMetadata:
-    """Where a record was written. Each record that is sent gets one: the tuple is made without its class's function."""
+    """The metadata of a written record. Each record gets one, so the tuple is made without its class's function."""
     topic, partition, offset = message.topic() or "", message.partition() or 0, message.offset()
     kind, timestamp_ms = message.timestamp()
     return tuple.__new__(

@@ -51,7 +51,7 @@ def _wrong(reason: str) -> ValueError:
 
 @dataclass(frozen=True)
 class AwsOAuthBearerConfig:
-    """What `sasl.oauthbearer.config` says, checked.
+    """The settings of `sasl.oauthbearer.config`, checked.
 
     Attributes:
         region: the region whose STS is asked.

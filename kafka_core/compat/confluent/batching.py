@@ -48,12 +48,12 @@ class MessageBatch(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many messages."""
+        """The number of messages."""
         return len(self.messages)
 
     @property
     def info(self) -> str:
-        """What it is, for logs."""
+        """A description for logs."""
         return f"MessageBatch(topic='{self.topic}', partition={self.partition}, size={self.size})"
 
 
@@ -69,7 +69,7 @@ def create_message_batch(
 
 
 class BlockingProducer(Protocol):
-    """What of a producer is used."""
+    """The methods of a producer that are used."""
 
     def produce_batch(self, topic: str, messages: list[Fields], *, partition: int) -> Any:
         """Queues messages; those that were not queued get an `_error`."""
@@ -145,7 +145,7 @@ class ProducerBatchManager:
         self._buffer_futures.append(future)
 
     def get_buffer_size(self) -> int:
-        """How many messages wait."""
+        """The number of waiting messages."""
         return len(self._message_buffer)
 
     def is_buffer_empty(self) -> bool:

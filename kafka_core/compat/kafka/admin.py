@@ -437,7 +437,7 @@ class KafkaAdminClient(AclCalls, ClusterCalls, PartitionCalls, TransactionCalls,
     def list_group_offsets(
         self, group_specs: Mapping[str, Sequence[TopicPartition] | None] | Sequence[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """What groups have committed: for the given partitions, or for all (None, or names only)."""
+        """The offsets that groups have committed: for the given partitions, or for all (None, or names only)."""
         specs = group_specs if isinstance(group_specs, Mapping) else dict.fromkeys(group_specs)
         return {name: self._committed(name, places) for name, places in specs.items()}
 

@@ -41,7 +41,7 @@ class ResourceType(IntEnum):
 
 
 class ACLOperation(IntEnum):
-    """What is allowed or denied."""
+    """The operation that an ACL allows or denies."""
 
     UNKNOWN = 0
     ANY = 1
@@ -70,7 +70,7 @@ class ACLPermissionType(IntEnum):
 
 
 class ACLResourcePatternType(IntEnum):
-    """How a name stands for names (KIP-290)."""
+    """The way in which an ACL's name matches names of resources (KIP-290)."""
 
     UNKNOWN = 0
     ANY = 1
@@ -80,7 +80,7 @@ class ACLResourcePatternType(IntEnum):
 
 
 class ResourcePatternFilter:
-    """Which resources are meant; None as a name, or ANY, for all.
+    """A filter of resources; None as a name, or ANY, matches all.
 
     Raises:
         IllegalArgumentError: not members of the enums.
@@ -141,7 +141,7 @@ class ResourcePattern(ResourcePatternFilter):
 
 
 class ACLFilter:
-    """Which ACLs are meant: those that agree in all that is not None or ANY.
+    """A filter of ACLs: matches those that agree in all that is not None or ANY.
 
     Raises:
         IllegalArgumentError: not members of the enums, or no pattern.

@@ -28,7 +28,7 @@ class AdminBase:
 
 
 def outcome(answer: Future[Any]) -> KafkaException | None:
-    """What made a future fail, or None; waits for it."""
+    """The error of a future, or None; waits for it."""
     failure = answer.exception()
     if failure is not None and not isinstance(failure, KafkaException):
         raise failure

@@ -23,7 +23,7 @@ __all__ = ["ClusterCalls", "ElectLeadersResponse", "ElectionType", "PartitionRes
 
 
 class ElectionType(IntEnum):
-    """Who may be elected: the preferred replica, or any."""
+    """The replicas that may be elected: the preferred one, or any."""
 
     PREFERRED = 0
     UNCLEAN = 1
@@ -31,7 +31,7 @@ class ElectionType(IntEnum):
 
 @dataclass
 class PartitionResult:
-    """How the election of a partition went."""
+    """The result of a partition's election."""
 
     partition_id: int
     error_code: int = 0
@@ -40,7 +40,7 @@ class PartitionResult:
 
 @dataclass
 class ReplicaElectionResult:
-    """How the elections of a topic's partitions went."""
+    """The results of the elections of a topic's partitions."""
 
     topic: str
     partition_result: list[PartitionResult] = field(default_factory=list)
@@ -48,7 +48,7 @@ class ReplicaElectionResult:
 
 @dataclass
 class ElectLeadersResponse:
-    """How elections went."""
+    """The results of elections."""
 
     throttle_time_ms: int = 0
     error_code: int = 0
@@ -151,7 +151,7 @@ class ClusterCalls(AdminBase):
     def list_config_resources(
         self, resource_types: Sequence[ConfigResourceType | str] | None = None
     ) -> dict[str, list[str]]:
-        """What has a configuration, by kind.
+        """The resources with configurations, by kind.
 
         Raises:
             ValueError: no such kind.

@@ -76,7 +76,7 @@ class PartitionCalls(AdminBase):
             ).result()
 
     def describe_metadata_quorum(self) -> dict[str, Any]:
-        """Who keeps the cluster's metadata (KIP-595), as the one topic with one partition that they are."""
+        """The quorum that keeps the cluster's metadata (KIP-595), shown as one topic with one partition."""
         with translating():
             found = self._client.describe_metadata_quorum().result()
         partition = {

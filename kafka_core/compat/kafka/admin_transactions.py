@@ -57,7 +57,7 @@ class TransactionCalls(AdminBase):
             }
 
     def describe_transactions(self, transactional_ids: Iterable[str]) -> dict[str, TransactionDescription]:
-        """What coordinators know of transactional ids.
+        """The coordinators' descriptions of transactional ids.
 
         Raises:
             TransactionalIdNotFoundError: one is not known.
@@ -70,7 +70,7 @@ class TransactionCalls(AdminBase):
     def describe_producers(
         self, partitions: Iterable[TopicPartition], broker_id: int | None = None
     ) -> dict[TopicPartition, PartitionProducerState]:
-        """Who wrote to partitions, as their leaders or one replica know it.
+        """The producers of partitions, as their leaders or one replica know them.
 
         Raises:
             BrokerResponseError: a partition is not there, or not on that broker.

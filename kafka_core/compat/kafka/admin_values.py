@@ -78,7 +78,7 @@ class IsolationLevel(ByName, IntEnum):
 
 
 class OffsetSpec(ByName, IntEnum):
-    """Which offset of a partition is asked for."""
+    """The offset of a partition that is asked for."""
 
     LATEST = -1
     EARLIEST = -2
@@ -95,7 +95,7 @@ class OffsetTimestamp(int):
 
 
 class ConfigResourceType(ByName, IntEnum):
-    """What a configuration belongs to."""
+    """The kind of resource that a configuration belongs to."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -121,7 +121,7 @@ class ConfigType(ByName, IntEnum):
 
 
 class ConfigSourceType(ByName, IntEnum):
-    """Where a configuration's value comes from."""
+    """The source of a configuration's value."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC_CONFIG = 1
@@ -135,7 +135,7 @@ class ConfigSourceType(ByName, IntEnum):
 
 
 class AlterConfigOp(ByName, IntEnum):
-    """What is done with a configuration."""
+    """The operation on a configuration."""
 
     SET = 0
     DELETE = 1
@@ -144,7 +144,7 @@ class AlterConfigOp(ByName, IntEnum):
 
 
 class UpdateFeatureType(ByName, IntEnum):
-    """Which way a feature's level may move."""
+    """The directions in which a feature's level may move."""
 
     UNKNOWN = 0
     UPGRADE = 1
@@ -153,7 +153,7 @@ class UpdateFeatureType(ByName, IntEnum):
 
 
 class GroupState(ByName, str, Enum):  # noqa: UP042  # its text is GroupState.EMPTY, as there
-    """Where a group stands."""
+    """The state of a group."""
 
     UNKNOWN = "Unknown"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -175,7 +175,7 @@ class GroupType(ByName, str, Enum):  # noqa: UP042
 
 
 class TransactionState(ByName, str, Enum):  # noqa: UP042
-    """Where a transaction stands."""
+    """The state of a transaction."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -235,7 +235,7 @@ class NewTopic:
 
 
 class NewPartitions:
-    """How many partitions a topic is to have, as kafka-python 2 has it; a number does too."""
+    """The new total of a topic's partitions, as kafka-python 2 has it; a number does too."""
 
     def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
         self.total_count = total_count

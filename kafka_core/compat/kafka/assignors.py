@@ -74,7 +74,7 @@ class Described:
 
 
 class ConsumerProtocolSubscription(Described):
-    """What a member wants: `topics`, `user_data`, and from version 1 on what it has."""
+    """A member's subscription: `topics`, `user_data`, and from version 1 on the partitions it has."""
 
     DEFAULTS: ClassVar = {
         "topics": [], "user_data": None, "owned_partitions": [], "generation_id": -1, "rack_id": None,
@@ -86,7 +86,7 @@ class ConsumerProtocolSubscription(Described):
 
 
 class ConsumerProtocolAssignment(Described):
-    """What a member gets: pairs of topic and partitions."""
+    """A member's assignment: pairs of topic and partitions."""
 
     DEFAULTS: ClassVar = {"assigned_partitions": [], "user_data": None}
     assigned_partitions: list[tuple[str, list[int]]]
@@ -103,7 +103,7 @@ class ConsumerProtocolAssignment(Described):
 
 
 class StickyAssignorUserData(Described):
-    """What a member of a sticky group had, and since which generation."""
+    """The partitions that a member of a sticky group had, and since which generation."""
 
     DEFAULTS: ClassVar = {"previous_assignment": [], "generation": -1}
     previous_assignment: list[tuple[str, list[int]]]
@@ -111,7 +111,7 @@ class StickyAssignorUserData(Described):
 
 
 class Subscription:
-    """What a member wants, and its static name."""
+    """A member's subscription, and its static name."""
 
     def __init__(self, metadata: Any, group_instance_id: str | None) -> None:
         self._metadata, self._group_instance_id = metadata, group_instance_id
@@ -150,7 +150,7 @@ class Subscription:
 
 
 class AbstractPartitionAssignor(abc.ABC):
-    """How a group shares its partitions: a class of yours has a `name` and these three methods."""
+    """An assignor of a group's partitions: a subclass has a `name` and these three methods."""
 
     name: ClassVar[str] = ""
     version: ClassVar[int] = 0
@@ -161,7 +161,7 @@ class AbstractPartitionAssignor(abc.ABC):
 
     @abc.abstractmethod
     def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """What a member says when it joins."""
+        """A member's subscription when it joins."""
 
     @abc.abstractmethod
     def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
@@ -184,7 +184,7 @@ class Stateless(AbstractPartitionAssignor):
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """What a member says when it joins."""
+        """A member's subscription when it joins."""
         return ConsumerProtocolSubscription(cls.version, list(topics), b"")
 
     @classmethod
@@ -240,7 +240,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
         return assigning.decode_owned(bytes(data)) if data else ([], -1)
 
     def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """What a member says when it joins."""
+        """A member's subscription when it joins."""
         return self._metadata(topics, self.member_assignment, self.generation)
 
     @classmethod
@@ -272,7 +272,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         return [RebalanceProtocol.COOPERATIVE]
 
     def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """What a member says when it joins, with what it has."""
+        """A member's subscription when it joins, with the partitions it has."""
         grouped: dict[str, list[int]] = {}
         for topic, number in self.member_assignment or ():
             grouped.setdefault(topic, []).append(number)
@@ -324,7 +324,7 @@ class Own:
         return RebalanceProtocol.EAGER not in supported
 
     def user_data(self, topics: frozenset[str]) -> bytes:
-        """What this member says when it joins."""
+        """The assignor's user data when this member joins."""
         said = assigning.guarded(self.name, lambda: self._assignor.metadata(sorted(topics)), None)
         return assigning.bytes_of(getattr(said, "user_data", None))
 

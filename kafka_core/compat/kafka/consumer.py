@@ -50,7 +50,7 @@ ONE_WAY: Final = (
 )
 NO_GROUP: Final = "Requires group_id"
 CHORES_S: Final = 0.1
-"""How often iteration looks after commits and topics; `poll` does it each time."""
+"""Seconds between an iteration's looks at commits and topics; `poll` looks each time."""
 SLICE_S: Final = 1.0
 RESETS: Final = {"earliest": "earliest", "smallest": "earliest", "latest": "latest", "largest": "latest"}
 PASSING: Final = {
@@ -475,7 +475,7 @@ class KafkaConsumer:
             return record
 
     def _chores(self) -> None:
-        """What kafka-python does in every poll: automatic commits, answers to commits, new partitions."""
+        """Does the chores of every poll in kafka-python: automatic commits, answers to commits, new partitions."""
         now_s = time.monotonic()
         self._next_chores_s = now_s + CHORES_S
         self._follow()
@@ -506,7 +506,7 @@ class KafkaConsumer:
         return at
 
     def _find(self, place: TopicPartition, timeout_ms: float | None) -> int | None:
-        """Where a partition begins: what is committed, else by `auto_offset_reset`."""
+        """The first offset to read of a partition: the committed one, else by `auto_offset_reset`."""
         if self._group:
             committed = self.committed(place, timeout_ms=timeout_ms)
             if isinstance(committed, int):
@@ -714,7 +714,7 @@ class KafkaConsumer:
     def committed(
         self, partition: TopicPartition, metadata: bool = False, timeout_ms: float | None = None
     ) -> int | OffsetAndMetadata | None:
-        """What the group has committed for a partition; None if nothing.
+        """The offset that the group has committed for a partition; None if none.
 
         Raises:
             TypeError: no TopicPartition. IllegalStateError: there is no group. KafkaTimeoutError: no answer in time.

@@ -34,13 +34,13 @@ class KafkaError(Exception):
 
 
 class RetriableError(KafkaError):
-    """What may work if it is tried again."""
+    """An error after which trying again may help."""
 
     retriable = True
 
 
 class InvalidMetadataError(RetriableError):
-    """What is known of the cluster is out of date."""
+    """The client's metadata of the cluster is out of date."""
 
     invalid_metadata = True
 

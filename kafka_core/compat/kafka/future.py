@@ -157,7 +157,7 @@ def _release(waiter: asyncio.Future[None]) -> None:
 
 
 class FutureRecordMetadata(Future):
-    """What becomes of a record; its value is made when it is asked for."""
+    """The future of a record's metadata, which is made when it is asked for."""
 
     __slots__ = ("_message", "_metadata", "_sizes")
 
@@ -171,7 +171,7 @@ class FutureRecordMetadata(Future):
 
     @property
     def value(self) -> RecordMetadata | None:
-        """Where the record went; None while nobody knows."""
+        """The place of the record; None while it is unknown."""
         message = self._message
         if self._metadata is None and message is not None:
             topic, partition, offset = message.topic(), message.partition(), message.offset()

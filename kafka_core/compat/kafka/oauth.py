@@ -16,7 +16,7 @@ from typing import Any, Final
 __all__ = ["AbstractTokenProvider", "token_callback"]
 
 LIFE_S: Final = 300.0
-"""How long a token counts that does not say when it ends."""
+"""Seconds for which a token without an expiry counts."""
 
 
 class AbstractTokenProvider(abc.ABC):
@@ -48,7 +48,7 @@ def token_callback(provider: Any) -> Callable[[str], tuple[str, float, str, dict
 
 
 def expiry(token: str) -> float:
-    """When a token ends, in seconds since 1970."""
+    """The expiry of a token, in seconds since 1970."""
     parts = token.split(".")
     if len(parts) == 3:
         try:

@@ -36,7 +36,7 @@ __all__ = ["KafkaProducer", "check_topic"]
 logger: Final = logging.getLogger("kafka_core.compat")
 
 EXIT_LIMIT_S: Final = 5.0
-"""What is allowed for sending the rest when a producer is dropped, or the process ends."""
+"""Seconds for sending the rest when a producer is dropped, or the process ends."""
 FIRST_WAIT_S: Final = 0.05
 STATISTICS_MS: Final = 1000
 PAYLOADS: Final = (bytes, bytearray, memoryview)
@@ -46,7 +46,7 @@ IDEMPOTENCE: Final[dict[str, Callable[[Any], bool]]] = {
     "retries": lambda retries: retries > 0,
     "max_in_flight_requests_per_connection": lambda count: count <= 5,
 }
-"""What idempotence wants of other arguments."""
+"""Requirements of idempotence for other arguments."""
 
 
 class KafkaProducer:
@@ -221,7 +221,7 @@ class KafkaProducer:
         return not self._closed
 
     def _fresh(self, topic: str, known: tuple[float, ClusterMetadata]) -> ClusterMetadata:
-        """What is known of a topic, asked for anew when it is too old."""
+        """A topic's metadata, asked for anew when it is too old."""
         if time.monotonic() - known[0] < self.config["metadata_max_age_ms"] / 1000 or self._closed:
             return known[1]
         return self._metadata_of(topic)[1]

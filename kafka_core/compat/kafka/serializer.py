@@ -79,7 +79,7 @@ class SerializeWrapper(Serializer):
         self.fn = fn
 
     def serialize(self, topic: str, headers: Any, data: Any) -> bytes | None:
-        """What the function says."""
+        """The function's result."""
         return data if self.fn is None else self.fn(data)
 
 
@@ -90,5 +90,5 @@ class DeserializeWrapper(Deserializer):
         self.fn = fn
 
     def deserialize(self, topic: str, headers: Any, data: bytes) -> Any:
-        """What the function says."""
+        """The function's result."""
         return data if self.fn is None else self.fn(data)

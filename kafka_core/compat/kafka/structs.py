@@ -36,7 +36,7 @@ class TopicPartitionReplica(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What is committed for a partition: the next offset to read, a text, the epoch of the record before it."""
+    """The commit of a partition: the next offset to read, a text, the epoch of the record before it."""
 
     offset: int | None = None
     metadata: str | None = ""
@@ -52,7 +52,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class MemberState:
-    """Where a member of a group stands."""
+    """The state of a group's member."""
 
     UNJOINED: Final = "<unjoined>"
     REBALANCING: Final = "<rebalancing>"
@@ -70,7 +70,7 @@ class ConsumerGroupMetadata(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record went; sizes are -1 for what it does not have."""
+    """The place of a written record; sizes are -1 for a part it does not have."""
 
     topic: str
     partition: int

@@ -47,7 +47,7 @@ def ensure_valid_topic_name(topic: Any) -> None:
 
 
 class Timer:
-    """How much of a time limit is left.
+    """A timer of a time limit.
 
     Args:
         timeout_ms: None for no limit.

@@ -29,7 +29,7 @@ BYTES: Final = (bytes, bytearray, memoryview)
 
 
 class DefaultRecordBase:
-    """Where the fields of a batch are, and what the bits of its attributes mean."""
+    """The offsets of a batch's fields, and the bits of its attributes."""
 
     HEADER_STRUCT: ClassVar = struct.Struct(">qiibIhiqqqhii")
     NO_PARTITION_LEADER_EPOCH: ClassVar = -1
@@ -54,7 +54,7 @@ class DefaultRecordBase:
 
 @dataclass(frozen=True, slots=True)
 class DefaultRecordMetadata:
-    """What the builder tells of a record: its offset in the batch, its size in bytes, its time in ms."""
+    """The builder's answer about a record: its offset in the batch, its size in bytes, its time in ms."""
 
     offset: int
     size: int
@@ -191,7 +191,7 @@ class DefaultRecordBatch(DefaultRecordBase):
 
     @property
     def next_offset(self) -> int:
-        """Where the next batch begins."""
+        """The offset at which the next batch begins."""
         return self.last_offset + 1
 
     @property
@@ -290,7 +290,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase):
 
     MAX_RECORD_OVERHEAD: ClassVar = 21
     LEADER_EPOCH: ClassVar = 0
-    """What stands where brokers put the epoch of the leader."""
+    """The value in the place where brokers put the leader's epoch."""
 
     def __init__(
         self,

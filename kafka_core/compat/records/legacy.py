@@ -30,7 +30,7 @@ BYTES: Final = (bytes, bytearray, memoryview)
 
 
 class LegacyRecordBase:
-    """Where the fields of a message are, and what the bits of its attributes mean."""
+    """The offsets of a message's fields, and the bits of its attributes."""
 
     HEADER_STRUCT_V0: ClassVar = struct.Struct(">qiIbb")
     HEADER_STRUCT_V1: ClassVar = struct.Struct(">qiIbbq")
@@ -69,7 +69,7 @@ class LegacyRecordBase:
 
 @dataclass(frozen=True, slots=True)
 class LegacyRecordMetadata:
-    """What the builder tells of a message: its offset in the set, its checksum, size in bytes, and time in ms."""
+    """The builder's answer about a message: its offset in the set, its checksum, size in bytes, and time in ms."""
 
     offset: int
     crc: int
@@ -168,7 +168,7 @@ class LegacyRecordBatch(LegacyRecordBase):
 
     @property
     def next_offset(self) -> int:
-        """Where the next message begins."""
+        """The offset at which the next message begins."""
         return int(self._offset) + 1
 
     @property

@@ -28,7 +28,7 @@ def encode_varint(value: int, write: Callable[[int], object]) -> int:
 
 
 def size_of_varint(value: int) -> int:
-    """How many bytes a number takes."""
+    """The number of bytes that a varint takes."""
     left = (value << 1) ^ (value >> 63)
     return max(1, (left.bit_length() + 6) // 7)
 

@@ -253,7 +253,7 @@ class KafkaClient:
     def send_consumer_metadata_request(
         self, payloads: Sequence[str | bytes] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Where the coordinator of each group is, as far as groups exist (error 15 for others)."""
+        """The address of each group's coordinator, as far as groups exist (error 15 for others)."""
         with self._lock:
             self._admin = self._admin or AdminClient(self.configuration())
         found = []
@@ -425,7 +425,7 @@ class KafkaClient:
         fail_on_error: bool = True,
         callback: Callback = None,
     ) -> list[Any]:
-        """What a group has committed, from the brokers: what clients kept in ZooKeeper can't be read any more."""
+        """A group's committed offsets, from the brokers: those kept in ZooKeeper by clients can't be read any more."""
         places = [TopicPartition(text(one.topic), one.partition) for one in payloads]
         try:
             known = self._group(group).committed(places, self._timeout_s()) if places else []
@@ -447,7 +447,7 @@ class KafkaClient:
 
 
 class _Outcome:
-    """What becomes of one ProduceRequest."""
+    """The result of one ProduceRequest."""
 
     def __init__(self, request: common.ProduceRequest) -> None:
         self.request = request

@@ -147,7 +147,7 @@ class TopicAndPartition(NamedTuple):
 
 
 class KafkaMessage(NamedTuple):
-    """What `KafkaConsumer` gives."""
+    """A message from `KafkaConsumer`."""
 
     topic: str
     partition: int
@@ -157,7 +157,7 @@ class KafkaMessage(NamedTuple):
 
 
 class RetryOptions(NamedTuple):
-    """What an asynchronous producer does with failed messages; `limit` None: it never gives up."""
+    """An asynchronous producer's retries of failed messages; `limit` None: it never gives up."""
 
     limit: int | None
     backoff_ms: int

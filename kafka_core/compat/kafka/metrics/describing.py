@@ -41,7 +41,7 @@ class MetricName:
 
     @property
     def group(self) -> str:
-        """What the metric is about."""
+        """The group of the metric."""
         return self._group
 
     @property
@@ -104,7 +104,7 @@ class Quota:
 
 
 class MetricConfig:
-    """How a metric is measured.
+    """The settings of a metric.
 
     Args:
         quota: what it may not exceed; recording beyond it raises.
@@ -130,7 +130,7 @@ class MetricConfig:
 
     @property
     def samples(self) -> int:
-        """How many windows a metric looks back."""
+        """The number of windows that a metric looks back."""
         return self._samples
 
     @samples.setter

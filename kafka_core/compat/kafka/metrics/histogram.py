@@ -17,15 +17,15 @@ __all__ = ["BucketSizing", "Histogram", "Percentile", "Percentiles"]
 
 
 class BinScheme(Protocol):
-    """Which values share a bin."""
+    """A division of values into bins."""
 
     @property
     def bins(self) -> int:
-        """How many there are."""
+        """The number of bins."""
         ...
 
     def from_bin(self, b: int) -> float:
-        """Where a bin begins."""
+        """The beginning of a bin."""
         ...
 
     def to_bin(self, x: float) -> int:
@@ -48,7 +48,7 @@ class ConstantBinScheme:
         self._width = (max_val - min_val) / (bins - 2)
 
     def from_bin(self, b: int) -> float:
-        """Where a bin begins; minus infinity for the first, infinity for the last."""
+        """The beginning of a bin; minus infinity for the first, infinity for the last."""
         if b == 0:
             return -math.inf
         return math.inf if b == self.bins - 1 else self._min + (b - 1) * self._width
@@ -69,7 +69,7 @@ class LinearBinScheme:
         self._scale = max_val / (num_bins * (num_bins - 1) / 2)
 
     def from_bin(self, b: int) -> float:
-        """Where a bin ends; infinity for the last."""
+        """The end of a bin; infinity for the last."""
         return math.inf if b == self.bins - 1 else b * (b + 1.0) / 2.0 * self._scale
 
     def to_bin(self, x: float) -> int:
@@ -84,7 +84,7 @@ class LinearBinScheme:
 
 
 class Histogram:
-    """How many values fell into which bin."""
+    """The counts of values per bin."""
 
     ConstantBinScheme = ConstantBinScheme
     LinearBinScheme = LinearBinScheme

@@ -50,7 +50,7 @@ class AnonMeasurable(AbstractMeasurable):
         self._measure_fn = measure_fn
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """What the function gives, as a float."""
+        """The function's value, as a float."""
         return float(self._measure_fn(config, now))
 
 
@@ -95,12 +95,12 @@ class KafkaMetric:
 
     @property
     def metric_name(self) -> MetricName:
-        """What it is called."""
+        """The metric's name."""
         return self._metric_name
 
     @property
     def measurable(self) -> AbstractMeasurable:
-        """What it measures."""
+        """The object that measures."""
         return self._measurable
 
     def value(self, time_ms: float | None = None) -> float:

@@ -86,4 +86,4 @@ class DictReporter(AbstractMetricsReporter):
         """There is nothing to set."""
 
     def close(self) -> None:
-        """What it has is still told."""
+        """Reports the metrics it still has."""

@@ -129,7 +129,7 @@ class Avg(AbstractSampledStat):
 
 
 class Count(AbstractSampledStat):
-    """How many values there were."""
+    """The number of values."""
 
     def __init__(self) -> None:
         super().__init__(0.0)
@@ -253,11 +253,11 @@ class Rate(AbstractMeasurableStat):
         self._stat.record(config, value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """What the statistic gives, by the time that its windows last."""
+        """The statistic divided by the time that its windows last."""
         return float(self._stat.measure(config, now)) / self.convert(self.window_size(config, now))
 
     def window_size(self, config: MetricConfig, now: float) -> float:
-        """How long the windows last, in ms.
+        """The duration of the windows in ms.
 
         All windows but one count as if they had lasted in full: a second after the start a rate would be much too
         high otherwise.

@@ -98,7 +98,7 @@ class Consumer:
             self.commit()
 
     def pending(self, partitions: Sequence[int] | None = None) -> int:
-        """How many messages there are behind the offsets of these partitions, or of all."""
+        """The number of messages behind the offsets of these partitions, or of all."""
         wanted = list(self.offsets) if partitions is None else partitions
         asked = [OffsetRequest(self.topic, number, LATEST, 1) for number in wanted]
         responses: list[Any] = self.client.send_offset_request(asked)

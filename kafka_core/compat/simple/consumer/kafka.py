@@ -218,7 +218,7 @@ class KafkaConsumer:
     # ---- messages
 
     def fetch_messages(self) -> Iterator[KafkaMessage]:
-        """What has come; ends when there is nothing more for `fetch_wait_max_ms`."""
+        """The messages that have come; ends when there are no more for `fetch_wait_max_ms`."""
         _, reader = self._connected
         if not self._topics:
             raise KafkaConfigurationError("no topics or partitions are set")

@@ -32,7 +32,7 @@ MAX_FETCH_BUFFER_SIZE_BYTES = 32768
 ITER_TIMEOUT_SECONDS = 60
 NO_MESSAGES_WAIT_TIME_SECONDS = 0.1
 STEP_S: Final = 0.1
-"""How long one wait for messages may last, so that a call without an end can be interrupted."""
+"""The longest single wait for messages, in seconds, so that a call without an end can be interrupted."""
 
 
 class SimpleConsumer(Consumer):

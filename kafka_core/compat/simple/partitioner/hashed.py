@@ -19,7 +19,7 @@ def murmur2(key: bytes | str) -> int:
 
 
 class Murmur2Partitioner(Partitioner):
-    """Where Java's client, and `partitioner=murmur2`, put a record with this key."""
+    """Partitions by key as Java's client, and `partitioner=murmur2`, do."""
 
     def partition(self, key: bytes | str | None, partitions: Sequence[int] | None = None) -> int:
         chosen_from = self.partitions if partitions is None else partitions
