@@ -99,7 +99,8 @@ def avro_schema(kind: Any, namespace: str = "") -> str:
 
     Raises:
         TypeError: a type has no Avro type (`Annotated` with `AvroType` or `Precision` can say which), two classes have
-            one name (`__avro_name__` in a class gives it another), or alternatives of a union can't be told apart.
+            one name (`__avro_name__` in a class gives it another), two fields have one alias, or alternatives of a
+            union can't be told apart.
     """
     if members(kind) is None:
         raise TypeError(f"{kind!r} is no dataclass, attrs class, pydantic model, named tuple or TypedDict")
@@ -148,6 +149,7 @@ class _Deriving:
         record = self._once(kind, {"type": "record", "name": name_of(kind), **_described_class(kind)})
         if isinstance(record, dict):
             record["fields"] = [self._field(member, f"{where}.{member.name}") for member in found]
+            _check_aliases(record["fields"], where)
         return record
 
     def _once(self, kind: Any, schema: dict[str, Any]) -> Any:
@@ -220,6 +222,21 @@ def _described(kind: Any) -> dict[str, Any]:
                 found["aliases"] = list(extra.names)
         kind = typing.get_args(kind)[0]
     return found
+
+
+def _check_aliases(fields: list[dict[str, Any]], where: str) -> None:
+    """Refuses aliases that are another field's name or alias: what was written under it would be in one of them."""
+    owners = {field["name"]: field["name"] for field in fields}
+    for field in fields:
+        for alias in field.get("aliases", ()):
+            if not NAME.fullmatch(alias):
+                raise TypeError(f"{where}.{field['name']}: the alias {alias!r} is no name in Avro")
+            owner = owners.setdefault(alias, field["name"])
+            if owner != field["name"]:
+                raise TypeError(
+                    f"{where}: {alias!r} is an alias of {field['name']!r} and belongs to {owner!r}, too: what was "
+                    "written under that name would be read into one of them only"
+                )
 
 
 def _described_class(kind: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from registry import Schema
 from serdes import Duration, MessageField, SerializationContext, SerializationError
 from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.json_schema import JSONDeserializer, JSONSerializer
-from serdes.typed import AvroType, avro_schema
+from serdes.typed import Aliases, AvroType, avro_schema
 from tests.unit.serdes.fake import FakeRegistry
 
 VALUE = SerializationContext("t", MessageField.VALUE)
@@ -394,3 +394,37 @@ def test_errors_while_reading_hold_no_values() -> None:
     with pytest.raises(SerializationError, match="the value is no M: string_too_long") as caught:
         read(b'\x00\x00\x00\x00\x02{"a":"SECRET"}', VALUE)
     assert (caught.value.path, "SECRET" in str(caught.value)) == ("a", False)
+
+
+def test_an_alias_belongs_to_one_field() -> None:
+    @dataclass
+    class OneAlias:
+        first: Annotated[int, Aliases("old")] = 1
+        second: Annotated[int, Aliases("old")] = 2
+
+    @dataclass
+    class OtherName:
+        first: Annotated[int, Aliases("second")] = 1
+        second: int = 2
+
+    @dataclass
+    class NoName:
+        first: Annotated[int, Aliases("full name")] = 1
+
+    with pytest.raises(TypeError, match=r"OneAlias: 'old' is an alias of 'second' and belongs to 'first', too"):
+        avro_schema(OneAlias)
+    with pytest.raises(TypeError, match=r"'second' is an alias of 'first' and belongs to 'second', too"):
+        avro_schema(OtherName)
+    with pytest.raises(TypeError, match=r"'second' is an alias of 'first'"):
+        avro_schema(dataclasses.make_dataclass("Inside", [("other", list[OtherName])]))
+    with pytest.raises(TypeError, match=r"NoName\.first: the alias 'full name' is no name in Avro"):
+        avro_schema(NoName)
+
+
+def test_a_field_may_have_its_own_name_as_an_alias() -> None:
+    @dataclass
+    class Fine:
+        first: Annotated[int, Aliases("first", "old", "old")] = 1
+        second: int = 2
+
+    assert json.loads(avro_schema(Fine))["fields"][0]["aliases"] == ["first", "old", "old"]
