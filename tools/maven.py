@@ -6,10 +6,12 @@ Only the first call for each needs the network.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +26,15 @@ class JarsUnavailableError(RuntimeError):
 def cache_dir() -> Path:
     """The folder outside the checkout in which fetched parts are kept."""
     return Path(os.environ.get("KSERDES_CACHE", Path.home() / ".cache" / "kserdes"))
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """While other processes of ours wait: Maven's own store is not made for two that fill it at a time."""
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    with (cache_dir() / "maven.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def jars(name: str, project: str, **properties: str) -> Path:
@@ -42,7 +53,12 @@ def jars(name: str, project: str, **properties: str) -> Path:
     maven = shutil.which("mvn")
     if maven is None:
         raise JarsUnavailableError(f"no Maven found, and there is no {folder}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    with alone():
+        return folder if folder.is_dir() else _fetch(maven, folder, project, properties)
+
+
+def _fetch(maven: str, folder: Path, project: str, properties: dict[str, str]) -> Path:
+    name = folder.name
     partial = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder.parent))
     given = [f"-D{key.replace('_', '.')}={value}" for key, value in properties.items()]
     goal = "dependency:copy-dependencies"
@@ -56,7 +72,4 @@ def jars(name: str, project: str, **properties: str) -> Path:
     if done.returncode != 0:
         shutil.rmtree(partial, ignore_errors=True)
         raise JarsUnavailableError(f"Maven could not fetch {name}: {(done.stdout + done.stderr)[-800:]}")
-    with contextlib.suppress(OSError):  # a parallel run was first: its folder is as good as ours
-        partial.rename(folder)
-    shutil.rmtree(partial, ignore_errors=True)
-    return folder
+    return partial.rename(folder)

@@ -24,7 +24,7 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.maven import cache_dir
+from tools.maven import alone, cache_dir
 from tools.real_kafka import PATIENCE_S, KafkaUnavailableError, free_ports, java
 
 DEFAULT_VERSION = "3.0.9"
@@ -49,7 +49,13 @@ def fetch(version: str = DEFAULT_VERSION) -> Path:
     maven = shutil.which("mvn")
     if maven is None:
         raise RegistryUnavailableError(f"no Maven found, and {folder} does not hold Apicurio Registry {version}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    with alone():
+        if not jar.exists():
+            _fetch(maven, version, folder)
+    return jar
+
+
+def _fetch(maven: str, version: str, folder: Path) -> None:
     partial = Path(tempfile.mkdtemp(prefix=f"apicurio-{version}-", dir=folder.parent))
     try:
         artifact = ARTIFACT.format(version=version)
@@ -59,11 +65,9 @@ def fetch(version: str = DEFAULT_VERSION) -> Path:
         with tarfile.open(archive) as packed:
             packed.extractall(partial, filter="data")
         archive.unlink()
-        with contextlib.suppress(OSError):  # a parallel run was first: its folder is as good as ours
-            partial.rename(folder)
+        partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return jar
 
 
 def _maven(maven: str, *words: str) -> None:
