@@ -26,8 +26,8 @@ _TRANSIENT_TOPIC_ERRORS: Final = frozenset({KafkaError.LEADER_NOT_AVAILABLE, Kaf
 
 HURRY_MS: Final = 250.0
 HURRY_FOR_S: Final = 30.0
-"""How far apart refreshes are while leaders are wrong, and for how long: about what electing one takes at most. What is
-wrong for longer is asked for at the spacing that doubles up to retry.backoff.max.ms."""
+"""The spacing of refreshes while leaders are wrong, and for how long: about as long as an election takes at most. After
+that the spacing doubles up to retry.backoff.max.ms."""
 
 DOUBTS: Final = 5
 DOUBT_S: Final = 10.0
@@ -36,7 +36,7 @@ DOUBT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """Where a broker listens, for the listener that we came in by."""
+    """The address of a broker on the bootstrap's listener."""
 
     node_id: int
     host: str
@@ -103,12 +103,12 @@ class ClusterView:
         return found.leader if found is not None else None
 
     def partition(self, topic: str, partition: int) -> PartitionView | None:
-        """What is known of a partition; None when nothing is."""
+        """The view of a partition; None if it is unknown."""
         view = self.topics.get(topic)
         return view.partitions.get(partition) if view is not None else None
 
     def partition_count(self, topic: str) -> int | None:
-        """How many partitions the topic has; None when it is unknown or in error."""
+        """The number of the topic's partitions; None when it is unknown or in error."""
         view = self.topics.get(topic)
         return len(view.partitions) if view is not None and view.partitions else None
 
@@ -280,7 +280,7 @@ def _merge_partition(known: PartitionView | None, answer: MetadataResponsePartit
 
 @dataclass(frozen=True, slots=True)
 class RefreshRules:
-    """How often metadata is asked for, in seconds; see the configuration table for each property.
+    """The spacing of metadata requests, in seconds; see the configuration table for each property.
 
     `interval_s` is None when `topic.metadata.refresh.interval.ms` is -1: no periodic refresh.
     """
@@ -342,7 +342,7 @@ class RefreshPlan:
         self.tracked = set(topics)
 
     def due_at_s(self) -> float | None:
-        """When a background refresh should start, in monotonic seconds; may be in the past; None: not at all."""
+        """The due time of the next background refresh, in monotonic seconds; may be in the past; None: none is due."""
         if self._running:
             return None
         due: list[float] = []

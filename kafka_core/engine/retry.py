@@ -49,7 +49,7 @@ from kafka_core.errors import CorruptRecordError, KafkaError, KafkaException
 
 
 class Action(enum.Enum):
-    """What the caller should do next about a failed request or partition."""
+    """The caller's next step for a failed request or partition."""
 
     DONE = "done"
     """Nothing failed, or the wanted effect is there already."""

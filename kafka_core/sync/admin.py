@@ -431,7 +431,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
         *,
         request_timeout: float | None = None,
     ) -> dict[str, Future[dict[TopicPartition, SharePartitionOffsetInfo]]]:
-        """Where share groups are in the partitions named (None: in all they have read); a future per group id.
+        """The positions of share groups in the partitions named (None: in all they have read); a future per group id.
 
         What goes wrong with one partition is in its `error`.
         """
@@ -613,7 +613,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
 
 
 async def _begin(core: AIOAdminClient) -> None:
-    """What a new client does at once: a token, a first connection."""
+    """Begins a new client's work: a token, a first connection."""
     await core.start()
     await core.client.connect_early()
 

@@ -148,6 +148,6 @@ class Consumer(ConsumerCalls):
 
 
 async def _begin(core: ConsumerCore) -> None:
-    """What a new consumer does at once: periodic work, a token, a first connection."""
+    """Begins a new consumer's work: periodic work, a token, a first connection."""
     await core.running.start()
     await core.client.connect_early()

@@ -414,7 +414,7 @@ class ConsumerCalls:
         return self._call(self._core.positions.next_offset, partition, timeout)
 
     def partition_status(self, partition: TopicPartition) -> PartitionStatus | None:
-        """What is known of an assigned partition without asking anybody; None if it is not assigned. Any thread.
+        """The known status of an assigned partition, without a request; None if it is not assigned. Any thread.
 
         confluent_kafka has no such method.
         """
@@ -516,12 +516,12 @@ class ConsumerCalls:
         return self._core.membership.identity()
 
     def partitions_given_up(self) -> int:
-        """How many partitions were taken away from this consumer, ever: whether that grew during a transaction tells
-        that records read in it may be another member's by now. confluent_kafka has no such method."""
+        """The number of partitions ever taken away from this consumer: if it grew during a transaction, records read in
+        it may be another member's by now. confluent_kafka has no such method."""
         return self._core.assignment.given_up
 
     def health(self) -> ConsumerHealth:
-        """How the consumer is: membership, ages of the last heartbeat and poll, lag, errors. Works when closed, too."""
+        """The consumer's health: membership, ages of the last heartbeat and poll, lag, errors. Works after closing."""
         return self._core.health()
 
     # ---- the end

@@ -95,7 +95,7 @@ class InsidesCalls(ABC):
     def describe_transactions(
         self, transactional_ids: Sequence[str], *, request_timeout: float | None = None
     ) -> dict[str, Future[TransactionDescription]]:
-        """What coordinators know of transactional ids (KIP-664); a future for each."""
+        """The coordinators' descriptions of transactional ids (KIP-664); a future for each."""
         keys = check_names(transactional_ids, "transactional ids")
         return self._futures(
             keys, self._core.describe_transactions(keys, request_timeout=self._seconds(request_timeout))
@@ -108,7 +108,7 @@ class InsidesCalls(ABC):
         broker_id: int | None = None,
         request_timeout: float | None = None,
     ) -> dict[TopicPartition, Future[list[ProducerState]]]:
-        """Who wrote to partitions (KIP-664), as the leaders or one replica know it; a future for each."""
+        """The producers of partitions (KIP-664), as the leaders or one replica know them; a future for each."""
         keys = check_partitions(partitions)
         call = self._core.describe_producers(keys, broker_id=broker_id, request_timeout=self._seconds(request_timeout))
         return self._futures(keys, call)
@@ -147,7 +147,7 @@ class InsidesCalls(ABC):
     def list_config_resources(
         self, types: Collection[str] = (), *, request_timeout: float | None = None
     ) -> Future[list[tuple[str, str]]]:
-        """What has a configuration: kind and name (KIP-1142); arguments as AIOAdminClient's."""
+        """The resources with configurations: kind and name (KIP-1142); arguments as AIOAdminClient's."""
         return self._future(self._core.list_config_resources(types, request_timeout=self._seconds(request_timeout)))
 
     # ---- replicas

@@ -22,7 +22,7 @@ from kafka_core.sync.wakeup import slice_of
 T = TypeVar("T")
 
 EXIT_TIMEOUT_S: Final = 2.0
-"""How long the interpreter's exit (or garbage collection) waits for a loop that nobody stopped, in seconds."""
+"""Seconds that the interpreter's exit (or garbage collection) waits for a loop that nobody stopped."""
 
 _TERMINAL_SIGNALS: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} if hasattr(signal, "SIGHUP") else set()
 
@@ -81,7 +81,7 @@ class _QuietLoop(asyncio.SelectorEventLoop):
 
 
 class _Core:
-    """What the thread itself may hold on to: everything but the `LoopThread`, so that dropping that one stops it."""
+    """The state that the thread may hold: everything but the `LoopThread`, so that dropping that one stops it."""
 
     __slots__ = ("__weakref__", "ident", "loop", "pid", "stopping", "thread")
 

@@ -34,7 +34,7 @@ class PartitionCalls(ABC):
     def _futures(self, keys: Sequence[K], call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, Future[Any]]: ...
 
     def describe_metadata_quorum(self, *, request_timeout: float | None = None) -> Future[QuorumInfo]:
-        """Who keeps the cluster's metadata (KIP-836)."""
+        """The quorum that keeps the cluster's metadata (KIP-836)."""
         return self._future(self._core.describe_metadata_quorum(request_timeout=self._seconds(request_timeout)))
 
     def alter_replica_log_dirs(

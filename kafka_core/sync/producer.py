@@ -37,7 +37,7 @@ Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | N
 logger: Final = logging.getLogger("kafka_core.producer")
 
 CLOSE_TIMEOUT_S: Final = 5.0
-"""What close() allows for closing connections, after the flush."""
+"""Seconds that close() allows for closing connections, after the flush."""
 
 _FORKED: Final = (
     "this producer was made before the process forked, and its thread did not come along; make a new one in the child "
@@ -52,7 +52,7 @@ _NOBODY_HOLDS_IT: Final = (
 
 
 class _Listener:
-    """What the loop tells, passed on to the report queue; knows no Producer, so that one can be dropped."""
+    """Passes the loop's events on to the report queue; knows no Producer, so that one can be dropped."""
 
     def __init__(self, config: Config) -> None:
         self.reports: Callable[[], ReportQueue | None] = lambda: None  # a weak reference: it holds callbacks
@@ -569,13 +569,13 @@ class Producer(TransactionCalls):
 
 
 async def _begin(core: ProducerCore) -> None:
-    """What a new producer does at once: statistics, a token, a first connection."""
+    """Begins a new producer's work: statistics, a token, a first connection."""
     await core.start()
     await core.client.connect_early()
 
 
 def _waker(thread: LoopThread, producer: Producer) -> Callable[[], None]:
-    """What `produce` calls when the loop has work: starts the loop at the first call.
+    """The function that `produce` calls when the loop has work: starts the loop at the first call.
 
     It holds neither the thread nor the producer: the loop holds it, and must not keep its own owner alive.
     """

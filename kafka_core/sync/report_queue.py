@@ -21,13 +21,13 @@ logger: Final = logging.getLogger("kafka_core.producer")
 DeliveryCallback = Callable[[KafkaError | None, Any], object]
 
 MAX_DEPTH: Final = 2
-"""How deep callbacks run inside each other: a callback may have others served (by flush, say), and those may not. Else
-a thousand reports whose callbacks all call flush() would be a thousand calls inside each other."""
+"""The greatest depth of callbacks inside each other: a callback may have others served (by flush, say), and those may
+not. Else a thousand reports whose callbacks all call flush() would be a thousand calls inside each other."""
 _GIVEN_UP: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
 
 
 class Account(Protocol):
-    """What the queue needs of the accumulator: the bound on records counts those whose report was not served yet."""
+    """The part of the accumulator that the queue needs: the bound on records counts those with a report to serve."""
 
     @property
     def queued_records(self) -> int:
@@ -60,7 +60,7 @@ class _Reports:
 
 
 class _Serving(threading.local):
-    """What this thread serves at the moment: batches whose callbacks run, the outermost first, and how deep it is."""
+    """This thread's serving: batches whose callbacks run, the outermost first, and its depth."""
 
     def __init__(self) -> None:
         self.items: list[_Reports] = []

@@ -316,7 +316,7 @@ class ShareConsumerCalls:
             self._callback = callback
 
     def acquisition_lock_timeout_ms(self) -> int | None:
-        """How long a record is locked for this member, as the brokers last said; None before. (The Java client's.)"""
+        """The time a record is locked for this member, as the brokers last said; None before. (The Java client's.)"""
         with self._alone():
             return self._core.fetching.lock_timeout_ms
 

@@ -182,7 +182,7 @@ class Source(Protocol):
         ...
 
     def committed(self, partitions: list[TopicPartition], timeout: float = ...) -> list[TopicPartition]:
-        """What the group has committed."""
+        """The offsets that the group has committed."""
         ...
 
     def seek(self, partition: TopicPartition) -> None:
@@ -194,7 +194,7 @@ class Source(Protocol):
         ...
 
     def partitions_given_up(self) -> int:
-        """How many partitions were taken away so far."""
+        """The number of partitions taken away so far."""
         ...
 
 

@@ -40,5 +40,5 @@ class Wakeup:
 
 
 def slice_of(seconds: float | None) -> float:
-    """How long to wait now, of `seconds` in all (None: for ever)."""
+    """The seconds to wait now, of `seconds` in all (None: for ever)."""
     return SLICE_S if seconds is None else min(max(seconds, 0.0), SLICE_S)

@@ -569,7 +569,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         *,
         request_timeout: float | None = None,
     ) -> Outcomes[str, dict[TopicPartition, SharePartitionOffsetInfo]]:
-        """Where share groups are in the partitions named (None: in all they have read). Raises TypeError, ValueError.
+        """Positions of share groups in the named partitions (None: all they have read). Raises TypeError, ValueError.
 
         What goes wrong with one partition is in its `error`.
         """

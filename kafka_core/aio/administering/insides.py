@@ -133,7 +133,7 @@ class InsidesCalls:
     async def describe_transactions(
         self, transactional_ids: Sequence[str], *, request_timeout: float | None = None
     ) -> Outcomes[str, TransactionDescription]:
-        """What coordinators know of transactional ids (KIP-664). Raises TypeError, ValueError."""
+        """The coordinators' descriptions of transactional ids (KIP-664). Raises TypeError, ValueError."""
         wanted = check_names(transactional_ids, "transactional ids")
 
         async def one(node_id: int, part: Sequence[str], deadline: Deadline) -> Outcomes[str, TransactionDescription]:
@@ -151,7 +151,7 @@ class InsidesCalls:
         broker_id: int | None = None,
         request_timeout: float | None = None,
     ) -> Outcomes[TopicPartition, list[ProducerState]]:
-        """Who wrote to partitions, and who has a transaction open there (KIP-664). Raises TypeError, ValueError.
+        """The producers of partitions, with their open transactions (KIP-664). Raises TypeError, ValueError.
 
         Args:
             partitions: the partitions.
@@ -220,7 +220,7 @@ class InsidesCalls:
     async def list_config_resources(
         self, types: Collection[str] = (), *, request_timeout: float | None = None
     ) -> list[tuple[str, str]]:
-        """What has a configuration: kind and name (KIP-1142).
+        """The resources with configurations: kind and name (KIP-1142).
 
         Args:
             types: `topic`, `broker`, `broker_logger`, `client_metrics`, `group`; none for all.

@@ -22,7 +22,7 @@ class PartitionCalls:
     _router: Router
 
     async def describe_metadata_quorum(self, *, request_timeout: float | None = None) -> QuorumInfo:
-        """Who keeps the cluster's metadata (KIP-836).
+        """The quorum that keeps the cluster's metadata (KIP-836).
 
         Raises:
             KafkaException: the cluster has none (ZooKeeper), the request was refused, or no answer.

@@ -39,7 +39,7 @@ _ANSWERS: Final = frozenset(
 )
 
 CONTROLLER: Final = "Failed while waiting for controller"
-"""What librdkafka says of a call that no broker answered, if the table has no other words for it."""
+"""librdkafka's error of a call that no broker answered, if the table has no other words for it."""
 _BY_RESPONSE: Final = "Failed while waiting for response from broker"
 _UNANSWERED: Final[Mapping[str, str]] = {
     "describe_consumer_groups": "",

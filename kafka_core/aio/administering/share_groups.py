@@ -60,7 +60,7 @@ async def delete(router: Router, group_ids: Sequence[str], request_timeout: floa
 async def list_offsets(
     router: Router, request: Sequence[ConsumerGroupTopicPartitions], request_timeout: float | None
 ) -> Outcomes[str, share_groups.Offsets]:
-    """Where share groups are in partitions."""
+    """The positions of share groups in partitions."""
     groups = check_group_offsets(request, offsets_needed=False)
 
     async def one(node_id: int, part: Sequence[str], deadline: Deadline) -> Outcomes[str, share_groups.Offsets]:

@@ -134,7 +134,7 @@ class ClusterClient:
 
     @property
     def metadata(self) -> ClusterView:
-        """What is known of the cluster; a new snapshot after every change."""
+        """The known state of the cluster; a new snapshot after every change."""
         return self._state.view
 
     # ---- life
@@ -296,7 +296,7 @@ class ClusterClient:
         )
 
     def connects_in_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float | None:
-        """How long the reconnect back-off holds a new connection up; 0.0: not at all; None: there is a connection."""
+        """Seconds that the reconnect back-off holds a new connection up; 0.0: none; None: there is a connection."""
         return None if self._pool.ready(node_id, purpose) is not None else self._pool.waits_s(node_id, purpose)
 
     async def send_any(self, request: ApiRequest[ResponseT], *, timeout_s: float | None = None) -> ResponseT:
@@ -485,7 +485,7 @@ class ClusterClient:
 
 
 def refresh_rules(config: Config) -> RefreshRules:
-    """When metadata is refreshed, as configured."""
+    """The configured rules of metadata refreshes."""
     interval_ms = config.integer("topic.metadata.refresh.interval.ms")
     return RefreshRules(
         interval_s=interval_ms / 1000 if interval_ms > 0 else None,
@@ -496,7 +496,7 @@ def refresh_rules(config: Config) -> RefreshRules:
 
 
 def partition_counts(view: ClusterView) -> dict[str, int]:
-    """How many partitions each topic has that is known."""
+    """The number of partitions of each known topic."""
     return {name: len(topic.partitions) for name, topic in view.topics.items()}
 
 

@@ -25,13 +25,13 @@ from kafka_core.protocol.messages.find_coordinator import (
 
 _BATCHED_SINCE: Final = 4
 _ASKED_AT_ONCE: Final = 3
-"""How many brokers may be asked side by side, each a second after the one before, when none answers."""
+"""The most brokers asked side by side, each a second after the one before, when none answers."""
 _NOT_YET: Final = frozenset({KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE})
 """The broker is still making the internal topic or loading it: the answer comes by itself."""
 
 
 class CoordinatorKind(enum.IntEnum):
-    """What a coordinator coordinates (FindCoordinator's key type)."""
+    """The kind of a coordinator (FindCoordinator's key type)."""
 
     GROUP = 0
     TRANSACTION = 1

@@ -28,7 +28,7 @@ the answer to a fetch back for a while."""
 
 
 class Purpose(enum.Enum):
-    """Which of a broker's connections a request takes: one that waits must not hold up the others."""
+    """The purpose of a request, which picks one of a broker's connections: waiting ones must not hold up others."""
 
     MAIN = "main"
     """Produce, metadata, admin: answered at once."""

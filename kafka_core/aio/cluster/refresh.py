@@ -28,11 +28,11 @@ STAGGER_S: Final = 1.0
 
 Address: TypeAlias = tuple[str, int]
 Answer: TypeAlias = tuple[MetadataResponse, Address, int]
-"""What a broker said, where it was asked (host, port), and the number of the request in the order of sending."""
+"""A broker's answer, its address (host, port), and the number of the request in the order of sending."""
 
 
 class BrokerChoice(Protocol):
-    """What the refresher asks for: the ways to the cluster."""
+    """The choice of brokers that the refresher needs."""
 
     def brokers_by_load(self) -> Sequence[BrokerAddress]:
         """Known brokers, the best one to ask first."""

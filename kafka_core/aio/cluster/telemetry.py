@@ -30,7 +30,7 @@ from kafka_core.version import VERSION
 logger: Final = logging.getLogger("kafka_core.telemetry")
 
 GOODBYE_S: Final = 0.25
-"""How long closing waits at most for the answer to the last push."""
+"""The longest wait of closing for the answer to the last push, in seconds."""
 LOOK_AGAIN_S: Final = 5.0
 """After so long connections are looked at again, which were full or throttled when a push was due."""
 NO_TELEMETRY: Final = (

@@ -32,7 +32,7 @@ def unanswered(error: KafkaException, words: str, code: int = KafkaError._TIMED_
 
 @contextmanager
 def answering(words: str, code: int | Callable[[], int] = KafkaError._TIMED_OUT) -> Iterator[None]:
-    """What fails inside is told as `unanswered` does.
+    """Raises network errors inside as `unanswered` puts them.
 
     Args:
         code: called when it has failed, if it depends on what holds then.

@@ -31,11 +31,11 @@ MOVED_ON: Final = (
 
 
 BETWEEN_GENERATIONS: Final = frozenset({KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS})
-"""How a coordinator refuses the commit of a member that is between the join and the sync of a rebalance."""
+"""A coordinator's refusals of a commit while the member is between the join and the sync of a rebalance."""
 
 
 class Member:
-    """Who makes a commit: the membership as it is at each try, as long as it still has the partitions.
+    """The member that commits: the membership as it is at each try, as long as it still has the partitions.
 
     Asked for in one membership and sent in the next, a commit would be taken by the coordinator, which does not look
     whose partitions they are, and undo what their new owner has committed.
@@ -99,7 +99,7 @@ class Committer:
         self._turn = asyncio.Lock()
 
     def pick(self, partitions: Sequence[TopicPartition] | None) -> Commits:
-        """What to commit: the given offsets, or those that are stored; maybe nothing. Any thread.
+        """The offsets to commit: the given ones, or those that are stored; maybe none. Any thread.
 
         Raises:
             ConfigError: a negative offset.

@@ -53,7 +53,7 @@ from kafka_core.records import open_batches
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 CLOSE_LIMIT_S: Final = 10.0
-"""How long closing may take beside the application's own callbacks."""
+"""Seconds that closing may take beside the application's own callbacks."""
 
 
 class ConsumerCore:
@@ -227,7 +227,7 @@ class ConsumerCore:
         return [] if subscription is None else list(subscription.topics)
 
     def health(self) -> ConsumerHealth:
-        """How the consumer is. Any thread."""
+        """The consumer's health. Any thread."""
         return health(self)
 
     async def _tell_statistics(self) -> None:

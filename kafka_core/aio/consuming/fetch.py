@@ -27,7 +27,7 @@ from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
 logger: Final = logging.getLogger("kafka_core.consumer")
 
 LEADER_PATIENCE_S: Final = 0.25
-"""How long a connection to a leader may take before the metadata is asked again (which spaces its own requests)."""
+"""Seconds that a connection to a leader may take before metadata is asked for again (which spaces its own requests)."""
 
 REPLAN_S: Final = 1.0
 

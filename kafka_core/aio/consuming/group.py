@@ -42,7 +42,7 @@ _SETTLED: Final = (State.STABLE, State.IDLE)
 
 
 class GroupListener(Protocol):
-    """What the driver tells the consumer."""
+    """A listener for the driver's events."""
 
     def on_event(self, event: Event) -> None:
         """Partitions change hands: carry it out, then call `membership.done`; until then the group waits."""

@@ -26,7 +26,7 @@ class Polls:
     expelled: bool = False
 
     def latest_s(self, now_s: float) -> float:
-        """When the application polled last: now, as long as it waits inside such a call."""
+        """The time of the application's last poll: now, as long as it waits inside such a call."""
         return now_s if self.waiting > 0 else self.last_s
 
     def woken(self, now_s: float) -> None:

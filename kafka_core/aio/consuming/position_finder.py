@@ -31,7 +31,7 @@ logger: Final = logging.getLogger("kafka_core.consumer")
 Report = Callable[[PartitionState, KafkaError], None]
 TruncationReport = Callable[[PartitionState, LogTruncation, str], None]
 Place = tuple[Phase, int | None]
-"""What is asked, and which broker: None for the coordinator, and for partitions of which no leader is known."""
+"""The question, and the broker to ask: None for the coordinator, and for partitions of which no leader is known."""
 RoundWork = Callable[[Sequence[PartitionState]], Coroutine[Any, Any, None]]
 """Finds positions for some partitions: one round of requests."""
 

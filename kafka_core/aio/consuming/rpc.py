@@ -77,7 +77,7 @@ class ConsumerRpc:
         return await connection.send(build(version), timeout_s=timeout_s, version=version)
 
     def limit_s(self, timeout_s: float | None) -> float:
-        """What a call may take: `socket.timeout.ms` if it does not say."""
+        """The time limit of a call in seconds: `socket.timeout.ms` if it has none of its own."""
         return self._timeout_s if timeout_s is None or timeout_s < 0 else timeout_s
 
     async def _persist(self, attempt: Callable[[], Awaitable[tuple[T, int]]], timeout_s: float | None, what: str) -> T:
@@ -165,7 +165,7 @@ class ConsumerRpc:
     async def committed(
         self, identity: Callable[[], ConsumerGroupMetadata], keys: Collection[Key], timeout_s: float | None = None
     ) -> Commits:
-        """What the group has committed; waits for transactions that are about to commit offsets (KIP-447).
+        """The offsets that the group has committed; waits for transactions that are about to commit offsets (KIP-447).
 
         Args:
             identity: asked again before every try, for the membership may change meanwhile.

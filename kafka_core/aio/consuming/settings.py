@@ -51,7 +51,7 @@ def check_partition(partition: object) -> None:
 
 
 def chosen(message: Any, partitions: Sequence[TopicPartition] | None, doing: str) -> list[TopicPartition] | None:
-    """What commit() and store_offsets() are about: a message (its offset + 1), partitions, or None for neither.
+    """The partitions given to commit() or store_offsets(): of a message (its offset + 1), or named; None for neither.
 
     A message without an offset gives OFFSET_INVALID, which is not committed.
 
@@ -90,7 +90,7 @@ def callbacks_of(config: Config) -> Callbacks:
 
 
 def marks(config: Config) -> Marks:
-    """How much the fetch queue holds ready: `queued.min.messages`, and `queued.max.messages.kbytes` in bytes."""
+    """The bounds of the fetch queue: `queued.min.messages`, and `queued.max.messages.kbytes` in bytes."""
     return Marks(config.integer("queued.min.messages"), config.integer("queued.max.messages.kbytes") * KIB)
 
 
@@ -132,6 +132,6 @@ def _assignors(config: Config) -> tuple[assignors.Assignor, ...]:
 
 
 def new_member_id(rng: random.Random) -> str:
-    """What a consumer calls itself in its group (KIP-1082): a random UUID in URL-safe base64, 22 characters."""
+    """A consumer's member id (KIP-1082): a random UUID in URL-safe base64, 22 characters."""
     made = UUID(int=rng.getrandbits(128), version=4)
     return base64.urlsafe_b64encode(made.bytes).decode().rstrip("=")

@@ -28,7 +28,7 @@ LATE_HEARTBEATS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ConsumerHealth:
-    """How a consumer is, at one moment.
+    """The health of a consumer at one moment.
 
     Attributes:
         state: of the group membership (`idle` without a subscription, `stable` when all is well, `joining`, …).
@@ -63,7 +63,7 @@ class ConsumerHealth:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatus:
-    """What is known of an assigned partition, without asking anybody.
+    """The known status of an assigned partition, without a request.
 
     Attributes:
         position: offset of the record that comes next; None before it is found out.

@@ -32,7 +32,7 @@ class Answer(Protocol):
         ...
 
     def exception(self) -> BaseException | None:
-        """What `set_exception` was given."""
+        """The error given to `set_exception`."""
         ...
 
 
@@ -57,7 +57,7 @@ class DirectAnswer:
         return False
 
     def set_result(self, result: ApiMessage, /) -> None:
-        """What the function raises is logged as asyncio logs it; the connection goes on."""
+        """Hands over the answer. An exception of the function is logged as asyncio logs it; the connection goes on."""
         if not self._at_once:
             self._loop.call_soon(self._on_answer, result, None)
             return
@@ -73,5 +73,5 @@ class DirectAnswer:
         self._loop.call_soon(self._on_answer, None, exception)
 
     def exception(self) -> KafkaException | None:
-        """What `set_exception` was given."""
+        """The error given to `set_exception`."""
         return self._error

@@ -51,7 +51,7 @@ _REAUTHENTICATE_AT: Final = (0.85, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """What all connections of a client share; times in seconds, `idle_s` 0 never closes an idle connection."""
+    """Settings of all connections of a client; times in seconds, `idle_s` 0 never closes an idle connection."""
 
     config: Config
     transport: TransportSettings
@@ -367,7 +367,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._arm_timer(self.connected_at_s + self._settings.idle_s if self._settings.idle_s else None)
 
     async def _proof(self) -> Proof | None:
-        """What the mechanism needs that has to be fetched first; None for most of them."""
+        """The proof that the mechanism has to fetch first; None for most mechanisms."""
         if self._parts.tokens is not None:
             self.stage = f"waiting for a token from {self._parts.tokens.name}"
             return await self._parts.tokens.get()

@@ -154,7 +154,7 @@ def _file_of(stack: contextlib.ExitStack, pem: str) -> str:
 
 
 def tls_error(error: BaseException, broker: str, host: str) -> NetworkError:
-    """What went wrong in TLS, in plain words, for a TLS error during the handshake or later.
+    """The error, in plain words, for a TLS error during the handshake or later.
 
     Certificate problems have code _SSL (trying again will not help); a connection that just ended has _TRANSPORT.
     """

@@ -23,7 +23,7 @@ logger: Final = logging.getLogger("kafka_core.aio")
 _first_token_for = threading.local()
 
 FIRST_TOKEN_S: Final = 10.0
-"""How long a client that is being made waits for its first token, as confluent_kafka does."""
+"""Seconds that a client's constructor waits for its first token, as confluent_kafka does."""
 
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""

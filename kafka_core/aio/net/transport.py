@@ -30,7 +30,7 @@ SocketAddress = tuple[int, tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """How to open a connection. `tls` is None for plaintext; buffer sizes of 0 leave the system's default."""
+    """Settings for opening a connection. `tls` is None for plaintext; buffer sizes of 0 leave the system's default."""
 
     tls: ssl.SSLContext | None = None
     setup_timeout_s: float = 30.0

@@ -32,8 +32,9 @@ class _Loan(NamedTuple):
 
 
 LOOK_S: Final = 0.05
-"""How often the loop looks by itself whether a request was sent, while there are any. What it learns late is only that
-an answer is due: the answer itself wakes it. `produce` need not, which takes longer than to send the record."""
+"""Seconds between the loop's looks whether a request was sent, while there are any. A late look delays only the
+expectation of the answer: the answer itself wakes the loop. `produce` need not, which takes longer than to send the
+record."""
 
 
 class SendingAhead:
@@ -98,7 +99,7 @@ class SendingAhead:
             self._looks.cancel()
 
     def _look(self) -> None:
-        """What was sent is accounted for. If nothing was since the last look, `produce` wakes the loop from now on.
+        """Accounts for requests sent. If there were none since the last look, `produce` wakes the loop from now on.
 
         That is said before it is looked at: a request that is used between the two was not quiet.
         """

@@ -67,7 +67,7 @@ CLOSE_SLACK_S: Final = 10.0
 
 
 class ProducerListener(Protocol):
-    """Who is told of what happens; called on the loop, must be quick."""
+    """A listener for the core's events; called on the loop, must be quick."""
 
     def on_settled(self, verdicts: Sequence[Settled]) -> None:
         """Batches have their verdict. The listener calls `accumulator.settle` when it is done with each."""
@@ -211,7 +211,7 @@ class ProducerCore:
         self.drain()
 
     def end_flush(self, flush: object) -> None:
-        """That flush is over, or has not begun: its caller may have been interrupted before."""
+        """Notes that a flush is over, or has not begun: its caller may have been interrupted before."""
         self._flushes.discard(flush)
 
     def purge(self, *, in_queue: bool, in_flight: bool) -> None:
@@ -365,8 +365,8 @@ class ProducerCore:
         return [batch for batch in batches if batch not in lost] if lost else batches
 
     def _take_ready(self, *, force: bool) -> list[Any]:
-        """What is full or has lingered. A partition with batches that can't be sent yet goes on filling its open one:
-        a backlog must be a few large batches, not one per linger.ms."""
+        """The batches that are full or have lingered. A partition with batches that can't be sent yet goes on filling
+        its open one: a backlog must be a few large batches, not one per linger.ms."""
         self._held = self.batcher.waiting()
         now_s = self._clock.monotonic()
         batches, self._linger_at_s = self.accumulator.take_ready(
@@ -375,7 +375,7 @@ class ProducerCore:
         return batches
 
     def _look_again(self) -> None:
-        """When a partition whose open batch was held back can send again, take that batch."""
+        """Takes the open batch that was held back once its partition can send again."""
         if not self._held or self._draining_again or self._closed:
             return
         if any(not self.batcher.is_waiting(key) for key in self._held):
@@ -709,14 +709,14 @@ def tell_lost(accumulator: Accumulator, pid: int) -> None:
 
 
 def close_limit_s(config: Config) -> float:
-    """How long close() waits for verdicts when its caller sets no limit. message.timeout.ms gives every record its
+    """Seconds that close() waits for verdicts when its caller sets no limit. message.timeout.ms gives every record its
     verdict in time; if this ended at the same moment, which of the two comes first would be luck."""
     timeout_s = config.seconds("message.timeout.ms")
     return timeout_s + CLOSE_SLACK_S if timeout_s > 0 else 300.0
 
 
 def batcher_rules(config: Config) -> BatcherRules:
-    """What the batcher needs of the configuration."""
+    """The batcher's part of the configuration."""
     timeout_s = config.seconds("message.timeout.ms")
     return BatcherRules(
         acks=config.integer("acks"),

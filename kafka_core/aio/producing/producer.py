@@ -37,7 +37,7 @@ logger: Final = logging.getLogger("kafka_core.producer")
 T = TypeVar("T")
 
 CALLBACKS_LIMIT_S: Final = 5.0
-"""How long `close()` waits for callbacks that are coroutine functions."""
+"""Seconds that `close()` waits for callbacks that are coroutine functions."""
 
 Payload = bytes | bytearray | memoryview | str
 Headers = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
@@ -94,7 +94,7 @@ class _PendingRows(_Pending):
 
 
 class _Deliveries:
-    """What the core tells, on the loop: it resolves futures and calls callbacks.
+    """Takes the core's events on the loop: resolves futures and calls callbacks.
 
     Does not hold the producer: the core's tasks hold this, and a producer that is dropped must be seen to be.
     """

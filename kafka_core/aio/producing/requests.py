@@ -28,7 +28,7 @@ from kafka_core.records.compression import Codec, compress
 TOPIC_IDS_SINCE: Final = 13
 
 FAST_LEVELS: Final = {Codec.GZIP: 1, Codec.LZ4: 1, Codec.ZSTD: 1}
-"""What compression.level=-1 takes: the libraries' own defaults are several times slower and gain little (DESIGN §8)."""
+"""Levels for compression.level=-1: the libraries' own defaults are several times slower and gain little (DESIGN §8)."""
 
 
 _ENDS: Final = bytes(3)
@@ -119,7 +119,7 @@ class ProduceRequests:
         )
 
     def start(self, lane: Lane, newest: int, view: ClusterView) -> RequestStart | None:
-        """What `build` would write around the only batch of this lane; None where that depends on the batch."""
+        """The bytes that `build` would write around this lane's only batch; None where they depend on the batch."""
         topic_id = view.topic_id(lane.topic)
         if newest != TOPIC_IDS_SINCE or not self._acks or self._compress is not None or not topic_id.int:
             return None

@@ -84,7 +84,7 @@ class ProducerCounters:
 
 @dataclass(frozen=True, slots=True)
 class StatsFacts:
-    """What statistics need beside the counters."""
+    """Facts for statistics beside the counters."""
 
     name: str
     client_id: str

@@ -126,7 +126,7 @@ class Transactor:
         self._last_error: KafkaError | None = None
 
     def limit_s(self, timeout: float | None) -> float:
-        """What a call may take; without a limit of its own, twice transaction.timeout.ms."""
+        """The time limit of a call in seconds; without one of its own, twice transaction.timeout.ms."""
         return 2 * self._timeout_ms / 1000 if timeout is None or timeout < 0 else timeout
 
     # ---- calls; each raises KafkaException
@@ -521,7 +521,7 @@ class Transactor:
         return fatal
 
     def _note_protocol(self, connection: BrokerConnection) -> None:
-        """Which protocol the next transaction has: brokers may be upgraded between two."""
+        """Notes the protocol of the next transaction: brokers may be upgraded between two."""
         level = connection.versions.finalized_features.get(FEATURE, (0, 0))[1]
         self.transactions.protocol = SECOND_PROTOCOL if level >= SECOND_PROTOCOL else 1
 

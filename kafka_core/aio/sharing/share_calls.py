@@ -315,7 +315,7 @@ class AIOShareConsumerCalls:
             self._callback = callback
 
     async def acquisition_lock_timeout_ms(self) -> int | None:
-        """How long a record is locked for this member, as the brokers last said; None before. (The Java client's.)"""
+        """The time a record is locked for this member, as the brokers last said; None before. (The Java client's.)"""
         with self._alone():
             return self._core.fetching.lock_timeout_ms
 

@@ -19,7 +19,7 @@ CALLBACKS: Final = ("error_cb", "stats_cb", "throttle_cb", "on_commit", "on_trun
 
 
 class Held:
-    """What a client's callbacks are, by any key; the client is the only one that holds it.
+    """A client's callbacks, by any key; the client is their only holder.
 
     Args:
         awaits: the client awaits what they give; else coroutine functions are refused.

@@ -13,5 +13,5 @@ def limit_s(timeout: float | None) -> float | None:
 
 
 def deadline_after(timeout: float | None) -> float | None:
-    """When the time is over, in monotonic seconds; None: never."""
+    """The end of the time, in monotonic seconds; None: never."""
     return None if timeout is None or timeout < 0 else time.monotonic() + timeout

@@ -142,7 +142,7 @@ def _wire_name(resource: ConfigResource) -> tuple[int, str]:
 def altered(
     response: alter_configs.AlterConfigsResponse | incremental_alter_configs.IncrementalAlterConfigsResponse,
 ) -> dict[ConfigResource, Outcome[None]]:
-    """How it went for each resource."""
+    """The outcome for each resource."""
     return {
         _resource(item.resource_type, item.resource_name): Outcome.of(item.error_code, item.error_message)
         for item in response.responses
@@ -178,7 +178,7 @@ def _entry(item: DescribeConfigsResourceResult) -> ConfigEntry:
 
 
 def _synonyms(item: DescribeConfigsResourceResult) -> dict[str, ConfigEntry]:
-    """Where the value could come from, the place in force first; of two with one name the first one counts."""
+    """The sources that the value could come from, the one in force first; of two with one name the first one counts."""
     found: dict[str, ConfigEntry] = {}
     for synonym in item.synonyms:
         source = ConfigSource.from_wire(synonym.source)

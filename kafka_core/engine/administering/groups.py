@@ -75,7 +75,7 @@ _TYPES: Final = {
 _CONSUMER_PROTOCOL: Final = "consumer"
 _SHARE_PROTOCOL: Final = "share"
 NOT_ASSIGNED_BY_BROKER: Final = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.UNSUPPORTED_VERSION})
-"""What ConsumerGroupDescribe says of groups that DescribeGroups is to be asked for."""
+"""ConsumerGroupDescribe's errors for groups that DescribeGroups is to be asked for."""
 
 
 # ---- groups

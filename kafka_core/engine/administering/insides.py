@@ -76,7 +76,7 @@ def delete_offsets_request(group_id: str, partitions: Iterable[TopicPartition]) 
 
 
 def deleted_offsets(response: OffsetDeleteResponse) -> Outcome[Deleted]:
-    """How it went for each partition; an error of the whole answer is the group's."""
+    """The outcome for each partition; an error of the whole answer is the group's."""
     found: Deleted = {
         TopicPartition(topic.name, item.partition_index): Outcome.of(item.error_code, None)
         for topic in response.topics
@@ -92,7 +92,7 @@ def remove_members_request(group_id: str, members: Iterable[MemberToRemove]) -> 
 
 
 def removed_members(members: Iterable[MemberToRemove], response: LeaveGroupResponse) -> Outcome[Removed]:
-    """How it went for each member; an error of the whole answer is the group's."""
+    """The outcome for each member; an error of the whole answer is the group's."""
     answers = {(item.member_id, item.group_instance_id or None): item.error_code for item in response.members}
     by_name = {item.group_instance_id: item.error_code for item in response.members if item.group_instance_id}
     found: Removed = {}
@@ -126,7 +126,7 @@ def listed_transactions(response: ListTransactionsResponse) -> Outcome[list[Tran
 def described_transactions(
     coordinator_id: int, response: DescribeTransactionsResponse
 ) -> dict[str, Outcome[TransactionDescription]]:
-    """What a coordinator knows of each transactional id."""
+    """The coordinator's description of each transactional id."""
     return {
         item.transactional_id: Outcome.of(
             item.error_code,
@@ -153,7 +153,7 @@ def describe_producers_request(partitions: Iterable[TopicPartition]) -> Describe
 
 
 def described_producers(response: DescribeProducersResponse) -> dict[TopicPartition, Outcome[list[ProducerState]]]:
-    """Who wrote to each partition."""
+    """The producers that wrote to each partition."""
     return {
         TopicPartition(topic.name, item.partition_index): Outcome.of(
             item.error_code,
@@ -179,7 +179,7 @@ def described_producers(response: DescribeProducersResponse) -> dict[TopicPartit
 
 
 def feature_metadata(response: ApiVersionsResponse) -> FeatureMetadata:
-    """What a broker says of itself.
+    """A broker's features and requests, from its answer.
 
     Raises:
         BrokerError: it refused to.
@@ -217,7 +217,7 @@ def update_features_request(
 
 
 def updated_features(names: Iterable[str], response: UpdateFeaturesResponse) -> dict[str, Outcome[None]]:
-    """How it went for each feature; from version 2 on, they all fail or none does.
+    """The outcome for each feature; from version 2 on, they all fail or none does.
 
     Raises:
         BrokerError: the request as a whole was refused.
@@ -268,7 +268,7 @@ def described_log_dirs(response: DescribeLogDirsResponse) -> Outcome[list[LogDir
 def list_reassignments_request(
     partitions: Collection[TopicPartition] | None, timeout_ms: int
 ) -> ListPartitionReassignmentsRequest:
-    """What is on its way, of some partitions or of all (None)."""
+    """Asks for the reassignments under way, of some partitions or of all (None)."""
     if partitions is None:
         return ListPartitionReassignmentsRequest(timeout_ms, None)
     topics = [
@@ -312,7 +312,7 @@ def alter_reassignments_request(
 
 
 def altered_reassignments(response: AlterPartitionReassignmentsResponse) -> dict[TopicPartition, Outcome[None]]:
-    """How it went for each partition.
+    """The outcome for each partition.
 
     Raises:
         BrokerError: the request as a whole was refused.

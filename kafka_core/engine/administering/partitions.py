@@ -61,7 +61,7 @@ from kafka_core.protocol.messages.write_txn_markers import (
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 NO_OPERATIONS: Final = -(2**31)
-"""What brokers send where they do not say what may be done."""
+"""The value that brokers send if they do not list the allowed operations."""
 
 Elected = dict[TopicPartition, KafkaException | None]
 
@@ -107,8 +107,7 @@ def elect_leaders_request(
 
 
 def elected(wanted: Iterable[TopicPartition] | None, response: ElectLeadersResponse) -> Elected:
-    """How it went for each partition asked for (None: those that the broker speaks of); None where a leader was
-    elected.
+    """The outcome for each partition asked for (None: those in the answer); None where a leader was elected.
 
     Raises:
         BrokerError: the request as a whole was refused.
@@ -129,14 +128,14 @@ def elected(wanted: Iterable[TopicPartition] | None, response: ElectLeadersRespo
 
 
 def describe_quorum_request() -> DescribeQuorumRequest:
-    """Who keeps the one partition of metadata."""
+    """Asks for the quorum of the one partition of metadata."""
     return DescribeQuorumRequest(
         [DescribeQuorumRequestTopicData(METADATA_TOPIC, [DescribeQuorumRequestPartitionData(0)])]
     )
 
 
 def described_quorum(response: DescribeQuorumResponse) -> QuorumInfo:
-    """Who keeps the metadata.
+    """The quorum that keeps the metadata.
 
     Raises:
         BrokerError: the request was refused, or there is no such partition (a cluster with ZooKeeper).
@@ -196,7 +195,7 @@ def alter_replica_log_dirs_request(wanted: Mapping[TopicPartitionReplica, str]) 
 def altered_replica_log_dirs(
     broker_id: int, response: AlterReplicaLogDirsResponse
 ) -> dict[TopicPartitionReplica, Outcome[None]]:
-    """How it went for each replica of a broker."""
+    """The outcome for each replica of a broker."""
     return {
         TopicPartitionReplica(topic.topic_name, item.partition_index, broker_id): Outcome.of(item.error_code, None)
         for topic in response.results
@@ -265,7 +264,7 @@ def abort_transaction_request(
 
 
 def aborted_transactions(response: WriteTxnMarkersResponse) -> dict[TopicPartition, Outcome[None]]:
-    """How it went for each partition."""
+    """The outcome for each partition."""
     return {
         TopicPartition(topic.name, item.partition_index): Outcome.of(item.error_code, None)
         for marker in response.markers

@@ -59,7 +59,7 @@ def create_acls_request(acls: Sequence[AclBinding]) -> CreateAclsRequest:
 
 
 def created_acls(acls: Sequence[AclBinding], response: CreateAclsResponse) -> dict[AclBinding, Outcome[None]]:
-    """How it went for each binding.
+    """The outcome for each binding.
 
     Results have no names: where their number is wrong, nobody knows which is whose, and all are left out.
     """
@@ -182,5 +182,5 @@ def _upsertion(item: UserScramCredentialUpsertion, salt: bytes) -> ScramCredenti
 
 
 def altered_users(response: AlterUserScramCredentialsResponse) -> dict[str, Outcome[None]]:
-    """How it went for each user."""
+    """The outcome for each user."""
     return {item.user: Outcome.of(item.error_code, item.error_message) for item in response.results}

@@ -119,7 +119,7 @@ def describe_offsets_request(
 
 
 def described_offsets(group: DescribeShareGroupOffsetsResponseGroup) -> Outcome[Offsets]:
-    """Where one group is in each partition that the broker speaks of."""
+    """The positions of one group in each partition of the answer."""
     if group.error_code:
         return Outcome.of(group.error_code, group.error_message)
     return Outcome(
@@ -132,7 +132,7 @@ def described_offsets(group: DescribeShareGroupOffsetsResponseGroup) -> Outcome[
 
 
 def in_order(asked: Sequence[TopicPartition], found: Mapping[TopicPartition, SharePartitionOffsetInfo]) -> Offsets:
-    """What was found, as the partitions were asked for; one that was left out has an error."""
+    """The partitions found, in the order asked for; one that was left out has an error."""
     return {item: found[item] if item in found else SharePartitionOffsetInfo(error=left_out(item)) for item in asked}
 
 
@@ -182,7 +182,7 @@ def delete_offsets_request(group_id: str, topics: Iterable[str]) -> DeleteShareG
 
 
 def deleted_offsets(topics: Iterable[str], response: DeleteShareGroupOffsetsResponse) -> Outcome[Deleted]:
-    """How it went for each topic; an error of the whole answer is the group's."""
+    """The outcome for each topic; an error of the whole answer is the group's."""
     if response.error_code:
         return Outcome.of(response.error_code, response.error_message)
     answers = {item.topic_name: _error(item.error_code, item.error_message) for item in response.responses}

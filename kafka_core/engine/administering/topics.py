@@ -113,7 +113,7 @@ def delete_topics_request(topics: Sequence[str], *, timeout_ms: int, version: in
 def topic_outcomes(
     response: CreateTopicsResponse | DeleteTopicsResponse | CreatePartitionsResponse,
 ) -> dict[str, Outcome[None]]:
-    """How it went for each topic that the broker speaks of."""
+    """The outcome for each topic of the answer."""
     if isinstance(response, CreateTopicsResponse):
         return {item.name: Outcome.of(item.error_code, item.error_message) for item in response.topics}
     if isinstance(response, CreatePartitionsResponse):
@@ -125,7 +125,7 @@ def topic_outcomes(
 
 
 def cluster_metadata(view: ClusterView, topic: str | None = None) -> ClusterMetadata:
-    """What `list_topics()` returns: all topics of the view, or the one asked for (with its error if it is unknown)."""
+    """The answer of `list_topics()`: all topics of the view, or the one asked for (with its error if it is unknown)."""
     names = view.topics if topic is None else (topic,)
     return ClusterMetadata(
         cluster_id=view.cluster_id,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 
 class Cursor(Protocol):
-    """What the queue needs of a record cursor (kernels.RecordCursor)."""
+    """The part of a record cursor (kernels.RecordCursor) that the queue needs."""
 
     @property
     def position(self) -> int:
@@ -39,7 +39,7 @@ class Cursor(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Chunk:
-    """What one fetch response brought for one partition, or one event (an error, end of partition) in its place.
+    """The records of one fetch response for one partition, or one event (an error, end of partition) in their place.
 
     Attributes:
         version: the partition's when it was asked for: chunks of an older one are dropped.

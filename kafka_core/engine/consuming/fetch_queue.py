@@ -28,7 +28,7 @@ QUANTUM: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How much is kept ready.
+    """The bounds of the records kept ready.
 
     Attributes:
         records: per partition; with more than this it is held back until half of it is left.
@@ -260,7 +260,7 @@ class FetchQueue:
             raise
 
     def given(self) -> None:
-        """What was taken since the last call has reached the application: now its offsets may be committed."""
+        """The messages taken since the last call have reached the application: now their offsets may be committed."""
         if self._not_given:
             with self._lock:
                 for state, (offset, epoch) in self._not_given.items():

@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
 
 
 class LogEnds(NamedTuple):
-    """Where a partition's log ends and begins: high watermark, last stable offset, first offset; -1 if not said."""
+    """Ends and start of a partition's log: high watermark, last stable offset, first offset; -1 if not given."""
 
     high_watermark: int
     last_stable_offset: int

@@ -59,7 +59,7 @@ ErrorReporter = Callable[[PartitionState, KafkaError, int], Any]
 
 
 class OpenBatch(Protocol):
-    """What the fetcher needs of `records.OpenBatch`."""
+    """The part of `records.OpenBatch` that the fetcher needs."""
 
     @property
     def header(self) -> Any: ...
@@ -130,7 +130,7 @@ class PlannedFetch:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a response means for others.
+    """The consequences of a response outside the fetcher.
 
     Attributes:
         stale_topics: their leaders are wrong: refresh.
@@ -146,7 +146,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class BrokerMemory:
-    """What is kept of a broker between its fetches, until it leaves the cluster.
+    """The state of a broker between its fetches, until it leaves the cluster.
 
     Attributes:
         retry_at_s: no request before this time. `attempt`: failures in a row.
@@ -280,7 +280,7 @@ class Fetcher:
         return PlannedFetch(node, request, session, number, names, uses_topic_ids(session))
 
     def _node_for(self, state: PartitionState, view: ClusterView, now_s: float) -> int | None:
-        """Where to fetch from; another leader epoch sends the position to be validated first.
+        """The broker to fetch from; another leader epoch sends the position to be validated first.
 
         The view decides which epoch counts, also an older one: a leader refuses requests with one it has not heard of.
         """
@@ -332,7 +332,7 @@ class Fetcher:
         return self._planned(node, request, session)
 
     def _wait_ms(self, node: int, held: bool) -> int:
-        """How long the broker may wait for data.
+        """The longest wait of the broker for data.
 
         While a partition is held back its broker must not sit on a request for the others: the application may empty
         the queue meanwhile and would starve until the wait is over. So the wait starts short and doubles as long as

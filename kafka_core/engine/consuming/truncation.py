@@ -22,7 +22,7 @@ CONSUMER_REPLICA: Final = -1
 
 
 class Position(Protocol):
-    """What is asked about: of `PartitionState`, its partition, the leader's epoch, and that of what was read."""
+    """The part of `PartitionState` to ask about: partition, the leader's epoch, and that of the records read."""
 
     @property
     def topic(self) -> str: ...
@@ -35,7 +35,7 @@ class Position(Protocol):
 
 
 class EpochEnd(NamedTuple):
-    """Where the epoch that was asked for, or the largest before it, ends in the leader's log; -1: it knows none."""
+    """The end, in the leader's log, of the epoch asked for or the largest before it; -1: it knows none."""
 
     epoch: int
     offset: int
@@ -75,7 +75,7 @@ def epoch_ends(response: OffsetForLeaderEpochResponse) -> dict[tuple[str, int], 
 
 
 def describe(truncation: LogTruncation, *, halted: bool) -> str:
-    """What happened, and where reading goes on."""
+    """Text about a truncation, and about where reading goes on."""
     lost, end = truncation.offset, truncation.divergent_offset
     where = f"{truncation.topic}[{truncation.partition}]"
     if end is None:

@@ -80,7 +80,7 @@ def assign_range(members: Iterable[GroupMember], counts: Counts, racks: Racks = 
 
 
 def nearness_of(members: Iterable[GroupMember], racks: Racks) -> Nearness:
-    """Who is near to what."""
+    """The nearness of members to partitions."""
     return Nearness({member.member_id: member.rack for member in members}, racks)
 
 
@@ -101,7 +101,7 @@ class _Ranges:
         self.extras = self.count % len(self.takers)
 
     def room(self, member_id: str) -> int:
-        """How many more the member may get, as long as somebody may have one more than the others."""
+        """The number of partitions the member may still get, as long as somebody may have one more than the others."""
         return self.count // len(self.takers) + (self.extras > 0) - len(self.shares[member_id])
 
     def give(self, member_id: str, keys: Sequence[Key]) -> None:
@@ -265,7 +265,7 @@ class _Sticky:
         return left
 
     def bring_near(self) -> None:
-        """Who has which topics may allow a better balance after an exchange; every move lowers what bounds them."""
+        """Exchanges and moves in turn: an exchange may allow a better balance; every move lowers the bound of moves."""
         exchange = Exchange(self.loads, self.takers, self.claims, self.nearness)
         exchange.run()
         while self.move_one():
@@ -307,7 +307,7 @@ class _Sticky:
 
 
 class Assign(Protocol):
-    """How an assignor is called: by name of topics, what there is, and where the replicas are."""
+    """An assignor's call: members, the number of partitions by topic, and the racks of replicas."""
 
     def __call__(self, members: Iterable[GroupMember], counts: Counts, racks: Racks = NO_RACKS) -> Plan: ...
 
@@ -317,20 +317,20 @@ class OwnAssignor(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in the group; all members have it by this name."""
+        """The name in the group; all members have the assignor by this name."""
 
     @property
     def cooperative(self) -> bool:
         """Whether members keep what they have while they join (KIP-429)."""
 
     def user_data(self, topics: frozenset[str]) -> bytes:
-        """What this member says when it joins."""
+        """The user data of this member when it joins."""
 
     def share(self, members: Sequence[GroupMember], counts: Counts) -> Mapping[str, tuple[Iterable[Key], bytes]]:
         """Member id → its partitions, and what its assignor is told. Only the group's leader is asked."""
 
     def assigned(self, keys: frozenset[Key], user_data: bytes, generation: int) -> None:
-        """What this member got."""
+        """Takes this member's assignment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -307,8 +307,8 @@ class Membership(BaseMembership):
         return Send(request, settings.max_poll_interval_s + JOIN_MARGIN_S)
 
     def _claims(self, assignor: str) -> tuple[frozenset[Key], int]:
-        """What this member would like to keep, and since which generation: an eager one of a sticky group has given it
-        up, and names what it got last (KIP-54)."""
+        """The partitions this member would like to keep, and since which generation: an eager one of a sticky group has
+        given them up, and names those it got last (KIP-54)."""
         return self._had if assignor == "sticky" else (self.owned, self.generation)
 
     def _sync(self) -> Step:

@@ -47,7 +47,7 @@ from kafka_core.protocol.messages.consumer_group_heartbeat import (
 
 STATIC_LEAVE_EPOCH: Final = -2
 UNCERTAIN: Final = object()
-"""What the coordinator knows after a heartbeat without an answer."""
+"""The coordinator's state after a heartbeat without an answer."""
 
 WITH_HEARTBEATS: Final = frozenset({State.JOINING, State.REVOKING, State.ASSIGNING, State.ACKNOWLEDGING, State.STABLE})
 """States in which the coordinator has, or is to get, this member."""
@@ -195,7 +195,7 @@ class ConsumerMembership(HeartbeatMembership):
         return Send(request, settings.request_timeout_s)
 
     def _partitions(self) -> list[TopicPartitions]:
-        """What this member has, is about to take, or was promised: the coordinator takes silence as given up.
+        """The partitions this member has, is about to take, or was promised: a missing one counts as given up.
 
         An assignment takes a callback's time, and the coordinator may take a partition back meanwhile: a heartbeat
         without it would be the acknowledgement, with the partition on its way into `owned`.

@@ -49,7 +49,7 @@ def encode_subscription(
     assignor: str,
     own: OwnAssignor | None = None,
 ) -> bytes:
-    """What a member says of itself when it joins, for one of its assignors.
+    """A member's subscription when it joins, for one of its assignors.
 
     Only a cooperative member names its partitions as owned; an eager one has given them up, and the sticky assignor
     finds them in the user data. An application's own assignor says itself what stands there.
@@ -111,7 +111,7 @@ def split_version(data: Buffer, newest: int, what: str) -> tuple[int, memoryview
 
 
 def encode_assignment(keys: Iterable[Key], user_data: bytes = b"") -> bytes:
-    """What the leader hands to one member."""
+    """The assignment that the leader gives to one member."""
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
             assignment_messages.TopicPartition(topic=topic, partitions=found) for topic, found in grouped(keys).items()
@@ -122,7 +122,7 @@ def encode_assignment(keys: Iterable[Key], user_data: bytes = b"") -> bytes:
 
 
 def decode_assignment(data: Buffer) -> frozenset[Key]:
-    """What this member was given; no bytes mean no partitions.
+    """The assignment of this member; no bytes mean no partitions.
 
     Raises:
         ProtocolError: the bytes are no assignment.

@@ -78,7 +78,7 @@ class GroupMembership(Protocol):
 
 
 class BaseMembership(ABC):
-    """What members of every protocol do alike: events for the application, polls, errors, tries, allowed moves.
+    """Shared base of the memberships of all protocols: events for the application, polls, errors, tries, allowed moves.
 
     Attributes:
         MOVES: the allowed moves of the protocol; staying where one is needs no permission.
@@ -210,7 +210,7 @@ class BaseMembership(ABC):
 
 
 def poll_exceeded(settings: GroupSettings, silent_s: float) -> KafkaError:
-    """What the application is told when it did not poll for longer than `max.poll.interval.ms`."""
+    """The application's error for exceeding `max.poll.interval.ms`."""
     limit_ms = round(settings.max_poll_interval_s * 1000)
     text = (
         f"Application maximum poll interval ({limit_ms}ms) exceeded by "
@@ -222,7 +222,7 @@ def poll_exceeded(settings: GroupSettings, silent_s: float) -> KafkaError:
 
 
 def fenced_instance(settings: GroupSettings) -> KafkaError:
-    """What the application is told when another member took its `group.instance.id`."""
+    """The application's error after another member took its `group.instance.id`."""
     text = (
         f"group {settings.group_id!r}: another consumer joined with group.instance.id {settings.instance_id!r}, so "
         "this one is fenced: give each instance an id of its own"

@@ -24,7 +24,7 @@ _NOWHERE: Final[frozenset[str]] = frozenset()
 
 
 class RackMap:
-    """Which racks partitions have replicas in, as metadata tells.
+    """The racks of partitions' replicas, from metadata.
 
     A broker that is down is missing in metadata: it keeps the rack that it had, or every restart would look as if
     replicas had moved.
@@ -51,7 +51,7 @@ class RackMap:
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """Which partitions are near to which members: a replica is in the member's rack, or the member has none.
+    """The nearness of partitions to members: a replica is in the member's rack, or the member has none.
 
     Attributes:
         members: member id → its rack, if it has one.
@@ -83,7 +83,7 @@ class Nearness:
 Kind = tuple[str, tuple[str, ...]]
 """A topic and the racks, sorted, of partitions that are alike."""
 _Pile = tuple[bool, Kind]
-"""What tells a member's partitions apart: whether it had them before, and their kind."""
+"""A set of a member's partitions: whether the member had them before, and their kind."""
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ class Exchange:
     def _bring_near(self, pile: _Pile, holder: str, *, any_may_move: bool) -> bool:
         """Looks for the shortest exchange that takes a partition of the pile from its holder; carries it out."""
         came: dict[str, tuple[str, _Pile | None]] = {}
-        """Who has one too many → who hands it over, and from which pile (None: nothing, they swap the sizes)."""
+        """The member with one too many → the member that gives it, and from which pile (None: they swap sizes)."""
         groups: set[tuple[str, str | None]] = set()
         sizes: set[int] = set()
         queue: deque[str] = deque()
@@ -186,7 +186,7 @@ class Exchange:
                 yield from self._near[group]
 
     def _to_give_back(self, member_id: str, holder: str, movable: Iterable[_Pile]) -> _Pile | None:
-        """What closes the ring: far from who has it, or near to the holder."""
+        """The pile that closes the ring: far from its holder now, or near to the one that gets it."""
         return min(
             (
                 pile

@@ -177,7 +177,7 @@ class ShareMembership(HeartbeatMembership):
         self._take()
 
     def _take(self) -> None:
-        """What is assigned and known by name is what there is, from now on."""
+        """Takes over the assigned partitions whose names are known."""
         named = frozenset(
             (self._topics[topic_id], number) for topic_id, number in self._target if topic_id in self._topics
         )

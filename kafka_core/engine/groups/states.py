@@ -18,13 +18,13 @@ from kafka_core.protocol import ApiMessage
 NO_GENERATION: Final = -1
 LEAVE_TIMEOUT_S: Final = 3.0
 JOIN_MARGIN_S: Final = 5.0
-"""How much longer than the rebalance timeout a JoinGroup may take, as in the Java client."""
+"""Seconds that a JoinGroup may take beyond the rebalance timeout, as in the Java client."""
 HURRIED_BEATS: Final = 10
 """Into how many parts a member that expects a rebalance divides its next heartbeat interval."""
 
 
 class State(enum.Enum):
-    """Where the membership stands."""
+    """The state of a membership."""
 
     IDLE = "idle"
     PREPARING = "preparing"
@@ -91,7 +91,7 @@ In the others the coordinator knows that we are there by the request that waits 
 
 
 class EventKind(enum.Enum):
-    """How the set of assigned partitions changes."""
+    """The kind of a change of the assigned partitions."""
 
     ASSIGN = "assign"
     REVOKE = "revoke"

@@ -22,7 +22,7 @@ from kafka_core.protocol.messages.produce import PartitionProduceResponse, Produ
 UNKNOWN_OFFSET: Final = -1
 NO_LOG_APPEND_TIME: Final = -1
 LACKING_S: Final = 1.0
-"""How long views must have said that a partition is not there any more."""
+"""Seconds for which views must have lacked a partition before its records fail."""
 PURGED_IN_FLIGHT: Final = "purged after it was sent: it may or may not be in the log"
 
 _SEQUENCE_ERRORS: Final = frozenset({KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, KafkaError.UNKNOWN_PRODUCER_ID})
@@ -84,7 +84,7 @@ class Settled(NamedTuple):
 
 @dataclass(slots=True)
 class Reaction:
-    """What the caller must do after an event.
+    """The caller's tasks after an event.
 
     Attributes:
         settled: Verdicts, in order per partition.
@@ -272,7 +272,7 @@ class Batcher:
                 self._move(lane, leader)
 
     def fail_lacking(self, now_s: float) -> Reaction:
-        """What waits for a partition that its topic, made anew with fewer of them, lacks: it fails.
+        """Fails records for partitions that their topic, made anew with fewer of them, lacks.
 
         Call it after `use_view`. Two views must say so: one may come from a broker that lags behind.
         """
@@ -478,7 +478,7 @@ class Batcher:
     # ---- time
 
     def next_deadline_s(self) -> float | None:
-        """When to call `expire` and `take` again although nothing happened; may be in the past, None: never."""
+        """The time to call `expire` and `take` again although nothing happened; may be in the past, None: never."""
         due_s = min(self._expire_at_s, self._opens_at_s)
         for lane in self._waiting:
             due_s = min(due_s, lane.retry_at_s)

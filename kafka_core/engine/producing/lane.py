@@ -17,16 +17,16 @@ NEVER_S: Final = float("inf")
 
 
 class SealedBatch(Protocol):
-    """What the engine needs of `kafka_core.kernels.Batch`: a closed batch of one partition."""
+    """The part of `kafka_core.kernels.Batch` that the engine needs: a closed batch of one partition."""
 
     @property
     def topic(self) -> str:
-        """Where it goes."""
+        """The topic it goes to."""
         ...
 
     @property
     def partition(self) -> int:
-        """Where it goes; -1 for records of a topic that was never found."""
+        """The partition it goes to; -1 for records of a topic that was never found."""
         ...
 
     @property
@@ -36,7 +36,7 @@ class SealedBatch(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """What it counts against the memory bound."""
+        """The size that counts against the memory bound."""
         ...
 
     @property

@@ -31,7 +31,7 @@ class ProducerIdentity:
 
 
 class IdentityPhase(enum.Enum):
-    """Where the producer stands with its id."""
+    """The state of the producer's id."""
 
     MISSING = "missing"
     REQUESTED = "requested"

@@ -24,8 +24,8 @@ FEATURE: Final = "transaction.version"
 SECOND_PROTOCOL: Final = 2
 MARKERS_FIRST_S: Final = 0.002
 MARKERS_MOST_S: Final = 0.020
-"""How long CONCURRENT_TRANSACTIONS is waited out: the markers of the transaction before are being written, which takes
-no longer than a few milliseconds."""
+"""The first and the longest wait after CONCURRENT_TRANSACTIONS: the markers of the transaction before are being
+written, which takes a few milliseconds at most."""
 Partition = tuple[str, int]
 
 NOT_CONFIGURED: Final = "The Transactional API requires transactional.id to be configured"
@@ -78,7 +78,7 @@ _GIVEN_UP: Final = frozenset({_S.ABORTABLE_ERROR, _S.BEGIN_ABORT, _S.ABORTING, _
 
 
 class Verdict(enum.Enum):
-    """What a broker's error code means for the transaction."""
+    """The meaning of a broker's error code for the transaction."""
 
     RETRY = "retry"
     FIND_COORDINATOR = "find coordinator"
@@ -120,12 +120,12 @@ _OF_RECORDS: Final[Mapping[int, Verdict]] = {
 
 
 def marker_delay_s(tries: int) -> float:
-    """How long to wait after so many tries that found the markers of the transaction before not written yet."""
+    """Seconds to wait after so many tries that found the markers of the transaction before not written yet."""
     return min(MARKERS_FIRST_S * 2.0 ** min(tries, 8), MARKERS_MOST_S)
 
 
 def verdict_on(error: KafkaError) -> Verdict:
-    """What the error of a transactional request means; of those not in the table, retriable ones are RETRY."""
+    """The verdict on the error of a transactional request; retriable errors that are not in the table are RETRY."""
     if error.txn_requires_abort():
         return Verdict.ABORT
     known = _OF_ALL.get(error.code())
@@ -135,13 +135,13 @@ def verdict_on(error: KafkaError) -> Verdict:
 
 
 def verdict_on_records(error: KafkaError) -> Verdict:
-    """What the failure of records means; it is final, so it is never RETRY."""
+    """The verdict on a failure of records; it is final, so it is never RETRY."""
     found = _OF_RECORDS.get(error.code()) or _OF_ALL.get(error.code(), Verdict.ABORT)
     return Verdict.ABORT if found in (Verdict.RETRY, Verdict.FIND_COORDINATOR) else found
 
 
 class Calls:
-    """Which call of the application is at work, or was and waits to be called again after a time-out."""
+    """The application's call at work, or the one that waits to be called again after a time-out."""
 
     __slots__ = ("_busy", "_name")
 

@@ -41,7 +41,7 @@ class Planned:
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """What one fetch brought, to be given to the application at once.
+    """The messages of one fetch, to be given to the application at once.
 
     Attributes:
         held: which records of it are acquired.
@@ -63,7 +63,7 @@ class Settled:
 
 @dataclass(slots=True)
 class News:
-    """What a response says beside records: topics whose metadata is old, leaders, errors for the application."""
+    """A response without its records: topics whose metadata is old, leaders, errors for the application."""
 
     stale_topics: set[str] = field(default_factory=set)
     leaders: list[tuple[str, int, int, int]] = field(default_factory=list)
@@ -176,7 +176,7 @@ class ShareFetching:
     def plan(
         self, view: ClusterView, now_s: float, *, wait_ms: int | None = None, closes: bool = False
     ) -> tuple[list[Planned], set[str], float | None]:
-        """What to send now.
+        """The requests to send now.
 
         Args:
             wait_ms: how long a poll waits for records; None: none does, only acknowledgements are sent.

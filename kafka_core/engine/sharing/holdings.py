@@ -25,7 +25,7 @@ GAP: Final = 0
 
 
 class Stage(enum.Enum):
-    """Where a record that the application was given stands."""
+    """The stage of a record that the application was given."""
 
     DELIVERED = "delivered"
     MARKED = "acknowledged"
@@ -44,7 +44,7 @@ MOVES: Final[Mapping[Stage, frozenset[Stage]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where records were acquired: acknowledgements of them go there and nowhere else.
+    """The place where records were acquired: acknowledgements of them go there and nowhere else.
 
     Attributes:
         session: the number of the broker's session, of which there is another one after a loss.
@@ -73,7 +73,7 @@ class _Held:
 
 
 class Holdings:
-    """What the application holds, by partition and offset."""
+    """The records that the application holds, by partition and offset."""
 
     def __init__(self) -> None:
         self._held: dict[Key, dict[int, _Held]] = {}
@@ -134,7 +134,7 @@ class Holdings:
                         self._mark(key, offset, held, kind)
 
     def take(self) -> list[Acknowledged]:
-        """What was acknowledged since the last time, to be sent. Broken off by Ctrl-C it is as before, or not sent."""
+        """Takes the acknowledgements since the last time, to be sent. After Ctrl-C they are as before, or not sent."""
         found: dict[Origin, dict[int, int]] = {}
         taken: list[_Held] = []
         for key, offsets in self._marked.items():

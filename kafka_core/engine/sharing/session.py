@@ -31,7 +31,7 @@ Id = tuple[UUID, int]
 
 
 class SessionState(enum.Enum):
-    """Where a session stands."""
+    """The state of a session."""
 
     CLOSED = "closed"
     OPENING = "opening"
@@ -49,7 +49,7 @@ MOVES: Final[Mapping[SessionState, frozenset[SessionState]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one fetch may bring.
+    """The limits of one fetch.
 
     Attributes:
         acquire_mode: 0: whole batches, so that `max_records` may be exceeded; 1: never more than that (KIP-1206).

@@ -50,7 +50,7 @@ class Window:
 
 @dataclass(slots=True)
 class Interval:
-    """What was measured between two pushes.
+    """The measurements between two pushes.
 
     Attributes:
         began_s: monotonic seconds. `began_ms`: the same moment by the wall clock.
@@ -137,7 +137,7 @@ class Meters:
     # ---- pushing
 
     def take(self, now_s: float, now_ms: int) -> Interval:
-        """What was measured since the last push; from now on the next interval is measured."""
+        """Takes the measurements since the last push; from now on the next interval is measured."""
         taken, self._now = self._now, Interval(now_s, now_ms)
         if self.waited_s is not None:
             waited_s = self.waited_s()
@@ -160,7 +160,7 @@ class Meters:
         return {**self.resource, "group_member_id": member_id} if member_id else self.resource
 
     def metrics(self, taken: Interval, now_s: float, *, delta: bool) -> Iterator[Metric]:
-        """What to tell of an interval: values that there are, by their whole names.
+        """The metrics of an interval: values that there are, by their whole names.
 
         Args:
             delta: sums cover the interval; else all time.

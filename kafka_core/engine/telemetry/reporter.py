@@ -32,14 +32,14 @@ FIRST_PUSH: Final = (0.5, 1.5)
 """The first push comes after a random part of the interval between these: clients do not push all at once."""
 FIRST_RETRY_S: Final = 1.0
 EVERYTHING: Final = frozenset({"", "*"})
-"""How a subscription names all metrics: the first as KIP-714 has it, the second as Kafka 4 sends it."""
+"""The names of all metrics in a subscription: the first as KIP-714 has it, the second as Kafka 4 sends it."""
 
 _AT_ONCE: Final = frozenset({KafkaError.UNKNOWN_SUBSCRIPTION_ID, KafkaError.UNSUPPORTED_COMPRESSION_TYPE})
 _NEXT_TIME: Final = frozenset({KafkaError.TELEMETRY_TOO_LARGE, KafkaError.THROTTLING_QUOTA_EXCEEDED})
 
 
 class Phase(enum.Enum):
-    """Where the telemetry of a client stands."""
+    """The phase of a client's telemetry."""
 
     UNSUBSCRIBED = "unsubscribed"
     ASKING = "asking"
@@ -62,7 +62,7 @@ MOVES: Final[Mapping[Phase, frozenset[Phase]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What the cluster wants of this client.
+    """The cluster's wishes for this client's telemetry.
 
     Attributes:
         codecs: what pushes may be compressed with, the one the broker likes best first.
@@ -119,7 +119,7 @@ class Reporter:
         return self.phase is not Phase.ENDED and self.subscription is not None and bool(self.subscription.prefixes)
 
     def due_s(self) -> float | None:
-        """When the next request is due; None while one is under way, and at the end."""
+        """The time of the next request; None while one is under way, and at the end."""
         return self._due_s if self.phase in (Phase.UNSUBSCRIBED, Phase.SUBSCRIBED) else None
 
     def request(self, now_s: float, now_ms: int) -> ApiRequest[Any]:
@@ -199,7 +199,7 @@ class Reporter:
             self._due_s = now_s + interval_s
 
     def _refuse(self, code: int, now_s: float) -> None:
-        """What an error means; see the table in decision 0087."""
+        """Handles an error; see the table in decision 0087."""
         logger.debug("the broker refuses telemetry: %s", KafkaError(code).name())
         pushed = self.phase is Phase.PUSHING
         if code in _AT_ONCE and pushed:
