@@ -166,7 +166,7 @@ class ClusterState:
             partition.node_up(node_id)
 
     def coordinator_of(self, key: str) -> Node | None:
-        """Who coordinates the group or transactional id: fixed by its name, the next living one if that is down."""
+        """The coordinator of a group or transactional id: fixed by its name, the next living one if that is down."""
         nodes = list(self.nodes.values())
         slot = _java_hash(key) % _COORDINATOR_PARTITIONS
         turns = [nodes[(slot + step) % len(nodes)] for step in range(len(nodes))]

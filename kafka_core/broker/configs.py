@@ -379,7 +379,7 @@ class GroupConfig(_OwnConfig):
         return self.text(name).lower() == "true"
 
     def assignment_interval_s(self, kind: str) -> float:
-        """How long a group (`consumer`, `share`) rests after an assignment; 0 where nobody has set an interval.
+        """Seconds that a group (`consumer`, `share`) rests after an assignment; 0 where nobody has set an interval.
 
         The default, a second, is only told: every test of a second member would wait for it.
         """
@@ -485,7 +485,7 @@ _BY_DURATION = "by_duration:"
 
 
 def reset_age(value: str) -> timedelta | None:
-    """How far back `by_duration:…` of `share.auto.offset.reset` reaches; None for other values."""
+    """The age in `by_duration:…` of `share.auto.offset.reset`; None for other values."""
     found = _DURATION.fullmatch(value.removeprefix(_BY_DURATION)) if value.startswith(_BY_DURATION) else None
     parts = {name: float(number) for name, number in found.groupdict().items() if number} if found else {}
     return timedelta(**parts) if parts else None

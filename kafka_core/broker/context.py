@@ -41,7 +41,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of one request beside its body."""
+    """The facts of one request beside its body."""
 
     connection: Connection
     broker_id: int

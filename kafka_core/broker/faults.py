@@ -78,7 +78,7 @@ class Faults:
         self._rules.clear()
 
     def decide(self, request: ApiMessage, context: Context) -> Action:
-        """What to do with a request: the first rule's action that is not None. `times` counts such actions only."""
+        """The action on a request: the first rule's action that is not None. `times` counts such actions only."""
         for rule in list(self._rules):
             if not rule.matches(context.api_key, context.broker_id):
                 continue

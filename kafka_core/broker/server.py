@@ -76,7 +76,7 @@ class BrokerProtocol(asyncio.BufferedProtocol):
         self._cluster.dismiss(self, self._connection)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go: the size field or, without a copy in between, the frame itself."""
+        """The buffer for the next bytes: the size field or, without a copy in between, the frame itself."""
         del sizehint
         target = self._size if self._frame is None else self._frame
         return memoryview(target)[self._filled :]

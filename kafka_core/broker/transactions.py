@@ -90,7 +90,7 @@ class Transaction:
 
 
 class Ends(Protocol):
-    """Who carries the end of a transaction out."""
+    """Carries out the ends of transactions."""
 
     def new_producer_id(self) -> int:
         """A producer id nobody had before."""

@@ -61,7 +61,7 @@ NOT_REACHED: Final = frozenset({
 
 
 class GssError(Exception):
-    """What the library says of a call that failed.
+    """The library's error for a failed call.
 
     Attributes:
         passes: whether the KDC could not be asked, so that nothing has been decided.

@@ -101,7 +101,7 @@ class KerberosContext:
         self.first, self.established = self._advance(b"")
 
     def step(self, token: bytes) -> bytes:
-        """What is to be said to the acceptor's token; raises AuthError where it proves nothing."""
+        """The answer to the acceptor's token; raises AuthError where the token proves nothing."""
         with _told(self.user):
             answer, self.established = self._advance(token)
             return answer
@@ -115,7 +115,7 @@ class KerberosContext:
             return self._library.wrap(self._context, message)
 
     def unwrap(self, message: bytes) -> bytes:
-        """What the acceptor wrapped; raises AuthError where its proof is wrong."""
+        """The message that the acceptor wrapped; raises AuthError where its proof is wrong."""
         with _told(self.user):
             return self._library.unwrap(self._context, message)
 

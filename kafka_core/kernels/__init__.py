@@ -86,7 +86,7 @@ def load(choice: str) -> tuple[Impl, ModuleType]:
 
 _chosen, _module = load(os.environ.get(VARIABLE) or "auto")
 IMPL: Final[Impl] = _chosen
-"""Which implementation is in use."""
+"""The implementation in use."""
 logger.info("kernels of the client: %s", IMPL)
 
 globals().update({name: getattr(_module, name) for name in _module.__all__})

@@ -20,7 +20,7 @@ _PREFIX = "sasl.oauthbearer.assertion."
 
 
 def assertion_of(config: Config, now_s: Callable[[], float]) -> Callable[[], str]:
-    """What gives an assertion for each request: the file's content of that moment, or a newly signed one.
+    """A function that gives an assertion for each request: the file's content of that moment, or a newly signed one.
 
     Args:
         now_s: seconds since 1970.

@@ -27,7 +27,7 @@ _DEBUG: Final = ("none", "console")
 
 @dataclass(frozen=True, slots=True)
 class AwsSettings:
-    """What `sasl.oauthbearer.config` says: `region=eu-west-1,audience=https://…` and more.
+    """The settings of `sasl.oauthbearer.config`: `region=eu-west-1,audience=https://…` and more.
 
     Attributes:
         audience: for whom the token is.
@@ -84,7 +84,7 @@ def _bad(reason: str) -> ConfigError:
 
 
 def aws_tokens(config: Config, extensions: Mapping[str, str]) -> Callable[[], Token]:
-    """What asks STS for a token at each call.
+    """A function that asks STS for a token at each call.
 
     Raises:
         ConfigError: the settings are wrong, or boto3 is missing or too old.

@@ -11,7 +11,7 @@ from typing import Final
 from kafka_core.errors import ConfigError
 
 SPACE: Final = " \t\n\v\f\r"
-"""What C's `isspace` takes for blank; a no-break space is not."""
+"""The characters that C's `isspace` takes for blank; a no-break space is none."""
 ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "0": "\0"}
 
 

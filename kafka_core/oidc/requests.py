@@ -27,9 +27,9 @@ LONGEST_TEXT: Final = 200
 """Characters of an endpoint's refusal that are shown."""
 HIDDEN: Final = "…"
 SHORTEST_SECRET: Final = 4
-"""What is shorter is no secret, and may be a part of any word."""
+"""The length of the shortest secret; shorter text may be a part of any word."""
 SAID: Final = frozenset({"grant_type", "scope", "Metadata"})
-"""What a request says that is no secret."""
+"""The values of a request that are no secrets."""
 TOKEN_LIKE: Final = re.compile(r"eyJ[\w-]+(\.[\w-]*)*|(?<![\w+/=.-])[\w+/=.-]{40,}")
 """JWTs, and words longer than any name or UUID."""
 
@@ -53,7 +53,7 @@ class TokenRequest:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What must not be shown: assertions, passwords, as they are and as they are sent."""
+        """The values that must not be shown: assertions, passwords, as they are and as they are sent."""
         parts = urlsplit(self.url)
         known = {parts.password or "", *(value for _, value in parse_qsl(parts.query))}
         for name, value in (*self.headers.items(), *self.form.items()):

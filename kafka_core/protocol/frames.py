@@ -74,7 +74,7 @@ def encode_request(message: ApiMessage, version: int, correlation_id: int, clien
 
 
 def head_of(request: type[EncodedRequest[Any]], version: int, correlation_id: int, client_id: str | None) -> bytes:
-    """What stands between the size and the body of the frame of an `EncodedRequest`."""
+    """The bytes between the size and the body of the frame of an `EncodedRequest`."""
     head = _REQUEST_HEAD.pack(0, request.API_KEY, version, correlation_id)
     return head[_SIZE.size :] + _after_correlation_id(2, client_id)
 

@@ -19,7 +19,7 @@ _VARINT, _FIXED, _BYTES = 0, 1, 2
 
 
 class Temporality(IntEnum):
-    """What the value of a sum covers: the time since the last push, or all time."""
+    """The time that the value of a sum covers: since the last push, or all time."""
 
     DELTA = 1
     CUMULATIVE = 2

@@ -22,7 +22,7 @@ TaggedFields = list[tuple[int, bytes]]
 
 
 class Malformed(Exception):  # never leaves the package: codec.py turns it into ProtocolError
-    """What is wrong at the current field; the caller knows which field and where."""
+    """The error at the current field; the caller knows which field it is, and where."""
 
 
 class Unsupported(Malformed):

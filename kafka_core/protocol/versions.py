@@ -23,7 +23,7 @@ KeyT = TypeVar("KeyT")
 
 @dataclass(frozen=True, slots=True)
 class BrokerVersions:
-    """What one broker supports: version ranges by API key, and its features by name."""
+    """One broker's version ranges by API key, and its features by name."""
 
     ranges: Mapping[int, Versions]
     supported_features: Mapping[str, Versions] = field(default_factory=dict)

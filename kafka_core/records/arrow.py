@@ -30,11 +30,11 @@ SCHEMA: Final = pa.schema(
         pa.field("headers", HEADERS_TYPE, nullable=False),
     ]
 )
-"""What `to_record_batch` gives. `timestamp` is null where there is none (type 0); `headers` may be empty."""
+"""The columns of `to_record_batch`. `timestamp` is null where there is none (type 0); `headers` may be empty."""
 
 
 class ColumnSink(kernels.ColumnSink):
-    """Where cursors put their records; `finish()` makes a record batch of them."""
+    """Columns that cursors put their records into; `finish()` makes a record batch of them."""
 
     def finish(self) -> pa.RecordBatch:
         """The records so far, with `SCHEMA`; the sink is empty afterwards. Columns of bytes are not copied."""

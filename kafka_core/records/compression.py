@@ -21,7 +21,7 @@ from kafka_core.limits import MAX_DECOMPRESSED_BYTES
 _FIRST_GUESS: Final = 8
 _LEAST_ROOM_BYTES: Final = 64 * 1024
 _TOO_SMALL: Final = "failed to write whole buffer"
-"""How cramjam says that the output has no more room."""
+"""cramjam's words for an output without any more room."""
 
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\0"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)

@@ -17,14 +17,14 @@ _VERSION = 0
 
 
 class ControlType(IntEnum):
-    """How a transaction ended."""
+    """The end of a transaction."""
 
     ABORT = 0
     COMMIT = 1
 
 
 def parse_control_key(key: bytes | None) -> ControlType | None:
-    """What the key of a control record says; None for types that are no consumer's business.
+    """The type in a control record's key; None for types that are no consumer's business.
 
     Raises:
         CorruptRecordError: too short, or of a negative version.

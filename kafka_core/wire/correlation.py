@@ -29,7 +29,7 @@ _MAX_CORRELATION_ID: Final = 2**31 - 1
 
 
 class ConnectionPhase(enum.Enum):
-    """Where a connection stands in its life."""
+    """The phase of a connection's life."""
 
     CONNECTING = "connecting"
     """TCP and TLS are being set up; nothing may be sent."""
@@ -53,7 +53,7 @@ ALLOWED_MOVES: Final[dict[ConnectionPhase, frozenset[ConnectionPhase]]] = {
 """The only moves there are; any other one raises StateError."""
 
 _HANDSHAKES: Final = frozenset({ConnectionPhase.HANDSHAKING, ConnectionPhase.REAUTHENTICATING})
-"""Where only the handshake's own requests may be sent; everybody else's in READY alone."""
+"""Phases in which only the handshake's own requests may be sent; others are sent in READY alone."""
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class ConnectionState(Generic[TokenT]):
 
     @property
     def in_flight(self) -> int:
-        """How many requests wait for their answer."""
+        """The number of requests waiting for their answer."""
         return len(self._in_flight)
 
     def encode(
@@ -225,11 +225,11 @@ class ConnectionState(Generic[TokenT]):
         return Reply(request, message, len(frame), throttle_s)
 
     def oldest_sent_s(self) -> float | None:
-        """When the request was sent that has waited longest; None when nothing is in flight."""
+        """The time of sending the request that has waited longest; None when nothing is in flight."""
         return self._in_flight[0].sent_at_s if self._in_flight else None
 
     def next_deadline_s(self) -> float | None:
-        """When the first request in flight times out; None when nothing is in flight. Costs O(in flight)."""
+        """The first time-out of the requests in flight; None when nothing is in flight. Costs O(in flight)."""
         return min((request.deadline_s for request in self._in_flight), default=None)
 
     def expired(self, now_s: float) -> InFlight[TokenT] | None:

@@ -17,7 +17,7 @@ _HEAD_BYTES: Final = 4096
 (at most this many bytes) is copied; the rest is received straight into the frame's own buffer."""
 
 _STEP_BYTES: Final = 1 << 24
-"""What is allocated for a frame on its word; for more, memory grows (by copying) with the bytes that have come."""
+"""The size allocated up front for a frame; a larger frame grows (by copying) as bytes arrive."""
 
 _TEXT_GREETINGS: Final = {
     b"HTTP": "HTTP",
@@ -105,7 +105,7 @@ class FrameReader:
         return self._frame is not None or self._filled > 0
 
     def describe_position(self) -> str:
-        """Where the stream stands, for an error text: `between responses` or `after 12 of 400 bytes of a response`."""
+        """The position in the stream, for errors: `between responses` or `after 12 of 400 bytes of a response`."""
         if self._frame is not None:
             return f"after {self._frame_filled} of {self._size} bytes of a response"
         if self._filled:

@@ -128,7 +128,7 @@ def fall_back(response: ApiVersionsResponse, refused: int) -> int:
 
 
 def oldest_versions() -> BrokerVersions:
-    """What every broker that we can talk to has (2.1 to 4.x): the oldest version of each API that we know."""
+    """The versions of every broker that we can talk to (2.1 to 4.x): the oldest of each API that we know."""
     ranges = {key: (request.VALID_VERSIONS[0],) * 2 for key, request in REQUESTS.items()}
     return BrokerVersions({**ranges, SaslHandshakeRequest.API_KEY: (1, 1)})  # v0 is for bare SASL messages
 

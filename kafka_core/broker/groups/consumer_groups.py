@@ -29,7 +29,7 @@ STATIC_LEAVE_EPOCH: Final = -2
 
 
 class MemberState(Enum):
-    """How far a member is on its way to the target assignment."""
+    """A member's progress towards the target assignment."""
 
     STABLE = "stable"
     UNREVOKED = "unrevoked"
@@ -49,7 +49,7 @@ class ConsumerGroupState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ClassicPart:
-    """What a member that speaks the classic protocol said when it joined (online migration)."""
+    """The classic protocol's part of a member that joined with it (online migration)."""
 
     session_timeout_ms: int
     protocols: Protocols
@@ -119,7 +119,7 @@ class ConsumerGroup:
 
     @property
     def state(self) -> ConsumerGroupState:
-        """Where the group is."""
+        """The state of the group."""
         if not self.members:
             return ConsumerGroupState.EMPTY
         if self.epoch > self.target_epoch:

@@ -26,7 +26,7 @@ _VERSION_BYTES: Final = 2
 
 
 class Migration:
-    """What joins both coordinators: it changes groups, and answers members of the classic protocol in consumer groups.
+    """Joins both coordinators: changes groups, and answers members of the classic protocol in consumer groups.
 
     Args:
         new_id: a member id for a client of that name.
@@ -211,7 +211,7 @@ class Migration:
 
 
 def subscription_of(protocols: Protocols) -> ConsumerProtocolSubscription:
-    """What a member of the classic protocol subscribes to and owns.
+    """The topics that a member of the classic protocol subscribes to, and the partitions it owns.
 
     Raises:
         ProtocolError: it speaks no protocol, or that is no consumers' one.

@@ -30,7 +30,7 @@ from kafka_core.broker.handlers.p32_describe_configs import (
 
 
 class Operation(IntEnum):
-    """What IncrementalAlterConfigs does to one property."""
+    """The operation of IncrementalAlterConfigs on one property."""
 
     SET = 0
     DELETE = 1

@@ -32,7 +32,7 @@ def may(cluster: ClusterState, context: Context, operation: Operation, resource:
 
 
 def authorized_operations(cluster: ClusterState, context: Context, resource: Resource, name: str) -> int:
-    """What the client of a request may do with a resource, as the bits of the operations (KIP-430)."""
+    """The operations that a request's client may do on a resource, as bits (KIP-430)."""
     return cluster.authorizer.operations(*context.connection.client, resource, name)
 
 

@@ -139,7 +139,7 @@ class _Fetching:
         return total >= self.request.min_bytes
 
     def _end(self, partition: Partition) -> int | None:
-        """Where reading ends: before open transactions for those who read what is committed."""
+        """The end of reading: before open transactions for readers of committed records."""
         if self.request.isolation_level != _READ_COMMITTED:
             return None
         return partition.log.last_stable_offset

@@ -22,7 +22,7 @@ from kafka_core.protocol.messages.delete_acls import (
 
 
 def handle(cluster: ClusterState, context: Context, request: DeleteAclsRequest) -> DeleteAclsResponse:
-    """What each filter removes; an ACL that two filters stand for is told by both."""
+    """Removes the ACLs that the filters match; one that two filters match is in the answers of both."""
     del context
     if not cluster.authorizer.enabled:
         results = [DeleteAclsFilterResult(Code.SECURITY_DISABLED, NO_AUTHORIZER) for _ in request.filters]

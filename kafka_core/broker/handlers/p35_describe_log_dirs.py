@@ -20,7 +20,7 @@ from kafka_core.protocol.messages.describe_log_dirs import (
 
 
 def handle(cluster: ClusterState, context: Context, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
-    """What this broker has replicas of; partitions that it has not are left out."""
+    """The partitions that this broker has replicas of; others are left out."""
     wanted = None if request.topics is None else {item.topic: set(item.partitions) for item in request.topics}
     topics = []
     for topic in cluster.topics.values():

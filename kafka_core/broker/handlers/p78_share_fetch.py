@@ -50,7 +50,7 @@ class _Answer:
         self._endpoints: dict[int, NodeEndpoint] = {}
 
     def partition(self, key: Id) -> PartitionData:
-        """What is said of one partition; it is part of the answer from now on."""
+        """The answer for one partition; it is part of the response from now on."""
         return self._found.setdefault(key, PartitionData(key[1], records=b""))
 
     def refuse(self, key: Id, code: Code, partition: Partition | None) -> None:
@@ -62,7 +62,7 @@ class _Answer:
             add_endpoint(self._cluster, partition, self._endpoints, NodeEndpoint)
 
     def acknowledged(self, key: Id, verdict: Refusal) -> None:
-        """What became of a member's word for a partition."""
+        """Sets the result of a member's acknowledgements of a partition."""
         data = self.partition(key)
         data.acknowledge_error_code, data.acknowledge_error_message = verdict.code, verdict.text
 

@@ -128,7 +128,7 @@ def _check_replicas(partition: Partition, acks: int) -> None:
 
 
 def _check_batch(partition: Partition, records: memoryview, version: int) -> BatchHeader:
-    """What no topic accepts; the header of the one batch there must be."""
+    """Refuses batches that no topic accepts; the header of the one batch there must be."""
     limit = partition.topic.config.integer("max.message.bytes")
     try:
         headers = kernels.scan_batches(records, check_crc=False)
@@ -149,7 +149,7 @@ def _check_batch(partition: Partition, records: memoryview, version: int) -> Bat
 
 
 def _check_for_topic(partition: Partition, header: BatchHeader, batch: memoryview, now_ms: int) -> None:
-    """What `LogValidator` looks at."""
+    """Makes the checks of Kafka's `LogValidator`."""
     if header.attributes & _CONTROL:
         raise _BatchRefused(Code.INVALID_RECORD, "clients are not allowed to write control records")
     if header.count <= 0 or header.last_offset_delta + 1 != header.count:

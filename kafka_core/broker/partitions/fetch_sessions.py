@@ -24,7 +24,7 @@ PartitionKey = tuple[str, UUID, int]
 
 @dataclass(slots=True, eq=False)
 class FetchTarget:
-    """What is asked of one partition, and (in a session) what its last answer said."""
+    """The fetch of one partition, and (in a session) the facts of its last answer."""
 
     key: PartitionKey
     fetch_offset: int
@@ -93,7 +93,7 @@ class FetchSession:
 
 @dataclass(frozen=True, slots=True)
 class FetchPlan:
-    """How to answer one fetch: an error for the whole request, or the partitions to read."""
+    """The plan of one fetch's answer: an error for the whole request, or the partitions to read."""
 
     code: Code
     targets: list[FetchTarget]

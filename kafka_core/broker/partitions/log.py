@@ -20,7 +20,7 @@ _MAX_BLOCK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LogBatch:
-    """Where one stored batch is, and its times. `data` is a view of the stored bytes (header included)."""
+    """The place and times of one stored batch. `data` is a view of the stored bytes (header included)."""
 
     base_offset: int
     last_offset: int
@@ -125,7 +125,7 @@ class Segment:
 
 
 class EpochCache:
-    """Which leader epoch starts at which offset (KIP-101)."""
+    """The start offsets of leader epochs (KIP-101)."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[int, int]] = []
@@ -163,7 +163,7 @@ class EpochCache:
 
 @dataclass(frozen=True, slots=True)
 class AbortedRange:
-    """Where a producer's aborted transaction begins, and where its marker is."""
+    """The beginning of a producer's aborted transaction, and the place of its marker."""
 
     producer_id: int
     first_offset: int

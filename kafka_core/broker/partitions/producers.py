@@ -56,7 +56,7 @@ class ProducerStates:
         return list(self._entries.items())
 
     def entry(self, producer_id: int) -> ProducerEntry | None:
-        """What is remembered of a producer id; None for nothing."""
+        """The entry of a producer id; None if there is none."""
         return self._entries.get(producer_id)
 
     def mark(self, producer_id: int, epoch: int, coordinator_epoch: int) -> None:

@@ -28,7 +28,7 @@ class Resource(IntEnum):
 
 
 class Pattern(IntEnum):
-    """How a name stands for names."""
+    """The way in which a rule's name matches names of resources."""
 
     ANY = 1
     MATCH = 2
@@ -37,7 +37,7 @@ class Pattern(IntEnum):
 
 
 class Operation(IntEnum):
-    """What somebody may do."""
+    """An operation that is allowed or denied."""
 
     ANY = 1
     ALL = 2
@@ -65,7 +65,7 @@ _IMPLIED_BY = {
     Operation.DESCRIBE: {Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER},
     Operation.DESCRIBE_CONFIGS: {Operation.ALTER_CONFIGS},
 }
-"""Who is allowed one of these is allowed the key, too."""
+"""Operations, each of which implies the key."""
 
 _OPERATIONS = {
     Resource.TOPIC: (
@@ -125,7 +125,7 @@ class Acl:
 
 @dataclass(frozen=True, slots=True)
 class AclFilter:
-    """Which rules are meant; None and ANY match everything."""
+    """A filter of rules; None and ANY match everything."""
 
     resource: int
     name: str | None
@@ -215,7 +215,7 @@ class Authorizer:
         return self._open
 
     def operations(self, principal: str, host: str, resource: Resource, name: str) -> int:
-        """What this client may do with a resource, as the bits of the operations (KIP-430)."""
+        """The operations that this client may do on a resource, as bits (KIP-430)."""
         return sum(
             1 << operation
             for operation in _OPERATIONS[resource]

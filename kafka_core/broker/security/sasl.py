@@ -34,7 +34,7 @@ class SaslFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SaslSettings:
-    """Who may log in, and how.
+    """Settings of logins.
 
     Attributes:
         users: passwords by user name, for PLAIN and SCRAM.

@@ -20,7 +20,7 @@ MECHANISMS = {number: mechanism for mechanism, number in NUMBERS.items()}
 
 @dataclass(frozen=True)
 class Credential:
-    """What proves a password without being it."""
+    """The proof of a password, without the password."""
 
     salt: bytes
     iterations: int

@@ -215,7 +215,7 @@ class ShareGroups:
 
 
 def _malformed(call: ShareHeartbeatCall) -> str | None:
-    """What is wrong with a call by itself (empty if there are no words for it), None if nothing is."""
+    """The error in a call by itself (empty if there are no words for it), None if there is none."""
     if not call.group_id:
         return "GroupId can't be empty."
     if not call.member_id:

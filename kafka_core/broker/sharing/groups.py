@@ -84,7 +84,7 @@ class ShareGroup:
 
     @property
     def state(self) -> ShareGroupState:
-        """Where the group is."""
+        """The state of the group."""
         return ShareGroupState.STABLE if self.members else ShareGroupState.EMPTY
 
     def assign(self, topics: Topics) -> bool:

@@ -43,7 +43,7 @@ _CONTROL: Final = 0x20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a fetch may take of one partition."""
+    """The limits of a fetch for one partition."""
 
     max_bytes: int
     max_records: int
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a fetch got of one partition: records, and the batches of the log that they lie in."""
+    """The result of a fetch for one partition: records, and the batches of the log that they lie in."""
 
     acquired: list[Acquired]
     chunks: list[memoryview]
@@ -61,7 +61,7 @@ class Given:
 
     @property
     def count(self) -> int:
-        """How many records."""
+        """The number of records."""
         return sum(item.last - item.first + 1 for item in self.acquired)
 
 
@@ -97,7 +97,7 @@ class SharePartition:
 
     @property
     def lock_ms(self) -> int:
-        """How long a member has what it was given."""
+        """Milliseconds for which a member holds records it was given."""
         return self._config().integer("share.record.lock.duration.ms")
 
     @property
@@ -127,7 +127,7 @@ class SharePartition:
         self._wake()
 
     def records(self) -> ShareRecords:
-        """What its leader knows; a new leader does not know who has what."""
+        """The leader's records; a new leader does not know which member has which."""
         log = self.partition.log
         if self._records is None:
             start = self._reset_offset() if self._start_offset == UNKNOWN_OFFSET else self._start_offset

@@ -26,7 +26,7 @@ _PAST: Final = "Batch record not found. The {} offset in request is past acquire
 
 
 class RecordState(Enum):
-    """What may happen to a record of a share group."""
+    """The state of a share group's record."""
 
     AVAILABLE = "Available"
     ACQUIRED = "Acquired"
@@ -43,7 +43,7 @@ _MOVES: Final[dict[RecordState, frozenset[RecordState]]] = {
 
 
 class Acknowledge(IntEnum):
-    """What a member says of a record."""
+    """A member's acknowledgement of a record."""
 
     GAP = 0
     """There is no record at this offset."""
@@ -103,7 +103,7 @@ class Acknowledgement:
     types: Sequence[int]
 
     def type_at(self, offset: int) -> Acknowledge:
-        """What is said of one offset."""
+        """The acknowledgement of one offset."""
         return Acknowledge(self.types[0] if len(self.types) == 1 else self.types[offset - self.first])
 
     def alike(self, first: int, last: int) -> Iterator[tuple[int, int, Acknowledge]]:
@@ -198,17 +198,17 @@ class ShareRecords:
 
     @property
     def runs(self) -> Sequence[Run]:
-        """What is in flight, by offset."""
+        """The records in flight, by offset."""
         return self._runs
 
     @property
     def done_count(self) -> int:
-        """How many records in flight are done with."""
+        """The number of records in flight that are done with."""
         return sum(len(run) for run in self._runs if run.is_done)
 
     @property
     def next_lock_end_s(self) -> float | None:
-        """When the first lock ends, None if there is none."""
+        """The end of the first lock, None if there is none."""
         return min((run.locked_until_s for run in self._runs if run.state is RecordState.ACQUIRED), default=None)
 
     def has_locks_of(self, member_id: str) -> bool:
@@ -374,7 +374,7 @@ class ShareRecords:
         return self._give_back([run for run in self._runs if run.is_of(member_id)], limits)
 
     def expire(self, limits: Limits, now_s: float) -> bool:
-        """What is locked no longer comes back; False if that was nothing."""
+        """Gives back the records whose locks are over; False if there were none."""
         locked = (run for run in self._runs if run.state is RecordState.ACQUIRED)
         return self._give_back([run for run in locked if run.locked_until_s <= now_s], limits)
 
@@ -451,7 +451,7 @@ def _count(taken: Sequence[Acquired]) -> int:
 
 
 def _cautious(run: Run, limits: Limits) -> int:
-    """How many records of a batch that has failed often are given out at once; the last time it is one by one."""
+    """The number of records given out at once of a batch that has failed often; the last time it is one by one."""
     if run.delivery_count + 1 >= limits.delivery_count:
         return 1
     first, last = run.batch

@@ -36,7 +36,7 @@ LONG_AGO_MS: Final = -(2**62)
 
 @dataclass(frozen=True)
 class PushedTelemetry:
-    """What a client pushed. A push without metrics, a goodbye maybe, is kept too.
+    """A client's push. One without metrics, a goodbye maybe, is kept too.
 
     Attributes:
         broker_id: the broker that it was pushed to.

@@ -21,7 +21,7 @@ from kafka_core.kernels.pure.message import Message
 from kafka_core.kernels.pure.record_batch import Record, decode_record, encode_record, seal_batch
 
 RECORD_SPARE = 41
-"""What a record needs beside its key, value and headers at most: attributes, and every varint at its longest."""
+"""The most bytes of a record beside its key, value and headers: attributes, and every varint at its longest."""
 
 
 class Batch:

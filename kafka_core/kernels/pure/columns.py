@@ -39,7 +39,7 @@ class Variable:
 
 
 class ColumnSink:
-    """Where cursors put their records; `take()` hands the columns on and starts anew.
+    """Columns that cursors put their records into; `take()` hands the columns on and starts anew.
 
     Attributes:
         rows: records so far.

@@ -148,7 +148,7 @@ class Message(Generic[K, V]):
         return self.value()
 
     def delivery_count(self) -> int | None:
-        """How often the record was given to members of a share group, this time included; None elsewhere."""
+        """The number of deliveries of the record to members of a share group, this one included; None elsewhere."""
         return None if self._delivery_count <= 0 else self._delivery_count
 
     def set_key(self, key: Any) -> None:
@@ -286,7 +286,7 @@ def _pairs(headers: HeaderPairs | None) -> list[tuple[Text, Any]] | None:
 
 
 def _measure(message: Message[Any, Any]) -> str:
-    """How much there is, for a text; a deserialized value need not have a length."""
+    """The size of the value, for a text; a deserialized value need not have a length."""
     value = message.value()
     if isinstance(value, str):
         return f"{len(value)} characters"

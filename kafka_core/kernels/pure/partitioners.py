@@ -17,7 +17,7 @@ _SEED_FACTOR = 2685821657736338717
 
 
 class Rule(NamedTuple):
-    """How a partitioner uses keys.
+    """A partitioner's use of keys.
 
     Attributes:
         hash_key: the not negative number whose remainder is the partition; None: keys don't matter.

@@ -25,7 +25,7 @@ from kafka_core.kernels.pure.message import Message, exact_text
 from kafka_core.kernels.pure.varint import MAX_VARINT32_BYTES, encode_varint, read_uvarint
 
 PREFIX = struct.Struct(">qi")
-"""What begins a batch (or message) of every format: base offset, and the length of what follows."""
+"""The beginning of a batch (or message) of every format: base offset, and the length of the rest."""
 BODY = struct.Struct(">iBIhiqqqhii")
 """The rest of a batch's header: leader epoch, magic, CRC, attributes, last offset delta, base and max timestamp,
 producer id and epoch, base sequence, number of records."""

@@ -68,7 +68,7 @@ class Rows:
 
 
 class Slots:
-    """What all columns have: a first row, and which rows are there."""
+    """Shared base of all columns: a first row, and which rows are there."""
 
     def __init__(self, first: int, validity: object, rows: int) -> None:
         check_count(first, "a column can't begin at row")

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Proof = Token | SecurityContext
-"""What was fetched before a connection was made: a token (OAUTHBEARER), a context with its ticket (GSSAPI)."""
+"""The proof fetched before a connection is made: a token (OAUTHBEARER), a context with its ticket (GSSAPI)."""
 
 NONCE_BITS = 192
 

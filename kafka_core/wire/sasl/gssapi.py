@@ -31,7 +31,7 @@ class SecurityContext(Protocol):
     established: bool
 
     def step(self, token: bytes) -> bytes:
-        """What is to be said to the broker's token, perhaps nothing. Raises AuthError."""
+        """The answer to the broker's token, perhaps empty. Raises AuthError."""
         ...
 
     def wrap(self, message: bytes) -> bytes:

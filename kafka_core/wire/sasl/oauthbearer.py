@@ -109,7 +109,7 @@ def describe_refusal(challenge: bytes) -> str:
 
 
 def token_from_callback(result: object, now_s: float) -> Token:
-    """What the user's `oauth_cb` returned, as a token.
+    """The result of the user's `oauth_cb`, as a token.
 
     Args:
         result: (token, expiry in seconds since 1970[, principal[, extensions]]), as confluent_kafka wants it; or a
