@@ -26,6 +26,8 @@ from serdes.rules.model import RuleContext, RuleError
 
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
+PAUSE_MS: Final = 30_000
+"""How long a data key is used on, once the next one could not be made."""
 KEYS: Final = 10_000
 """The most decrypted data keys that are kept (in memory only)."""
 REFUSALS: Final = (400, 409, 422)
@@ -97,6 +99,7 @@ class KeyRing:
         self._now_ms = now_ms
         self._services: dict[tuple[str, frozenset[tuple[str, str]]], KmsClient] = {}
         self._keys: cachetools.LRUCache[tuple[str, str, str], bytes] = cachetools.LRUCache(KEYS)
+        self._failed_ms: cachetools.LRUCache[tuple[str, str, str], int] = cachetools.LRUCache(KEYS)
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -129,8 +132,10 @@ class KeyRing:
         found = self._find(kek, ctx.subject, settings.algorithm, wanted, reading)
         if found is None and reading:
             raise RuleError(f"there is no data key of {kek.name!r} for subject {ctx.subject!r}, version {wanted}")
-        if found is None or (not reading and self._too_old(found, settings)):
-            found = self._next(kek, ctx.subject, settings.algorithm, found)
+        if found is None:
+            found = self._make(kek, ctx.subject, settings.algorithm, 1)
+        elif not reading and self._too_old(found, settings):
+            found = self._next(kek, found)
         return found, self._key(kek, found)
 
     def _key(self, kek: Kek, dek: Dek) -> bytes:
@@ -208,22 +213,40 @@ class KeyRing:
             return False
         return self._now_ms() - dek.ts > settings.expiry_days * MS_PER_DAY
 
-    def _next(self, kek: Kek, subject: str, algorithm: DekAlgorithm, current: Dek | None) -> Dek:
-        """Makes a data key: the first, or the one after `current`. Of several makers the first wins, for all."""
-        version = 1 if current is None else current.version + 1
+    def _next(self, kek: Kek, current: Dek) -> Dek:
+        """The data key after `current`; while it can't be made `current`, and none is tried for `PAUSE_MS`."""
+        key = (kek.name, current.subject, current.algorithm.value)
+        with self._lock:
+            failed_ms = self._failed_ms.get(key)
+        if failed_ms is not None and 0 <= self._now_ms() - failed_ms < PAUSE_MS:
+            return current
+        try:
+            return self._make(kek, current.subject, current.algorithm, current.version + 1)
+        except RuleError as error:
+            with self._lock:
+                self._failed_ms[key] = self._now_ms()
+            log.warning("data key %d of %s is used on for %d s: %s", current.version, kek.name, PAUSE_MS // 1000, error)
+            return current
+
+    def _make(self, kek: Kek, subject: str, algorithm: DekAlgorithm, version: int) -> Dek:
+        """Makes a data key. Of several makers the first wins, for all.
+
+        Raises:
+            RuleError: the service can't encrypt it, or the registry does not take it.
+        """
         key = None if kek.shared else Cryptor(algorithm).generate_key()
         material = None if key is None else base64.b64encode(self._through_kms(kek, "encrypt", key)).decode()
         try:
             made = self._client.register_dek(kek.name, subject, material, algorithm, version)
         except SchemaRegistryError as error:
-            found = self._find(kek, subject, algorithm, version, False) if error.http_status_code == 409 else None
+            found = None
+            if error.http_status_code == 409:  # somebody was faster: what was the newest is so no more
+                self._client.forget_newest(kek.name, subject, algorithm)
+                found = self._find(kek, subject, algorithm, version, False)
             if found is not None:
                 return found
-            if current is None:
-                text = f"a data key of {kek.name!r} for {subject!r} can't be registered: {error}"
-                raise RuleError(text, away=error.retriable) from error
-            log.warning("data key %d of %s can't be registered, the old one is used on: %s", version, kek.name, error)
-            return current
+            text = f"data key {version} of {kek.name!r} for {subject!r} can't be registered: {error}"
+            raise RuleError(text, away=error.retriable) from error
         if key is not None and material is not None and made.encrypted_key_material == material:
             self._keep(kek, material, key)  # the service need not decrypt it
         return made

@@ -12,7 +12,7 @@ import pytest
 from registry import Metadata, ResponseError, RuleKind, RuleMode
 from registry.client.dek import DekRegistryClient
 from registry.dek_models import Dek, DekAlgorithm, Kek
-from serdes.encryption.keys import MS_PER_DAY, KeyRing, KeySettings, context_of
+from serdes.encryption.keys import MS_PER_DAY, PAUSE_MS, KeyRing, KeySettings, context_of
 from serdes.rules import RuleContext, RuleError
 from tests.unit.serdes.rules.samples import context, rule, schema
 
@@ -203,24 +203,6 @@ def test_of_two_writers_both_use_the_first_one_s_key(url: str, monkeypatch: pyte
         assert len(seen) == 2
 
 
-def test_a_rotation_that_fails_leaves_the_old_key_in_use(
-    client: DekRegistryClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    days, clock = {"encrypt.dek.expiry.days": "1"}, Clock()
-    ring = KeyRing(client, CONF, clock)
-    first = dek(ring, asking(**days))
-    clock.ahead_ms = 2 * MS_PER_DAY
-
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise ResponseError(500, 50001, "broken")
-
-    monkeypatch.setattr(client, "register_dek", refuse)
-    assert dek(ring, asking(**days)).key == first.key
-    assert "the old one is used on" in caplog.text
-    with pytest.raises(RuleError, match="can't be registered"):
-        dek(ring, asking(subject="other", **days))
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the local service was asked."""
@@ -231,6 +213,70 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(LocalKmsClient, "encrypt", lambda self, data: seen.append("encrypt") or encrypt(self, data))
     monkeypatch.setattr(LocalKmsClient, "decrypt", lambda self, data: seen.append("decrypt") or decrypt(self, data))
     return seen
+
+
+class Standing(Clock):
+    def __call__(self) -> int:
+        return 1_800_000_000_000 + self.ahead_ms
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """One time for the writers and for the registry."""
+    made = Standing()
+    monkeypatch.setattr("registry.dev.handlers.deks._now_ms", made)
+    return made
+
+
+DAYS = {"encrypt.dek.expiry.days": "1"}
+
+
+@pytest.mark.parametrize("broken", ["registry", "service"])
+def test_a_rotation_that_fails_leaves_the_old_key_in_use(
+    client: DekRegistryClient,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    broken: str,
+) -> None:
+    """For half a minute each time: neither the registry nor the service is asked again for every value."""
+    ring = KeyRing(client, CONF, clock)
+    first = dek(ring, asking(**DAYS))
+    clock.ahead_ms = 2 * MS_PER_DAY
+    tries: list[int] = []
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        tries.append(1)
+        raise ResponseError(500, 50001, "broken") if broken == "registry" else ConnectionError("broken")
+
+    with monkeypatch.context() as patched:
+        if broken == "registry":
+            patched.setattr(client, "register_dek", refuse)
+        else:
+            patched.setattr("serdes.encryption.local.LocalKmsClient.encrypt", refuse)
+        assert {dek(ring, asking(**DAYS)).key for _ in range(5)} == {first.key}
+        assert len(tries) == 1
+        assert "data key 1 of kek is used on for 30 s" in caplog.text
+        with pytest.raises(RuleError, match=r"can't be registered|failed: broken"):
+            dek(ring, asking(subject="other", **DAYS))
+        clock.ahead_ms += PAUSE_MS
+        assert dek(ring, asking(**DAYS)).key == first.key
+        assert len(tries) == 3
+    clock.ahead_ms += PAUSE_MS
+    assert dek(ring, asking(**DAYS)).version == 2
+
+
+def test_who_was_slower_in_a_rotation_learns_the_newest_key(
+    url: str, client: DekRegistryClient, clock: Clock, asked: list[str]
+) -> None:
+    with DekRegistryClient({"url": url}) as other:
+        rings = [KeyRing(one, CONF, clock) for one in (client, other)]
+        assert [dek(ring, asking(**DAYS)).version for ring in rings] == [1, 1]
+        clock.ahead_ms = 2 * MS_PER_DAY
+        first = dek(rings[0], asking(**DAYS))
+        asked.clear()
+        assert {dek(rings[1], asking(**DAYS)).key for _ in range(5)} == {first.key}
+        assert asked == ["encrypt", "decrypt"]
 
 
 @pytest.mark.parametrize("days", [{}, {"encrypt.dek.expiry.days": "1"}])
