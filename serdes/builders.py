@@ -337,9 +337,9 @@ class ProtobufSerializerBuilder(_SerializerParts):
             rule_registry=rule_registry,
         )
 
-    def set_message_type(self, message_type: Any) -> Self:
+    def set_message_type(self, msg_type: Any) -> Self:
         """The generated class of the messages."""
-        return self._set("msg_type", message_type)
+        return self._set("msg_type", msg_type)
 
 
 class ProtobufDeserializerBuilder(_DeserializerParts):
@@ -366,9 +366,9 @@ class ProtobufDeserializerBuilder(_DeserializerParts):
             rule_registry=rule_registry,
         )
 
-    def set_message_type(self, message_type: Any) -> Self:
+    def set_message_type(self, msg_type: Any) -> Self:
         """The generated class of the messages."""
-        return self._set("message_type", message_type)
+        return self._set("message_type", msg_type)
 
 
 class AsyncAvroSerializerBuilder(_AsyncBuilder, AvroSerializerBuilder):
@@ -448,20 +448,25 @@ class BuiltSerdes:
             raise
         self.conf: dict[str, object] = {**left, **functions}
 
-    def tell_cluster_of(self, client: Any) -> None:
-        """Have them ask this blocking client for its cluster's id, which subjects by association may need."""
+    def tell_cluster_of(self, client: Any, setter: str = "set_cluster_id_resolver") -> None:
+        """Have them ask this client for its cluster's id, which subjects by association may need.
+
+        Args:
+            client: their client.
+            setter: the method that takes the function, which is a coroutine function where the client's is.
+        """
         held = weakref.ref(client)
 
-        def cluster_id() -> str:
+        def cluster_id() -> Any:
             client = held()
             found = None if client is None else client.cluster_id(CLUSTER_ID_S)
             if not found:
                 raise SerializationError("the client of this serializer does not know its cluster's id")
-            return str(found)
+            return found
 
         for made in self.made:
-            if hasattr(made, "set_cluster_id_resolver"):
-                made.set_cluster_id_resolver(cluster_id)
+            if hasattr(made, setter):
+                getattr(made, setter)(cluster_id)
 
     def close(self) -> None:
         """Closes them, all of them whatever fails. May be called again."""
@@ -480,10 +485,7 @@ class BuiltSerdes:
         if inspect.iscoroutine(result) or (isinstance(result, _Ready) and result.pending is not None):
             if inspect.iscoroutine(result):
                 result.close()
-            raise ValueError(
-                f"{name} has to be awaited, and no constructor can: give what `await builder.build(conf, is_key)` "
-                f"made as {name.removesuffix('.builder')}"
-            )
+            raise ValueError(f"{name} has to be awaited: await the constructor of an asyncio client that takes it")
         if not isinstance(result, tuple) or len(result) != 2:
             raise ValueError(
                 f"{name} must return a (serde, configuration) tuple from build(), got {type(result).__name__}"
@@ -495,6 +497,47 @@ class BuiltSerdes:
                 f"{name} returned {type(kept).__name__} as the leftover configuration from build(), expected a dict"
             )
         return made, kept
+
+
+class _Made:
+    """A builder that has built already."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def build(self, conf: dict[str, Any], is_key: bool) -> Any:
+        return self._result
+
+
+def must_be_awaited(conf: Mapping[str, object]) -> bool:
+    """Whether a builder of a client's configuration has something to await."""
+    calls = [
+        getattr(builder, call, None)
+        for name, builder in conf.items()
+        if name.endswith(".builder")
+        for call in ("build", "_init")
+    ]
+    return any(map(inspect.iscoroutinefunction, calls))
+
+
+async def awaited(conf: Mapping[str, object]) -> dict[str, object]:
+    """A client's configuration with builders that have built.
+
+    Raises:
+        Exception: what a builder raises; what others had made is closed.
+    """
+    ready = dict(conf)
+    rest = {name: value for name, value in conf.items() if not name.removesuffix(".builder").endswith("serializer")}
+    try:
+        for name, builder in conf.items():
+            if name.endswith(".builder") and builder is not None:
+                result = builder.build(dict(rest), name.startswith("key."))  # type: ignore[attr-defined]
+                ready[name] = _Made(await result if inspect.isawaitable(result) else result)
+    except BaseException:
+        for made in [each for each in ready.values() if isinstance(each, _Made)]:
+            await _aclose(made.build({}, False)[0])
+        raise
+    return ready
 
 
 @contextlib.contextmanager

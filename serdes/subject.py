@@ -7,7 +7,8 @@ name strategy"; `AssociatedNameStrategy` of `confluent_kafka.schema_registry.ser
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from registry import SchemaRegistryError
@@ -85,41 +86,40 @@ class AssociatedNameStrategy:
     """
 
     def __init__(self, conf: Mapping[str, Any] | None = None) -> None:
-        given = conf or {}
-        fallback = str(given.get(FALLBACK_TYPE, "TOPIC")).upper()
-        if fallback != "NONE" and fallback not in STRATEGIES:
-            known = ", ".join((*STRATEGIES, "NONE"))
-            raise ValueError(f"{FALLBACK_TYPE} {given[FALLBACK_TYPE]!r} is not supported: {known}")
-        self._fallback = STRATEGIES.get(fallback)
-        cluster = given.get(KAFKA_CLUSTER_ID)
-        self._cluster: Callable[[], str] = lambda: str(cluster or ANY_CLUSTER)
-        self._named = bool(cluster)
+        self._conf = conf or {}
+        self._cluster: Callable[[], str | Awaitable[str]] = lambda: ANY_CLUSTER
+        _fallback(self._conf)
 
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
-        """Sets a function that gives the Kafka cluster's id; used at look-ups, if the properties have no id."""
-        if not self._named:
-            self._cluster = resolver
+    def set_cluster_id_resolver(self, resolver: Callable[[], str | Awaitable[str]]) -> None:
+        """Sets what gives the Kafka cluster's id at look-ups if the properties have none; tasks may have to await it."""
+        self._cluster = resolver
 
-    def subject(self, ctx: SerializationContext | None, record_name: str | None) -> Inquiry[str]:
-        """The subject.
+    def subject(
+        self, ctx: SerializationContext | None, record_name: str | None, conf: Mapping[str, Any] | None = None
+    ) -> Inquiry[str]:
+        """The subject; `conf` in place of the constructor's.
 
         Raises:
+            ValueError: an unknown fallback.
             SerializationError: several subjects, or none and no fallback, or the cluster's id can't be found.
             SchemaRegistryError: the registry refuses, or something else answers: a proxy's 404 says nothing about the
                 topic, and the fallback would be the wrong subject. Only a registry's own code (also that of one which
                 lacks the call) means that there is no association.
         """
-        place = _context(ctx)
+        given = self._conf if conf is None else conf
+        place, fallback, cluster = _context(ctx), _fallback(given), given.get(KAFKA_CLUSTER_ID)
         _topic(ctx)
         try:
-            cluster = self._cluster()
+            if not cluster:
+                told = self._cluster()
+                cluster = (yield from ask(lambda _: told)) if inspect.isawaitable(told) else told
         except Exception as error:
             raise SerializationError(f"the Kafka cluster's id can't be found; set {KAFKA_CLUSTER_ID}") from error
         kind = "key" if place.field == MessageField.KEY else "value"
         try:
             found = yield from ask(
                 lambda source: source.get_associations_by_resource_name(
-                    place.topic, cluster or ANY_CLUSTER, "topic", [kind]
+                    place.topic, str(cluster or ANY_CLUSTER), "topic", [kind]
                 )
             )
         except SchemaRegistryError as error:
@@ -127,13 +127,22 @@ class AssociatedNameStrategy:
                 raise
             found = []
         if len(found) > 1:
-            raise SerializationError(f"topic {place.topic!r} has several associated subjects")
+            raise SerializationError(f"Multiple associated subjects found for topic {place.topic}")
         if found:
             return str(found[0].subject)
-        if self._fallback is None:
-            raise SerializationError(f"No associated subject found for topic {place.topic!r}")
-        subject = self._fallback(ctx, record_name)
+        if fallback is None:
+            raise SerializationError(f"No associated subject found for topic {place.topic}")
+        subject = fallback(ctx, record_name)
         return _name(record_name) if subject is None else subject
+
+
+def _fallback(conf: Mapping[str, Any]) -> SubjectNameStrategy | None:
+    said = conf.get(FALLBACK_TYPE, "TOPIC")
+    name = str(said).upper()
+    if name != "NONE" and name not in STRATEGIES:
+        known = ", ".join((*STRATEGIES, "NONE"))
+        raise ValueError(f"Invalid value for {FALLBACK_TYPE}: {said}. Valid values are: {known}")
+    return STRATEGIES.get(name)
 
 
 def _none_associated(error: SchemaRegistryError) -> bool:

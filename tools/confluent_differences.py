@@ -7,61 +7,24 @@ from __future__ import annotations
 
 from typing import Final
 
-CEL: Final = "the CEL rules of serdes stand on another engine; its functions are reached through rules"
 INSIDE: Final = "how confluent_kafka is built, not what it offers"
-BUILDERS: Final = "builders call constructors (serdes.builders)"
 BASES: Final = "BaseSerializer and BaseDeserializer hold an engine, there are no parts to inherit: formats are objects"
-CONSTANT: Final = "a constant of confluent_kafka's own requests, which no argument takes"
-DECIMAL: Final = "of Python's module decimal, which confluent_kafka imports there"
-KEYS: Final = "how a record's key comes to the rules of its value; here it is `RuleContext.original_key`"
-WRAPPING: Final = "a step of EncryptionExecutor, which is here and does it inside"
+OF_OURS: Final = "clients of key services encrypt and decrypt themselves"
 
 MODULES_NOT_HERE: Final = {
     "kafkatest": "a tool of Kafka's own system tests",
     "kafkatest.": "a tool of Kafka's own system tests",
-    "schema_registry.rules.encryption.azurekms.azure_aead": INSIDE,
-    "schema_registry.rules.cel.constraints": CEL,
 }
 
-NAMES_NOT_HERE: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        [
-            "build_serde",
-            "async_build_serde",
-        ],
-        BUILDERS,
-    ),
-    **dict.fromkeys(
-        [
-            "BaseSerde",
-            "AsyncBaseSerde",
-        ],
-        BASES,
-    ),
-    **dict.fromkeys(["clear_original_key", "get_original_key", "set_original_key"], KEYS),
-    **dict.fromkeys(["AeadWrapper", "EncryptionExecutorTransform", "FieldEncryptionExecutorTransform"], WRAPPING),
-    **dict.fromkeys(["MAX_EMAX", "MAX_PREC", "MIN_EMIN", "ROUND_HALF_UP"], DECIMAL),
-    **dict.fromkeys(
-        [
-            "ACCEPT_HDR",
-            "VALID_LEVELS",
-            "VALID_METHODS",
-            "HAS_FAST",
-        ],
-        CONSTANT,
-    ),
-    **dict.fromkeys(
-        [
-            "ContextStringIO",
-            "ReentryContext",
-            "DAYS_SHIFT",
-            "rebuild_value_type",
-        ],
-        INSIDE,
-    ),
-}
+NAMES_NOT_HERE: Final[dict[str, str]] = dict.fromkeys(["ReentryContext", "rebuild_value_type"], INSIDE)
 CONFIGURED: Final = dict.fromkeys(["configure_subject_name_strategy", "configure_validation_rules"], BASES)
 MEMBERS_NOT_HERE: Final[dict[str, dict[str, str]]] = {
     **{f"{name}Serializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
     **{f"{name}Deserializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
+    **{f"Async{name}Serializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
+    **{f"Async{name}Deserializer": CONFIGURED for name in ("Avro", "JSON", "Protobuf")},
+    **{f"{shell}Base{kind}": CONFIGURED for shell in ("", "Async") for kind in ("Serde", "Serializer", "Deserializer")},
+    "Dek": dict.fromkeys(["encrypted_key_material_bytes", "key_material_bytes"], "`encrypted_key` and `key` have them"),
+    "HcVaultKmsClient": dict.fromkeys(["does_support", "get_aead"], OF_OURS),
+    "LocalKmsClient": dict.fromkeys(["does_support", "get_aead"], OF_OURS),
 }

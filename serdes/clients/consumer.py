@@ -172,6 +172,7 @@ class AIOSerializingProducer(Awaited, AIOProducer, Generic[K, V]):
             rest, key, value = take_functions(self._built.conf, SERIALIZERS)
             self._serializers = FieldSerializers(key, value)
             super().__init__(rest)
+        self._built.tell_cluster_of(self, "set_async_cluster_id_resolver")
 
     async def close(self, timeout: float | None = None) -> None:
         """As `AIOProducer.close`; closes what builders made, too."""
@@ -438,6 +439,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
         self._reader = self._deserializers.reader
         with closing_on_error(built):
             super().__init__(rest)
+        built.tell_cluster_of(self, "set_async_cluster_id_resolver")
         self._stores = self._core.leave_storing()
         self._store = self._core.positions.store_behind
 

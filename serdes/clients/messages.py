@@ -15,6 +15,7 @@ from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from serdes import simple
+from serdes.builders import awaited, must_be_awaited
 from serdes.clients.poison import Letter, PoisonPolicy
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import (
@@ -47,7 +48,17 @@ FIELDS = (MessageField.KEY, MessageField.VALUE)
 
 
 class Awaited:
-    """A client whose constructor may be awaited, as it has to be in confluent_kafka."""
+    """A client whose constructor may be awaited, as it has to be in confluent_kafka, and must be for some builders."""
+
+    def __new__(cls, conf: Mapping[str, object]) -> Self:
+        """What the constructor gives: the client, or a coroutine for it if a builder has something to await."""
+        if not must_be_awaited(conf):
+            return super().__new__(cls)
+
+        async def made() -> Self:
+            return cls(await awaited(conf))
+
+        return made()  # type: ignore[return-value]
 
     def __await__(self) -> Generator[Any, None, Self]:
         """Itself."""

@@ -5,20 +5,27 @@ Must not hold anything that serializers of ours need. Source: confluent_kafka 2.
 
 from __future__ import annotations
 
+import io
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
+
+import cachetools
 
 from registry import AsyncSchemaRegistryClient, RegisteredSchema, RuleMode, Schema, SchemaRegistryClient
 from registry.client.bearer import full_jitter, normalize_identity_pool
 from registry.dek import DekRegistryClient
 from registry.errors import RETRIABLE_STATUSES, ResponseError
+from serdes.asks import Inquiry
+from serdes.context import MessageField, SerializationContext
 from serdes.encryption.kms import kms_driver as get_kms_driver
+from serdes.engine.drivers import drive, drive_async
 from serdes.frames.framing import MAGIC as MAGIC_BYTE
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 from serdes.rules.engine import Phase as RulePhase
+from serdes.rules.engine import original_key
 from serdes.rules.model import RuleBase
 from serdes.subject import (
     ANY_CLUSTER,
@@ -29,6 +36,7 @@ from serdes.subject import (
     topic_record_subject_name_strategy,
     topic_subject_name_strategy,
 )
+from serdes.subject import AssociatedNameStrategy as Associated
 
 __all__ = [
     "AVRO_TYPE",
@@ -40,6 +48,7 @@ __all__ = [
     "ENCRYPT_KMS_KEY_ID",
     "ENCRYPT_KMS_TYPE",
     "FALLBACK_TYPE",
+    "HAS_FAST",
     "JSON_TYPE",
     "KAFKA_CLUSTER_ID",
     "MAGIC_BYTE",
@@ -47,18 +56,24 @@ __all__ = [
     "NAMESPACE_WILDCARD",
     "PROTOBUF_TYPE",
     "STRATEGY_TYPE_MAP",
+    "AssociatedNameStrategy",
+    "AsyncAssociatedNameStrategy",
     "AsyncMockSchemaRegistryClient",
+    "ContextStringIO",
     "Migration",
     "MockDekRegistryClient",
     "MockSchemaRegistryClient",
     "ParsedSchemaCache",
     "RuleBase",
     "RulePhase",
+    "clear_original_key",
     "full_jitter",
     "get_kms_driver",
+    "get_original_key",
     "is_retriable",
     "is_success",
     "normalize_identity_pool",
+    "set_original_key",
     "wildcard_match",
 ]
 
@@ -88,6 +103,10 @@ ENCRYPT_DEK_ALGORITHM: Final = "encrypt.dek.algorithm"
 ENCRYPT_DEK_EXPIRY_DAYS: Final = "encrypt.dek.expiry.days"
 ENCRYPT_ALTERNATE_KMS_KEY_IDS: Final = "encrypt.alternate.kms.key.ids"
 MILLIS_IN_DAY: Final = 86_400_000
+
+# Of the legacy serializer: a codec that is compiled, and what holds a payload.
+HAS_FAST: Final = True
+ContextStringIO: Final = io.BytesIO
 
 # Types of schemas, and what stands for any cluster in look-ups of associations.
 AVRO_TYPE: Final = "AVRO"
@@ -157,6 +176,90 @@ class ParsedSchemaCache(Generic[T]):
         """Forgets everything."""
         with self._lock:
             self._parsed.clear()
+
+
+def set_original_key(key: Any) -> None:
+    """From now on, in this thread or task, rules of values have this as `RuleContext.original_key`.
+
+    Typed clients say each message's key themselves, and so may `SerializationContext.key`, which counts first.
+    """
+    original_key.set(key)
+
+
+def get_original_key() -> Any:
+    """What `set_original_key` has set; None otherwise."""
+    return original_key.get()
+
+
+def clear_original_key() -> None:
+    """Forgets it."""
+    original_key.set(None)
+
+
+class AssociatedNameStrategy(Associated):
+    """The strategy of `serdes`, also to be called: it asks the client it is given once per topic, field and record.
+
+    Args:
+        cache_capacity: how many subjects are kept.
+    """
+
+    def __init__(self, cache_capacity: int = DEFAULT_CACHE_CAPACITY) -> None:
+        super().__init__()
+        self._subjects: cachetools.LRUCache[tuple[Any, ...], str] = cachetools.LRUCache(cache_capacity)
+        self._lock = threading.Lock()
+
+    def __call__(
+        self,
+        ctx: SerializationContext | None,
+        record_name: str | None,
+        schema_registry_client: Any,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The subject, None without a topic; `conf` as for the strategy of `serdes`.
+
+        Raises:
+            ValueError: there is no context, or no such fallback.
+            SerializationError: as `serdes.AssociatedNameStrategy.subject`, and so for what the registry refuses.
+        """
+        return drive(schema_registry_client, self._find(ctx, record_name, schema_registry_client, conf))
+
+    def clear_cache(self) -> None:
+        """Forgets all subjects."""
+        with self._lock:
+            self._subjects.clear()
+
+    def _find(
+        self, ctx: SerializationContext | None, name: str | None, client: Any, conf: Mapping[str, Any] | None
+    ) -> Inquiry[str | None]:
+        topic: str | None = None if ctx is None else ctx.topic  # callers may give anything
+        if ctx is not None and (client is None or topic is None):
+            return None if topic is None else topic_subject_name_strategy(ctx, name)
+        place = (topic, ctx is not None and ctx.field is MessageField.KEY, name)
+        with self._lock:
+            found = self._subjects.get(place)
+        if found is None:
+            found = yield from self.subject(ctx, name, conf)
+            with self._lock:
+                self._subjects[place] = found
+        return found
+
+
+class AsyncAssociatedNameStrategy(AssociatedNameStrategy):
+    """The same for tasks: calls are awaited."""
+
+    async def __call__(
+        self,
+        ctx: SerializationContext | None,
+        record_name: str | None,
+        schema_registry_client: Any,
+        conf: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """As `AssociatedNameStrategy.__call__`."""
+        return await drive_async(schema_registry_client, self._find(ctx, record_name, schema_registry_client, conf))
+
+    def set_async_cluster_id_resolver(self, resolver: Callable[[], Awaitable[str]]) -> None:
+        """As `set_cluster_id_resolver`, with a coroutine function."""
+        self.set_cluster_id_resolver(resolver)
 
 
 def _mock(conf: Mapping[str, Any]) -> dict[str, Any]:

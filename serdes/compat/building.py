@@ -6,6 +6,7 @@ Must not hold anything that clients of ours need: they have `serdes.builders.Bui
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 import threading
@@ -13,14 +14,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, NamedTuple
 
+from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes.builders import CLUSTER_ID_S
 
 __all__ = [
     "AsyncSharedClusterIdResolver",
     "SerdeSpec",
     "SharedClusterIdResolver",
+    "async_build_serde",
     "async_build_serdes",
     "async_close_serdes",
+    "build_serde",
     "build_serdes",
     "close_serdes",
     "intersect_leftovers",
@@ -36,6 +40,69 @@ CLUSTER_ID_TIMEOUT: Final = CLUSTER_ID_S
 Conf = dict[str, Any]
 Built = tuple[list[Any], list[Any], Conf]
 """The functions in the order of their specs, those of them that were built, and the client's configuration."""
+
+
+def build_serde(
+    schema_registry_client: Any,
+    schema_registry_conf: Mapping[str, Any] | None,
+    construct: Callable[[Any], Any],
+    init: Callable[[Any], object] | None = None,
+) -> Any:
+    """What `construct` makes with a registry client: the given one, or one of its own, which is closed with it.
+
+    Args:
+        schema_registry_client: the client, or None.
+        schema_registry_conf: the configuration of a client to make, or None.
+        construct: takes a client, or None if neither is given.
+        init: is called with what was made; if it fails, that is closed.
+
+    Raises:
+        ValueError: a client and a configuration.
+        Exception: what `construct` and `init` raise.
+    """
+    own = _own(schema_registry_client, schema_registry_conf, SchemaRegistryClient)
+    made = own
+    try:
+        made = construct(own or schema_registry_client)
+        if own is not None:
+            made.own_schema_registry_client()
+        if init is not None:
+            init(made)
+    except BaseException:
+        if made is not None:
+            with contextlib.suppress(Exception):  # the first failure is told
+                made.close()
+        raise
+    return made
+
+
+async def async_build_serde(
+    schema_registry_client: Any,
+    schema_registry_conf: Mapping[str, Any] | None,
+    construct: Callable[[Any], Awaitable[Any]],
+    init: Callable[[Any], Awaitable[object]] | None = None,
+) -> Any:
+    """`build_serde` for tasks: both functions are awaited."""
+    own = _own(schema_registry_client, schema_registry_conf, AsyncSchemaRegistryClient)
+    made = own
+    try:
+        made = await construct(own or schema_registry_client)
+        if own is not None:
+            made.own_schema_registry_client()
+        if init is not None:
+            await init(made)
+    except BaseException:
+        if made is not None:
+            with contextlib.suppress(Exception):  # the first failure is told
+                await made.aclose()
+        raise
+    return made
+
+
+def _own(client: Any, conf: Mapping[str, Any] | None, kind: type[Any]) -> Any:
+    if client is not None and conf is not None:
+        raise ValueError("Cannot specify both a Schema Registry client and a configuration; use one or the other")
+    return None if conf is None else kind(conf)
 
 
 class SerdeSpec(NamedTuple):

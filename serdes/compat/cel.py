@@ -20,7 +20,9 @@ __all__ = [
     "QUOTE_TRANS",
     "TIMESTAMP_FUNCS",
     "VARIANT_FUNCS",
+    "CompilationError",
     "StringFormat",
+    "check_field_type",
     "convert",
     "decimal_boundary_value",
     "field_value_to_cel",
@@ -34,9 +36,13 @@ __all__ = [
     "is_uri",
     "is_uri_ref",
     "is_uuid",
+    "make_duration",
     "make_extra_funcs",
+    "make_key_path",
+    "make_timestamp",
     "msg_to_cel",
     "quote",
+    "unwrap",
     "validate_email",
     "validate_host_and_port",
     "validate_ip",
@@ -70,6 +76,10 @@ validate_email: Final = cel_functions.is_email
 validate_uuid: Final = cel_functions.is_uuid
 msg_to_cel: Final = cel_values.to_cel
 convert: Final = cel_values.from_cel
+make_duration: Final = cel_values.message_to_cel
+make_timestamp: Final = cel_values.message_to_cel
+unwrap: Final = cel_values.message_to_cel
+DAYS_SHIFT: Final = cel_values.EPOCH_DAY
 
 QUOTE_TRANS: Final = str.maketrans(
     {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\""}
@@ -123,6 +133,26 @@ def format_timestamp(t: datetime.datetime) -> str:
     """RFC 3339 in UTC, as `string()` writes it."""
     types = needed("celpy.celtypes", "rules", RuleError)
     return str(cel_functions.to_string(t if isinstance(t, types.TimestampType) else types.TimestampType(t)))
+
+
+class CompilationError(Exception):
+    """A field of Protobuf is not of the type that a rule is for."""
+
+
+def make_key_path(field_name: str, key: Any) -> str:
+    """The path of an item of a map."""
+    return f"{field_name}[{format_value(key)}]"
+
+
+def check_field_type(field: Any, expected: int, wrapper_name: str | None = None) -> None:
+    """Looks whether a field has a type, or that type's wrapper.
+
+    Raises:
+        CompilationError: it has another one.
+    """
+    wrapped = field.message_type is not None and field.message_type.full_name == wrapper_name
+    if field.type != expected and not wrapped:
+        raise CompilationError(f"field {field.name} has type {field.type} but expected {expected}")
 
 
 def in_has() -> bool:
@@ -217,6 +247,8 @@ def _refused(text: str) -> Exception:
 def __getattr__(name: str) -> Any:
     if name == "InterpretedRunner":
         return cel.runner()
+    if name == "MessageType":
+        return cel_values.message_map()
     if name == "parse":
         return cel_variants.steps
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,10 @@ from registry import AsyncSchemaRegistryClient, RegisteredSchema, Schema, Schema
 from registry.client.rest import AsyncRestView, RestView
 
 __all__ = [
+    "ACCEPT_HDR",
     "VALID_AUTH_PROVIDERS",
+    "VALID_LEVELS",
+    "VALID_METHODS",
     "AsyncBaseRestClient",
     "AsyncRestClient",
     "BaseRestClient",
@@ -24,7 +27,10 @@ __all__ = [
     "urlencode",
 ]
 
+ACCEPT_HDR: Final = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
 VALID_AUTH_PROVIDERS: Final = ["URL", "USER_INFO"]
+VALID_LEVELS: Final = ["NONE", "FULL", "FORWARD", "BACKWARD"]
+VALID_METHODS: Final = ["GET", "POST", "PUT", "DELETE"]
 
 string_type = str
 ByKey = defaultdict[Any, dict[Any, Any]]

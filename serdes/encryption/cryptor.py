@@ -7,7 +7,7 @@ Tink's `AesGcmKey` and `AesSivKey` messages (a data key is one of these, seriali
 from __future__ import annotations
 
 import os
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from kserdes_config.extras import needed
 from registry.dek_models import DekAlgorithm
@@ -20,39 +20,45 @@ KEY_FIELD: Final = {DekAlgorithm.AES128_GCM: 3, DekAlgorithm.AES256_GCM: 3, DekA
 
 
 class _Aead(Protocol):
-    def encrypt(self, plaintext: bytes) -> bytes: ...
+    def encrypt(self, plaintext: bytes, associated: bytes) -> bytes: ...
 
-    def decrypt(self, ciphertext: bytes) -> bytes: ...
+    def decrypt(self, ciphertext: bytes, associated: bytes) -> bytes: ...
 
 
 class Cryptor:
     """Encrypts and decrypts with one algorithm.
 
     Args:
-        algorithm: AES128_GCM and AES256_GCM differ each time; AES256_SIV gives equal bytes for equal values.
+        dek_format: AES128_GCM and AES256_GCM differ each time; AES256_SIV gives equal bytes for equal values.
+
+    Attributes:
+        is_deterministic: whether equal values give equal bytes.
 
     Raises:
         RuleError: the extra `encryption` is not installed.
     """
 
-    def __init__(self, algorithm: DekAlgorithm) -> None:
-        self.algorithm = algorithm
+    EMPTY_AAD: ClassVar[bytes] = b""
+
+    def __init__(self, dek_format: DekAlgorithm) -> None:
+        self.dek_format = dek_format
+        self.is_deterministic = dek_format is DekAlgorithm.AES256_SIV
         self._aead = needed("cryptography.hazmat.primitives.ciphers.aead", "encryption", RuleError)
         self._exceptions = needed("cryptography.exceptions", "encryption", RuleError)
 
     def generate_key(self) -> bytes:
         """A new data key, from the system's random source."""
-        return write_key(self.algorithm, os.urandom(KEY_BYTES[self.algorithm]))
+        return write_key(self.dek_format, os.urandom(KEY_BYTES[self.dek_format]))
 
-    def encrypt(self, dek: bytes, plaintext: bytes) -> bytes:
-        """Encrypts.
+    def encrypt(self, dek: bytes, plaintext: bytes, associated_data: bytes = EMPTY_AAD) -> bytes:
+        """Encrypts. The associated data is needed to decrypt, and not part of the result.
 
         Raises:
             RuleError: the data key is not one of this algorithm.
         """
-        return self._primitive(dek).encrypt(plaintext)
+        return self._primitive(dek).encrypt(plaintext, associated_data)
 
-    def decrypt(self, dek: bytes, ciphertext: bytes) -> bytes:
+    def decrypt(self, dek: bytes, ciphertext: bytes, associated_data: bytes = EMPTY_AAD) -> bytes:
         """Decrypts.
 
         Raises:
@@ -60,7 +66,7 @@ class Cryptor:
                 were changed.
         """
         try:
-            return self._primitive(dek).decrypt(ciphertext)
+            return self._primitive(dek).decrypt(ciphertext, associated_data)
         except self._exceptions.InvalidTag:
             raise RuleError(
                 f"the value can't be decrypted: it was encrypted with another data key, or its {len(ciphertext)} bytes "
@@ -68,8 +74,8 @@ class Cryptor:
             ) from None
 
     def _primitive(self, dek: bytes) -> _Aead:
-        key = read_key(self.algorithm, dek)
-        if self.algorithm is DekAlgorithm.AES256_SIV:
+        key = read_key(self.dek_format, dek)
+        if self.is_deterministic:
             return _Siv(self._aead.AESSIV(key))
         return _Gcm(self._aead.AESGCM(key))
 
@@ -80,14 +86,14 @@ class _Gcm:
     def __init__(self, primitive: _GcmPrimitive) -> None:
         self._primitive = primitive
 
-    def encrypt(self, plaintext: bytes) -> bytes:
+    def encrypt(self, plaintext: bytes, associated: bytes) -> bytes:
         nonce = os.urandom(NONCE_BYTES)
-        return nonce + self._primitive.encrypt(nonce, plaintext, b"")
+        return nonce + self._primitive.encrypt(nonce, plaintext, associated)
 
-    def decrypt(self, ciphertext: bytes) -> bytes:
+    def decrypt(self, ciphertext: bytes, associated: bytes) -> bytes:
         if len(ciphertext) < NONCE_BYTES + 16:
             raise RuleError(f"the encrypted value has {len(ciphertext)} bytes, a nonce and a tag alone have 28")
-        return self._primitive.decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], b"")
+        return self._primitive.decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], associated)
 
 
 class _Siv:
@@ -96,13 +102,13 @@ class _Siv:
     def __init__(self, primitive: _SivPrimitive) -> None:
         self._primitive = primitive
 
-    def encrypt(self, plaintext: bytes) -> bytes:
-        return self._primitive.encrypt(plaintext, [b""])
+    def encrypt(self, plaintext: bytes, associated: bytes) -> bytes:
+        return self._primitive.encrypt(plaintext, [associated])
 
-    def decrypt(self, ciphertext: bytes) -> bytes:
+    def decrypt(self, ciphertext: bytes, associated: bytes) -> bytes:
         if len(ciphertext) < 16:
             raise RuleError(f"the encrypted value has {len(ciphertext)} bytes, its synthetic vector alone has 16")
-        return self._primitive.decrypt(ciphertext, [b""])
+        return self._primitive.decrypt(ciphertext, [associated])
 
 
 class _GcmPrimitive(Protocol):

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 from registry import RuleMode
 from registry.client.dek import DekRegistryClient
+from registry.dek_models import DekAlgorithm
 from serdes.encryption.cryptor import Cryptor
 from serdes.encryption.keys import KeyRing, KeySettings
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, FieldType, RuleContext, RuleError
@@ -43,25 +44,63 @@ class _Function(Clock):
         self.now = now_ms  # type: ignore[method-assign]
 
 
+class EncryptionExecutorTransform:
+    """Encrypts or decrypts the values of one rule.
+
+    Args:
+        executor: has the keys.
+        cryptor: says the algorithm.
+        kek_name: the key-encryption key.
+        dek_expiry_days: as in `KeySettings`.
+        kms: type of the key-encryption key's service and its id there, for one that has to be made.
+    """
+
+    def __init__(
+        self,
+        executor: EncryptionExecutor,
+        cryptor: Cryptor,
+        kek_name: str,
+        dek_expiry_days: int,
+        kms: tuple[str | None, str | None] = (None, None),
+    ) -> None:
+        self._executor = executor
+        self._settings = KeySettings(kek_name, cryptor.dek_format, dek_expiry_days, *kms)
+
+    def transform(self, ctx: RuleContext, field_type: FieldType, field_value: Any) -> Any:
+        """As `EncryptionExecutor.apply`."""
+        return self._executor.apply(ctx, self._settings, field_type, field_value)
+
+
+class FieldEncryptionExecutorTransform:
+    """The same for fields."""
+
+    def __init__(self, executor_transform: EncryptionExecutorTransform) -> None:
+        self.executor_transform = executor_transform
+
+    def transform(self, ctx: RuleContext, field_ctx: FieldContext, field_value: Any) -> Any:
+        """As `EncryptionExecutor.apply`."""
+        return self.executor_transform.transform(ctx, field_ctx.field_type, field_value)
+
+
 class EncryptionExecutor(RuleExecutorBase):
     """Encrypts whole payloads: rule type `ENCRYPT_PAYLOAD`.
 
     Args:
-        now_ms: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
+        clock: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
 
     Attributes:
         clock: what says how late it is.
     """
 
-    def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
-        self.clock = _Function(now_ms) if callable(now_ms) else now_ms
+    def __init__(self, clock: Callable[[], int] | Clock = _now_ms) -> None:
+        self.clock = _Function(clock) if callable(clock) else clock
         self._now_ms = self.clock.now
         self._lock = threading.Lock()
         self._client_conf: dict[str, Any] | None = None
         self._rule_conf: dict[str, Any] = {}
         self._client: DekRegistryClient | None = None
         self._ring: KeyRing | None = None
-        self._cryptors: dict[str, Cryptor] = {}
+        self._cryptors: dict[DekAlgorithm, Cryptor] = {}
         self._closed = False
 
     def type(self) -> str:
@@ -100,7 +139,17 @@ class EncryptionExecutor(RuleExecutorBase):
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
         """Encrypts or decrypts a payload."""
-        return self.apply(ctx, KeySettings.of(ctx), FieldType.BYTES, message)
+        return self.new_transform(ctx).transform(ctx, FieldType.BYTES, message)
+
+    def new_transform(self, ctx: RuleContext) -> EncryptionExecutorTransform:
+        """What encrypts or decrypts the values of a rule.
+
+        Raises:
+            RuleError: as `KeySettings.of`.
+        """
+        said = KeySettings.of(ctx)
+        cryptor, kms = self._cryptor(said.algorithm), (said.kms_type, said.kms_key_id)
+        return EncryptionExecutorTransform(self, cryptor, said.kek_name, said.expiry_days, kms)
 
     def apply(self, ctx: RuleContext, settings: KeySettings, kind: FieldType, value: Any) -> Any:
         """Encrypts (writing) or decrypts (reading) one value; None stays None, and when reading also what can't have
@@ -117,9 +166,7 @@ class EncryptionExecutor(RuleExecutorBase):
             raise RuleError(f"only strings and bytes can be encrypted, this is {kind.name}")
         if not _is_of(kind, value):
             raise RuleError(f"a {kind.name} is needed to be encrypted, this is a {type(value).__name__}")
-        cryptor = self._cryptors.get(settings.algorithm)
-        if cryptor is None:
-            cryptor = self._cryptors[settings.algorithm] = Cryptor(settings.algorithm)
+        cryptor = self._cryptor(settings.algorithm)
         if ctx.rule_mode is RuleMode.WRITE:
             plain = value.encode() if kind is FieldType.STRING else bytes(value)
             encrypted = self._encrypt(ctx, settings, cryptor, plain)
@@ -156,6 +203,12 @@ class EncryptionExecutor(RuleExecutorBase):
         RuleRegistry.register_rule_executor(made)
         return made
 
+    def _cryptor(self, algorithm: DekAlgorithm) -> Cryptor:
+        cryptor = self._cryptors.get(algorithm)
+        if cryptor is None:
+            cryptor = self._cryptors[algorithm] = Cryptor(algorithm)
+        return cryptor
+
     def _encrypt(self, ctx: RuleContext, settings: KeySettings, cryptor: Cryptor, plain: bytes) -> bytes:
         dek, key = self._keys().dek(ctx, settings, None)
         encrypted = cryptor.encrypt(key, plain)
@@ -189,11 +242,11 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
     """Encrypts the tagged fields of a value: rule type `ENCRYPT`.
 
     Args:
-        now_ms: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
+        clock: the time, milliseconds since 1970-01-01 UTC, or a `Clock`; for the age of data keys.
     """
 
-    def __init__(self, now_ms: Callable[[], int] | Clock = _now_ms) -> None:
-        self._payloads = EncryptionExecutor(now_ms)
+    def __init__(self, clock: Callable[[], int] | Clock = _now_ms) -> None:
+        self._payloads = EncryptionExecutor(clock)
 
     @property
     def executor(self) -> EncryptionExecutor:
@@ -210,12 +263,7 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
 
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
         """Encrypts or decrypts a field."""
-        settings = KeySettings.of(ctx)
-
-        def apply(ctx: RuleContext, entered: FieldContext, value: Any) -> Any:
-            return self._payloads.apply(ctx, settings, entered.field_type, value)
-
-        return apply
+        return FieldEncryptionExecutorTransform(self._payloads.new_transform(ctx)).transform
 
     def close(self) -> None:
         """As `EncryptionExecutor.close`."""

@@ -84,6 +84,65 @@ class KeySettings:
         return self.expiry_days > 0
 
 
+class KeyServices:
+    """Encrypts and decrypts data keys through key services. Threads may share it.
+
+    Args:
+        conf: what the services' drivers need; the properties of a key-encryption key are put over it.
+    """
+
+    def __init__(self, conf: Mapping[str, Any]) -> None:
+        self._conf = conf
+        self._services: dict[tuple[str, frozenset[tuple[str, str]]], KmsClient] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Closes the services' clients."""
+        with self._lock:
+            services, self._services = list(self._services.values()), {}
+        for service in services:
+            close = getattr(service, "close", None)  # a driver of one's own need not have it
+            try:
+                if close is not None:
+                    close()
+            except Exception:
+                log.warning("the client of a key service could not be closed", exc_info=True)
+
+    def call(self, kek: Kek, operation: str, data: bytes) -> bytes:
+        """Encrypts or decrypts a data key, with the alternate keys if the first one does not do.
+
+        Raises:
+            RuleError: none does.
+        """
+        conf = {**self._conf, **(kek.kms_props or {})}
+        ids = [kek.kms_key_id, *(part.strip() for part in str(conf.get(ALTERNATES) or "").split(","))]
+        failures: list[Exception] = []
+        away = False
+        for key_id in filter(None, ids):
+            service: KmsClient | None = None
+            try:
+                service = self._service(f"{kek.kms_type}://{key_id}", conf)
+                result: bytes = getattr(service, operation)(data)
+                return result
+            except Exception as error:  # of a driver of one's own it may be any; the next key may do
+                log.warning("%s of a data key with %s, key id %s failed: %s", operation, kek.name, key_id, error)
+                failures.append(error)
+                away = away or service is None or is_outage(error)
+        reasons = "; ".join(str(failure) for failure in failures)
+        raise RuleError(f"failed to {operation} with all KEKs for {kek.name}: {reasons}", away=away) from failures[0]
+
+    def _service(self, key_url: str, conf: Mapping[str, Any]) -> KmsClient:
+        known = (key_url, frozenset((name, str(value)) for name, value in conf.items()))
+        with self._lock:
+            service = self._services.get(known)
+        if service is None:
+            made = kms_driver(key_url).new_kms_client(conf, key_url)
+            service = made if hasattr(made, "encrypt") else TinkKmsClient(made, key_url)
+            with self._lock:  # of two that were made at once the first stays
+                service = self._services.setdefault(known, service)
+        return service
+
+
 class KeyRing:
     """Finds and makes keys. Threads may share it.
 
@@ -95,9 +154,8 @@ class KeyRing:
 
     def __init__(self, client: DekRegistryClient, rule_conf: Mapping[str, Any], now_ms: Callable[[], int]) -> None:
         self._client = client
-        self._rule_conf = rule_conf
         self._now_ms = now_ms
-        self._services: dict[tuple[str, frozenset[tuple[str, str]]], KmsClient] = {}
+        self._services = KeyServices(rule_conf)
         self._keys: cachetools.LRUCache[tuple[str, str, str], bytes] = cachetools.LRUCache(KEYS)
         self._failed_ms: cachetools.LRUCache[tuple[str, str, str], int] = cachetools.LRUCache(KEYS)
         self._lock = threading.Lock()
@@ -105,15 +163,8 @@ class KeyRing:
     def close(self) -> None:
         """Forgets the keys and closes the services' clients."""
         with self._lock:
-            services, self._services = list(self._services.values()), {}
             self._keys.clear()
-        for service in services:
-            close = getattr(service, "close", None)  # a driver of one's own need not have it
-            try:
-                if close is not None:
-                    close()
-            except Exception:
-                log.warning("the client of a key service could not be closed", exc_info=True)
+        self._services.close()
 
     def dek(self, ctx: RuleContext, settings: KeySettings, version: int | None) -> tuple[Dek, bytes]:
         """The data key for a value, and the key itself.
@@ -149,7 +200,7 @@ class KeyRing:
         with self._lock:
             key = self._keys.get((kek.kms_type, kek.kms_key_id, material))
         if key is None:
-            key = self._through_kms(kek, "decrypt", base64.b64decode(material))
+            key = self._services.call(kek, "decrypt", base64.b64decode(material))
             self._keep(kek, material, key)
         return key
 
@@ -235,7 +286,7 @@ class KeyRing:
             RuleError: the service can't encrypt it, or the registry does not take it.
         """
         key = None if kek.shared else Cryptor(algorithm).generate_key()
-        material = None if key is None else base64.b64encode(self._through_kms(kek, "encrypt", key)).decode()
+        material = None if key is None else base64.b64encode(self._services.call(kek, "encrypt", key)).decode()
         try:
             made = self._client.register_dek(kek.name, subject, material, algorithm, version)
         except SchemaRegistryError as error:
@@ -250,38 +301,6 @@ class KeyRing:
         if key is not None and material is not None and made.encrypted_key_material == material:
             self._keep(kek, material, key)  # the service need not decrypt it
         return made
-
-    # --- the service
-
-    def _through_kms(self, kek: Kek, operation: str, data: bytes) -> bytes:
-        """Encrypts or decrypts a data key, with the alternate keys if the first one does not do."""
-        conf = {**self._rule_conf, **(kek.kms_props or {})}
-        ids = [kek.kms_key_id, *(part.strip() for part in str(conf.get(ALTERNATES) or "").split(","))]
-        failures: list[Exception] = []
-        away = False
-        for key_id in filter(None, ids):
-            service: KmsClient | None = None
-            try:
-                service = self._service(f"{kek.kms_type}://{key_id}", conf)
-                result: bytes = getattr(service, operation)(data)
-                return result
-            except Exception as error:  # of a driver of one's own it may be any; the next key may do
-                log.warning("%s of a data key with %s, key id %s failed: %s", operation, kek.name, key_id, error)
-                failures.append(error)
-                away = away or service is None or is_outage(error)
-        reasons = "; ".join(str(failure) for failure in failures)
-        raise RuleError(f"{operation} of a data key of {kek.name!r} failed: {reasons}", away=away) from failures[0]
-
-    def _service(self, key_url: str, conf: Mapping[str, Any]) -> KmsClient:
-        known = (key_url, frozenset((name, str(value)) for name, value in conf.items()))
-        with self._lock:
-            service = self._services.get(known)
-        if service is None:
-            made = kms_driver(key_url).new_kms_client(conf, key_url)
-            service = made if hasattr(made, "encrypt") else TinkKmsClient(made, key_url)
-            with self._lock:  # of two that were made at once the first stays
-                service = self._services.setdefault(known, service)
-        return service
 
 
 class TinkKmsClient:

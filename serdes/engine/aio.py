@@ -6,7 +6,7 @@ decoder is done at once, without waiting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any, Self
 
 from serdes.context import SerializationContext
@@ -39,10 +39,6 @@ class AsyncSerializer(AsyncOwner, ValueEncoders):
         """Itself: in confluent_kafka the constructor is awaited."""
         yield from ()
         return self
-
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
-        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
-        self._engine.set_cluster_id_resolver(resolver)
 
     async def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
         """Serializes one value; None stays None.
@@ -84,10 +80,6 @@ class AsyncDeserializer(AsyncOwner, FrameDecoders):
         """Itself: in confluent_kafka the constructor is awaited."""
         yield from ()
         return self
-
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
-        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
-        self._engine.set_cluster_id_resolver(resolver)
 
     async def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
         """Deserializes one frame; None stays None.

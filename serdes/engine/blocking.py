@@ -5,7 +5,6 @@ Must not know of formats, schemas or frames: the engines do everything, the kern
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from serdes.context import SerializationContext
@@ -29,10 +28,6 @@ class BlockingSerializer(Owner, WriteCall):
         super().__init__(engine.cache.store)
         self._engine = engine
 
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
-        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
-        self._engine.set_cluster_id_resolver(resolver)
-
     def _long_way(self, obj: Any, ctx: SerializationContext | None) -> bytes:
         return drive(self._engine.client, self._engine.serialize(obj, ctx))
 
@@ -52,10 +47,6 @@ class BlockingDeserializer(Owner, ReadCall):
     def __init__(self, engine: DeserializerEngine) -> None:
         super().__init__(engine.cache.store, engine.start_bytes)
         self._engine = engine
-
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
-        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
-        self._engine.set_cluster_id_resolver(resolver)
 
     def _long_way(self, value: Any, ctx: SerializationContext | None) -> Any:
         return drive(self._engine.client, self._engine.deserialize(value, ctx))

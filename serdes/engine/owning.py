@@ -5,6 +5,7 @@ Must not know of formats, values or plans.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 
@@ -18,6 +19,10 @@ class Owner:
         """From now on the registry client is closed with this: nobody else uses it."""
         self._owns_client = True
 
+    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+        """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
+        self._engine.set_cluster_id_resolver(resolver)
+
     def close(self) -> None:
         """Closes what rules made; the registry client stays open, unless it is owned. May be called again."""
         self._engine.close()
@@ -27,6 +32,10 @@ class Owner:
 
 class AsyncOwner(Owner):
     """The same for tasks of one event loop."""
+
+    def set_async_cluster_id_resolver(self, resolver: Callable[[], Awaitable[str]]) -> None:
+        """`set_cluster_id_resolver` with a coroutine function."""
+        self._engine.set_cluster_id_resolver(resolver)
 
     def close(self) -> None:
         """Closes what rules made; the registry client stays open: `aclose` closes one that is owned."""

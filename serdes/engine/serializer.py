@@ -5,7 +5,7 @@ Must not know of threads or event loops (`serdes.engine.drivers` runs the inquir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,7 @@ class SerializerEngine:
         self._moves = options.moves
         listen_to(client, self)
 
-    def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
+    def set_cluster_id_resolver(self, resolver: Callable[[], str | Awaitable[str]]) -> None:
         """Sets a function that gives the Kafka cluster's id, which the associated subject strategy may need."""
         if hasattr(self._strategy, "set_cluster_id_resolver"):
             self._strategy.set_cluster_id_resolver(resolver)

@@ -44,7 +44,16 @@ class CelExecutor(RuleExecutor):
         Raises:
             RuleError: the expression can't be parsed, its evaluation fails, or takes or makes too much.
         """
-        return run(ctx, message, {"message": to_cel(message)}, Bounds(ctx.rule.name, self._limit_s))
+        return self.execute(ctx, message, {"message": to_cel(message)})
+
+    def execute(self, ctx: RuleContext, msg: Any, args: Mapping[str, Any]) -> Any:
+        """Runs a rule with other names than `message`, which are CEL's types; errors as those of `transform`."""
+        return run(ctx, msg, args, Bounds(ctx.rule.name, self._limit_s))
+
+    def execute_rule(self, ctx: RuleContext, expr: str, args: Mapping[str, Any]) -> Any:
+        """The value of an expression, as CEL has it; errors as those of `transform`."""
+        result = evaluate(expr, args, Bounds(ctx.rule.name, self._limit_s))
+        return bool(result) if type(result).__name__ == "BoolType" else result
 
     @classmethod
     def register(cls) -> None:

@@ -40,7 +40,7 @@ def known_decimal(value: Any) -> Decimal | None:
     """A decimal, or a message that holds one; None for anything else, numbers too."""
     if isinstance(value, Decimal):
         return value
-    message = getattr(value, "message", value)
+    message = getattr(value, "msg", value)
     if getattr(getattr(message, "DESCRIPTOR", None), "full_name", "") != NAME:
         return None
     return _unscaled(bytes(message.value), message.scale)

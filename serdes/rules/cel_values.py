@@ -43,7 +43,7 @@ def to_cel(value: Any, descriptor: Any = None) -> Any:
     for kind, make in _conversions():
         if isinstance(value, kind):
             return make(value)
-    return _message(value) if _is_message(value) else value
+    return message_to_cel(value) if _is_message(value) else value
 
 
 def field_to_cel(value: Any, hint: Any) -> Any:
@@ -63,8 +63,8 @@ def from_cel(result: Any, original: Any) -> Any:
     """A result as plain values: a variant is its two byte strings by name. A map becomes a message of `original`'s type
     where that is a Protobuf message.
     """
-    if isinstance(result, _message_map()):
-        return result.message
+    if isinstance(result, message_map()):
+        return result.msg
     plain = _plain(result)
     if isinstance(plain, dict) and _is_message(original):
         return _filled(type(original)(), plain)
@@ -73,8 +73,8 @@ def from_cel(result: Any, original: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     types = _types()
-    if isinstance(value, _message_map()):
-        return value.message
+    if isinstance(value, message_map()):
+        return value.msg
     if isinstance(value, (types.TimestampType, types.DurationType)) and hasattr(value, "source"):
         return value.source
     if isinstance(value, types.BoolType):
@@ -139,16 +139,17 @@ def _is_message(value: Any) -> bool:
     return hasattr(value, "DESCRIPTOR") and hasattr(value, "SerializeToString")
 
 
-def _message(message: Any) -> Any:
-    name = message.DESCRIPTOR.full_name
+def message_to_cel(msg: Any) -> Any:
+    """A message as CEL has it: times and wrappers as their values, others as maps."""
+    name = msg.DESCRIPTOR.full_name
     types = _types()
     if name == "google.protobuf.Timestamp":
-        return _remembering(types.TimestampType, _aware(message.ToDatetime()), message)
+        return _remembering(types.TimestampType, _aware(msg.ToDatetime()), msg)
     if name == "google.protobuf.Duration":
-        return _remembering(types.DurationType, message.ToTimedelta(), message)
+        return _remembering(types.DurationType, msg.ToTimedelta(), msg)
     if name in WRAPPERS:
-        return _scalar(message.value, message.DESCRIPTOR.fields_by_name["value"])
-    return _message_map()(message)
+        return _scalar(msg.value, msg.DESCRIPTOR.fields_by_name["value"])
+    return message_map()(msg)
 
 
 @functools.lru_cache(2)
@@ -179,7 +180,7 @@ def _scalar(value: Any, descriptor: Any) -> Any:
     if kind in (descriptor.CPPTYPE_UINT32, descriptor.CPPTYPE_UINT64):
         return types.UintType(value)
     if kind == descriptor.CPPTYPE_MESSAGE:
-        return _message(value)
+        return message_to_cel(value)
     return to_cel(value)
 
 
@@ -214,27 +215,27 @@ def _is_set(message: Any, field: Any) -> bool:
 
 
 @functools.lru_cache(1)
-def _message_map() -> type[Any]:
+def message_map() -> type[Any]:
+    """What messages are to CEL that are no single values."""
     types = _types()
 
     class MessageMap(types.MapType):  # type: ignore[misc, name-defined]
         """A Protobuf message as a map."""
 
-        def __init__(self, message: Any) -> None:
+        def __init__(self, msg: Any) -> None:
             super().__init__()
-            self.message = message
-            self.fields = message.DESCRIPTOR.fields_by_name
-            for name, field in self.fields.items():
-                if _is_set(message, field):
-                    dict.__setitem__(self, types.StringType(name), _field(message, field))
+            self.msg, self.desc = msg, msg.DESCRIPTOR
+            for name, field in self.desc.fields_by_name.items():
+                if _is_set(msg, field):
+                    dict.__setitem__(self, types.StringType(name), _field(msg, field))
 
         def __getitem__(self, name: Any) -> Any:
-            if dict.__contains__(self, name) or asking.get() or name not in self.fields:
+            if dict.__contains__(self, name) or asking.get() or name not in self.desc.fields_by_name:
                 return dict.__getitem__(self, name)
-            field = self.fields[name]
+            field = self.desc.fields_by_name[name]
             if field.message_type is not None and field.message_type.full_name in WRAPPERS and not _is_repeated(field):
                 return None
-            return _field(self.message, field)
+            return _field(self.msg, field)
 
     return MessageMap
 

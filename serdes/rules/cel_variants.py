@@ -61,7 +61,7 @@ def make(*given: Any) -> Variant | None:
     if isinstance(value, dict):
         # dict's own way: the message's bytes as they are, not a copy for every call
         parts = [dict.get(value, name) for name in ("value", "metadata")]
-        if hasattr(value, "message") and value.message.DESCRIPTOR.full_name == "confluent.type.Variant":
+        if hasattr(value, "msg") and value.msg.DESCRIPTOR.full_name == "confluent.type.Variant":
             parts = [b"" if one is None else one for one in parts]
         if all(isinstance(one, (bytes, bytearray)) for one in parts):
             return Variant(*parts) if parts[1] else None  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ Must not know of formats or rule languages. Source: the order and the actions of
 
 from __future__ import annotations
 
+import contextvars
 import enum
 import logging
 import threading
@@ -24,16 +25,18 @@ SAME_WAY = {
     RuleMode.WRITEREAD: (RuleMode.WRITE, RuleMode.READ),
     RuleMode.UPDOWN: (RuleMode.UPGRADE, RuleMode.DOWNGRADE),
 }
+original_key: contextvars.ContextVar[Any] = contextvars.ContextVar("serdes_original_key", default=None)
+"""The key of values whose context does not say it."""
 
 
-class Phase(enum.Enum):
+class Phase(enum.StrEnum):
     """Which list of a rule set runs."""
 
-    MIGRATION = "migration"
+    MIGRATION = "MIGRATION"
     """On the value of another version."""
-    DOMAIN = "domain"
+    DOMAIN = "DOMAIN"
     """On the value."""
-    ENCODING = "encoding"
+    ENCODING = "ENCODING"
     """On the encoded payload."""
 
     def rules(self, rule_set: RuleSet | None) -> Sequence[Rule]:
@@ -151,6 +154,7 @@ class RuleEngine:
         is_key = ser_ctx.field is MessageField.KEY
         for index, rule in enumerate(rules):
             ctx = RuleContext(
+                None if owner.rule_set is None else owner.rule_set.enable_at,
                 ser_ctx,
                 source,
                 target,
@@ -161,9 +165,8 @@ class RuleEngine:
                 rules,
                 inline_tags,
                 field_transformer,
-                whole if is_key else ser_ctx.key,
+                whole if is_key else original_key.get() if ser_ctx.key is None else ser_ctx.key,
                 None if is_key else whole,
-                None if owner.rule_set is None else owner.rule_set.enable_at,
             )
             if _runs_in(rule, mode) and not self._disabled(ctx) and not _comes_from_its_dead_letter(ctx):
                 message = self._run_one(ctx, message)

@@ -49,9 +49,14 @@ class RuleConditionError(RuleError):
         self.rule = rule
 
     def __str__(self) -> str:
-        if self.rule.doc:
-            return self.rule.doc
-        return f"Rule expr failed: {self.rule.expr}" if self.rule.expr else f"Rule failed: {self.rule.name}"
+        return self.error_message(self.rule)
+
+    @staticmethod
+    def error_message(rule: Rule) -> str:
+        """What is said of a rule that does not hold: its documentation, or its expression, or its name."""
+        if rule.doc:
+            return rule.doc
+        return f"Rule expr failed: {rule.expr}" if rule.expr else f"Rule failed: {rule.name}"
 
 
 class FieldType(enum.StrEnum):
@@ -121,6 +126,7 @@ class RuleContext:
     """All that a rule may ask while it runs on one value.
 
     Attributes:
+        enabled_env: where the rule set is to run, e.g. `CLIENT`.
         ser_ctx: topic, key or value, headers.
         source: schema the value comes from (migrations only).
         target: schema the value is to have.
@@ -133,9 +139,9 @@ class RuleContext:
         field_transformer: applies a transform to every field of a value; None where values have no fields (payloads).
         original_key: the message's key before any rule (on reading: its bytes), as far as it is known.
         original_value: the message's value before any rule.
-        enabled_env: where the rule set is to run, e.g. `CLIENT`.
     """
 
+    enabled_env: str | None
     ser_ctx: SerializationContext
     source: Schema | None
     target: Schema | None
@@ -148,7 +154,6 @@ class RuleContext:
     field_transformer: FieldTransformer | None = None
     original_key: Any = None
     original_value: Any = None
-    enabled_env: str | None = None
     _fields: list[FieldContext] = field(default_factory=list)
 
     def get_parameter(self, name: str) -> str | None:
@@ -248,7 +253,7 @@ class FieldRuleExecutor(RuleExecutor):
         """
         first = ctx.rule_mode in (RuleMode.WRITE, RuleMode.UPGRADE)
         others = ctx.rules[: ctx.index] if first else ctx.rules[ctx.index + 1 :]
-        if any(_same_fields(ctx.rule, other) and not other.disabled for other in others):
+        if any(self.are_transforms_with_same_tag(ctx.rule, other) and not other.disabled for other in others):
             return message
         if ctx.field_transformer is None:
             raise RuleError(f"rule {ctx.rule.name!r} of type {self.type()} works on fields, a payload has none")
@@ -256,15 +261,15 @@ class FieldRuleExecutor(RuleExecutor):
         # a condition that does not hold has raised; an empty message must not look as if it did not hold
         return True if ctx.rule.kind is RuleKind.CONDITION else made
 
-
-def _same_fields(rule: Rule, other: Rule) -> bool:
-    """Whether two transforms would do the same thing to the same fields."""
-    return (
-        bool(rule.tags)
-        and rule.kind is RuleKind.TRANSFORM
-        and (rule.kind, rule.mode, rule.type) == (other.kind, other.mode, other.type)
-        and list(rule.tags or ()) == list(other.tags or ())
-    )
+    @staticmethod
+    def are_transforms_with_same_tag(rule1: Rule, rule2: Rule) -> bool:
+        """Whether two transforms would do the same thing to the same fields."""
+        return (
+            bool(rule1.tags)
+            and rule1.kind is RuleKind.TRANSFORM
+            and (rule1.kind, rule1.mode, rule1.type) == (rule2.kind, rule2.mode, rule2.type)
+            and list(rule1.tags or ()) == list(rule2.tags or ())
+        )
 
 
 class RuleAction(RuleBase):

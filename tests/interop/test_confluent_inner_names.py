@@ -434,3 +434,70 @@ def test_requests_for_keys_are_written_and_read_alike() -> None:
     props.properties = {"a": "b"}
     mine = seen(ours, KekKmsProps({"a": "b"}), DekAlgorithm.AES256_SIV)
     assert mine == seen(theirs, props, theirs.DekAlgorithm.AES256_SIV)
+
+
+# ---- messages as CEL has them
+
+
+def test_messages_as_cel_has_them() -> None:
+    from google.protobuf import descriptor_pb2, duration_pb2, timestamp_pb2, wrappers_pb2
+
+    theirs = importlib.import_module(f"{ROOT}.rules.cel.constraints")
+    duration, time = duration_pb2.Duration(seconds=3, nanos=5_000), timestamp_pb2.Timestamp(seconds=3, nanos=7_000)
+    assert cel.make_duration(duration) == theirs.make_duration(duration)
+    assert cel.make_timestamp(time) == theirs.make_timestamp(time)
+    for wrapped in (wrappers_pb2.StringValue(value="a"), wrappers_pb2.UInt64Value(value=3)):
+        mine, there = cel.unwrap(wrapped), theirs.unwrap(wrapped)
+        assert (mine, type(mine)) == (there, type(there))
+    field = descriptor_pb2.FieldDescriptorProto(name="f", number=2, type="TYPE_INT32")
+    mine, there = cel.MessageType(field), theirs.MessageType(field)  # type: ignore[attr-defined]
+    assert (mine.msg, mine.desc) == (there.msg, there.desc)
+    for name in ("name", "number", "type", "json_name", "oneof_index"):
+        assert mine[name] == there[name]
+    for key in ("k", 3):
+        assert cel.make_key_path("f", key) == theirs.make_key_path("f", key)
+    fields = descriptor_pb2.FieldDescriptorProto.DESCRIPTOR.fields_by_name
+    for name in ("name", "number", "options"):
+        for expected in (5, 9, 11):
+            for wrapper in (None, "google.protobuf.FieldOptions"):
+                given = (fields[name], expected, wrapper)
+                assert outcome(cel.check_field_type, *given) == outcome(theirs.check_field_type, *given), given
+
+
+def test_expressions_may_be_run_by_themselves() -> None:
+    from celpy.celtypes import IntType
+
+    from registry import RuleKind, RuleMode
+    from serdes.rules.cel import CelExecutor
+    from tests.unit.serdes.rules.samples import context, rule
+
+    ctx = context(rule(expr="x > 2; x + 1", type="CEL", kind=RuleKind.TRANSFORM), RuleMode.WRITE)
+    executor = CelExecutor()
+    assert [executor.execute(ctx, "kept", {"x": IntType(x)}) for x in (2, 3)] == ["kept", 4]
+    assert executor.execute_rule(ctx, "x == 3", {"x": IntType(3)}) is True
+    assert executor.execute_rule(ctx, "x", {"x": IntType(1)}) == IntType(1)
+
+
+# ---- the associated strategy
+
+
+def test_the_associated_strategy_answers_alike() -> None:
+    from types import SimpleNamespace
+
+    from serdes.compat import AssociatedNameStrategy
+
+    theirs = importlib.import_module(f"{ROOT}.serde").AssociatedNameStrategy
+    contexts = importlib.import_module("confluent_kafka.serialization")
+
+    def answers(strategy: Any, subjects: list[str], conf: Any, field: Any, record: Any) -> Any:
+        found = [SimpleNamespace(subject=each) for each in subjects]
+        client = SimpleNamespace(get_associations_by_resource_name=lambda *given, **named: found)
+        return outcome(strategy, contexts.SerializationContext("t", field), record, client, conf)
+
+    fallback = "subject.name.strategy.fallback.type"
+    confs = [None, {}, *({fallback: name} for name in ("TOPIC", "record", "TOPIC_RECORD", "NONE"))]
+    for conf in confs:
+        for subjects in ([], ["a"], ["a", "b"]):
+            for field in ("key", "value"):
+                given = (subjects, conf, field, "R")
+                assert answers(AssociatedNameStrategy(), *given) == answers(theirs(), *given), given

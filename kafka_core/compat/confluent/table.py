@@ -19,11 +19,20 @@ _REGISTRY: Final = ("registry", "registry.errors", "registry.models", "serdes", 
 _ENCRYPTION: Final = (
     "serdes.encryption",
     "serdes.encryption.executor",
+    "serdes.encryption.cryptor",
     "serdes.compat",
     "serdes.compat.keys",
     "registry.dek",
 )
-_SERDES: Final = ("serdes", "serdes.compat", "serdes.errors", *_RULES, "serdes.rules.dlq", "registry")
+_SERDES: Final = (
+    "serdes",
+    "serdes.compat",
+    "serdes.compat.building",
+    "serdes.errors",
+    *_RULES,
+    "serdes.rules.dlq",
+    "registry",
+)
 _FORMATS: Final = (*_SERDES, "serdes.builders")
 _CEL: Final = ("serdes.compat.cel",)
 _VARIANTS: Final = ("serdes.variants", "serdes.variants.messages")
@@ -133,6 +142,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "serdes.compat",
         "serdes.rules",
         "serdes.decimals",
+        "decimal",
         *_VARIANTS,
         "serdes.compat.messages",
         "serdes.compat.protobuf_parts",
@@ -144,7 +154,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "schema_registry.confluent.meta_pb2": ("serdes.compat.meta",),
     "schema_registry.confluent.type": (),
     "schema_registry.confluent.type.decimal_pb2": ("serdes.decimals",),
-    "schema_registry.confluent.type.decimal_utils": ("serdes.decimals",),
+    "schema_registry.confluent.type.decimal_utils": ("serdes.decimals", "decimal"),
     "schema_registry.confluent.type.variant_pb2": ("serdes.variants.messages",),
     "schema_registry.confluent.type.variant_utils": ("serdes.variants", "serdes.compat.variant_bits"),
     "schema_registry.confluent.types": (),
@@ -164,6 +174,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "schema_registry.rules.cel.cel_field_executor": ("serdes.rules.cel", *_CEL),
     "schema_registry.rules.cel.cel_field_presence": _CEL,
     "schema_registry.rules.cel.cel_validator": ("serdes.rules.cel_validator", *_CEL),
+    "schema_registry.rules.cel.constraints": (*_CEL, "serdes.compat.messages"),
     "schema_registry.rules.cel.decimal_funcs": _CEL,
     "schema_registry.rules.cel.extra_func": _CEL,
     "schema_registry.rules.cel.protobuf_result_writer": (
@@ -182,7 +193,7 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         f"schema_registry.rules.encryption.{folder}{module}": (f"serdes.encryption.{home}", "serdes.compat.keys")
         for folder, home, modules in (
             ("awskms", "aws", ("", ".aws_driver")),
-            ("azurekms", "azure", ("", ".azure_driver", ".azure_client")),
+            ("azurekms", "azure", ("", ".azure_driver", ".azure_client", ".azure_aead")),
             ("gcpkms", "gcp", ("", ".gcp_driver", ".gcp_client")),
             ("hcvault", "vault", ("", ".hcvault_driver", ".hcvault_client")),
             ("localkms", "local", ("", ".local_driver", ".local_client")),
@@ -254,12 +265,14 @@ _PRIVATE: Final = {
 
 RENAMED: Final[Mapping[str, tuple[str, str]]] = {
     **{f"_{name}": (module, name) for module, found in _PRIVATE.items() for name in found},
-    "AsyncAssociatedNameStrategy": ("serdes", "AssociatedNameStrategy"),
+    "AssociatedNameStrategy": ("serdes.compat", "AssociatedNameStrategy"),
     "AsyncBaseDeserializer": ("serdes.engine.aio", "AsyncDeserializer"),
+    "AsyncBaseSerde": ("serdes.engine.owning", "AsyncOwner"),
     "AsyncBaseSerializer": ("serdes.engine.aio", "AsyncSerializer"),
     "AsyncDeserializingConsumer": ("serdes", "AIODeserializingConsumer"),
     "AsyncSerializingProducer": ("serdes", "AIOSerializingProducer"),
     "BaseDeserializer": ("serdes.engine.blocking", "BlockingDeserializer"),
+    "BaseSerde": ("serdes.engine.owning", "Owner"),
     "BaseSerializer": ("serdes.engine.blocking", "BlockingSerializer"),
 }
 """Names that are others here: (module, name)."""

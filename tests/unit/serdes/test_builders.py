@@ -13,7 +13,13 @@ import serdes.builders as builders
 from kafka_core.errors import ConfigError
 from registry import SchemaRegistryClient
 from registry.errors import SchemaRegistryError
-from serdes import AIOSerializingProducer, DeserializingConsumer, SerializationContext, SerializingProducer
+from serdes import (
+    AIODeserializingConsumer,
+    AIOSerializingProducer,
+    DeserializingConsumer,
+    SerializationContext,
+    SerializingProducer,
+)
 from serdes.avro import AsyncAvroSerializer, AvroSerializer
 from serdes.builders import (
     AsyncAvroSerializerBuilder,
@@ -168,6 +174,63 @@ def test_builders_for_tasks_are_awaited_or_taken_at_once() -> None:
         made, _ = await builder.build({}, False)
         assert told == [made]
         await made.aclose()
+
+    asyncio.run(run())
+
+
+class Later:
+    """A builder with something to await."""
+
+    def __init__(self, made: Any, takes: str = "") -> None:
+        self.made, self.takes = made, takes
+
+    async def build(self, conf: dict[str, Any], is_key: bool) -> Any:
+        await asyncio.sleep(0)
+        if isinstance(self.made, Exception):
+            raise self.made
+        conf.pop(self.takes, None)
+        self.is_key = is_key
+        return self.made, conf
+
+
+def test_clients_for_tasks_await_builders() -> None:
+    async def run() -> None:
+        key, value = Later(Made(), "my.property"), Later(Made())
+        conf = {"key.serializer.builder": key, "value.serializer.builder": value, "my.property": 1}
+        producer = await AIOSerializingProducer(conf)
+        assert (type(producer), key.is_key, value.is_key) == (AIOSerializingProducer, True, False)
+        await producer.close()
+        assert (key.made.closed, value.made.closed) == (1, 1)
+        consumer = await AIODeserializingConsumer({"group.id": "g", "value.deserializer.builder": Later(Made())})
+        assert isinstance(consumer, AIODeserializingConsumer)
+        await consumer.close()
+        first = Later(Made())
+        with pytest.raises(LookupError):
+            await AIOSerializingProducer(
+                {"key.serializer.builder": first, "value.serializer.builder": Later(LookupError())}
+            )
+        assert first.made.closed == 1
+        with pytest.raises(ValueError, match="has to be awaited"):
+            SerializingProducer({"key.serializer.builder": Later(Made())})
+
+    asyncio.run(run())
+
+
+def test_clients_for_tasks_tell_what_they_built_their_cluster() -> None:
+    class Taking(Made):
+        resolver: Any = None
+
+        def set_async_cluster_id_resolver(self, resolver: Any) -> None:
+            self.resolver = resolver
+
+    class Producer(AIOSerializingProducer[Any, Any]):
+        async def cluster_id(self, timeout: float = -1) -> str:
+            return f"c after {timeout}"
+
+    async def run() -> None:
+        taking = Taking()
+        async with Producer({"value.serializer.builder": Own(taking)}):
+            assert await taking.resolver() == "c after 60.0"
 
     asyncio.run(run())
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from registry import RegisteredSchema, RuleMode, Schema, SchemaRegistryError
+from registry import RegisteredSchema, RuleMode, Schema, SchemaRegistryClient, SchemaRegistryError
+from registry.dek_models import Kek
 from serdes import compat
 from serdes.avro import AvroSerializer
 from serdes.compat import AsyncMockSchemaRegistryClient, MockDekRegistryClient, MockSchemaRegistryClient, keys
 from serdes.compat.rest import RestClient, SchemaCache
 from serdes.compat.serialization import Deserializer, Serializer
+from serdes.context import MessageField, SerializationContext
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor, register_kms_driver, reset_kms_drivers
 from serdes.encryption.executor import Clock
-from serdes.encryption.keys import KeyRing
 from serdes.rules import RuleError, RuleRegistry
 from serdes.simple import StringDeserializer, StringSerializer
 
@@ -151,9 +153,10 @@ def test_clients_of_drivers_may_be_tinks() -> None:
 
     register_kms_driver(Driver())
     try:
-        with MockDekRegistryClient({}) as keys:
-            service = KeyRing(keys, {}, lambda: 0)._service("my-kms://k", {})
-            assert (service.encrypt(b"a"), service.decrypt(b"a!")) == (b"a!", b"a")
+        wrapper = keys.AeadWrapper({}, Kek("kek", "my-kms", "k"))
+        assert (wrapper.encrypt(b"a", b""), wrapper.decrypt(b"a!", b"")) == (b"a!", b"a")
+        with pytest.raises(RuleError, match="no associated data"):
+            wrapper.encrypt(b"a", b"x")
     finally:
         reset_kms_drivers()
 
@@ -216,3 +219,115 @@ def test_keys_of_key_vault_with_and_without_a_version() -> None:
 def test_primitive_schemas_are_put_into_objects() -> None:
     assert compat.schema_loads(' "string" ').schema_str == '{"type":"string"}'
     assert compat.schema_loads("[]").schema_str == "[]"
+
+
+def test_the_key_of_a_value_may_be_set_for_a_thread() -> None:
+    from serdes.rules.engine import original_key
+
+    compat.set_original_key({"id": 1})
+    assert (compat.get_original_key(), original_key.get()) == ({"id": 1}, {"id": 1})
+    compat.clear_original_key()
+    assert compat.get_original_key() is None
+
+
+class Versioned:
+    """Stands for a client of Key Vault."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def encrypt(self, algorithm: Any, data: bytes) -> Any:
+        if data == b"refused":
+            raise ValueError("no")
+        return SimpleNamespace(ciphertext=data + self.name.encode())
+
+    def decrypt(self, algorithm: Any, data: bytes) -> Any:
+        return SimpleNamespace(plaintext=data.removesuffix(self.name.encode()))
+
+
+VERSION = "0123456789abcdef" * 2
+
+
+def test_key_vault_with_clients_that_are_given() -> None:
+    plain = keys.AzureKmsAead(Versioned("d"), "rsa")
+    assert (plain.encrypt(b"x", b""), plain.decrypt(b"xd", b"")) == (b"xd", b"x")
+    saving = keys.AzureKmsAead(Versioned("d"), "rsa", lambda: (Versioned("v"), VERSION), Versioned)
+    encrypted = saving.encrypt(b"x", b"")
+    assert encrypted == f"azure:v1:{VERSION}:xv".encode()
+    assert saving.decrypt(f"azure:v1:{VERSION}:x{VERSION}".encode(), b"") == b"x"
+    assert saving.decrypt(b"azure:v1:short:d", b"") == b"azure:v1:short:"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: keys.AzureKmsAead(None, "rsa"), "client cannot be null"),
+        (lambda: keys.AzureKmsAead(Versioned("d"), "rsa").encrypt(b"refused", b""), "no"),
+        (
+            lambda: keys.AzureKmsAead(Versioned("d"), "r", lambda: (Versioned("v"), "7")).encrypt(b"", b""),
+            "32-character",
+        ),
+        (lambda: keys.AzureKmsAead(Versioned("d"), "r", lambda: 1 / 0).encrypt(b"", b""), "for encryption: division"),  # type: ignore[return-value]
+        (lambda: keys.AzureKmsAead(Versioned("d"), "r").decrypt(f"azure:v1:{VERSION}:x".encode(), b""), "no client"),
+        (lambda: keys.AzureKmsAead(Versioned("d"), "r").decrypt(b"azure:v1:" + b"/" * 32 + b":", b""), "invalid azure"),
+    ],
+)
+def test_what_key_vault_can_not_do(call: Any, words: str) -> None:
+    with pytest.raises(RuleError, match=words):
+        call()
+
+
+class Associations:
+    """A registry that knows one association, and counts who asks."""
+
+    def __init__(self, *subjects: str) -> None:
+        self.subjects, self.asked = subjects, []
+
+    def get_associations_by_resource_name(self, name: str, namespace: str, kind: str, types: list[str]) -> list[Any]:
+        self.asked.append((name, namespace, kind, types))
+        return [SimpleNamespace(subject=each) for each in self.subjects]
+
+
+VALUE = SerializationContext("orders", MessageField.VALUE)
+
+
+def test_the_associated_strategy_may_be_called() -> None:
+    client, strategy = Associations("s"), compat.AssociatedNameStrategy(cache_capacity=2)
+    assert [strategy(VALUE, "R", client) for _ in range(2)] == ["s", "s"]
+    strategy.clear_cache()
+    strategy.set_cluster_id_resolver(lambda: "c")
+    assert strategy(VALUE, "R", client, {compat.FALLBACK_TYPE: "NONE"}) == "s"
+    assert [asked[1] for asked in client.asked] == ["-", "c"]
+    strategy.clear_cache()
+    assert strategy(VALUE, "R", client, {compat.KAFKA_CLUSTER_ID: "k"}) == "s"
+    assert client.asked[-1] == ("orders", "k", "topic", ["value"])
+    assert compat.AssociatedNameStrategy()(VALUE, "R", None) == "orders-value"
+    assert compat.AssociatedNameStrategy()(VALUE, "R", Associations(), {compat.FALLBACK_TYPE: "record"}) == "R"
+    with pytest.raises(ValueError, match="SerializationContext is required"):
+        strategy(None, "R", client)
+    with pytest.raises(ValueError, match="Valid values are: TOPIC"):
+        compat.AssociatedNameStrategy()(VALUE, "R", client, {compat.FALLBACK_TYPE: "x"})
+
+
+def test_the_associated_strategy_may_be_awaited() -> None:
+    class Awaitable(Associations):
+        async def get_associations_by_resource_name(self, *given: Any) -> list[Any]:  # type: ignore[override]
+            return super().get_associations_by_resource_name(*given)
+
+    async def cluster_id() -> str:
+        return "c"
+
+    async def run() -> None:
+        client, strategy = Awaitable("s"), compat.AsyncAssociatedNameStrategy()
+        strategy.set_async_cluster_id_resolver(cluster_id)
+        assert [await strategy(VALUE, "R", client) for _ in range(2)] == ["s", "s"]
+        assert client.asked == [("orders", "c", "topic", ["value"])]
+
+    asyncio.run(run())
+
+
+def test_an_associated_strategy_serves_serializers() -> None:
+    with SchemaRegistryClient({"url": "mock://"}) as client:
+        conf = {"subject.name.strategy": compat.AssociatedNameStrategy()}
+        AvroSerializer(client, '"string"', conf=conf)("x", VALUE)
+        assert client.get_subjects() == ["orders-value"]

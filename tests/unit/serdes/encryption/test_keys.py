@@ -331,7 +331,7 @@ def test_any_error_of_a_custom_driver_leads_to_the_next_key(
     monkeypatch.setattr(LocalKmsDriver, "new_kms_client", new)
     spare = {**CONF, "encrypt.alternate.kms.key.ids": "spare"}
     assert dek(KeyRing(client, spare, Clock()), asking()).key
-    with pytest.raises(RuleError, match="decrypt of a data key of 'kek' failed: down"):
+    with pytest.raises(RuleError, match="failed to decrypt with all KEKs for kek: down"):
         dek(KeyRing(client, CONF, Clock()), asking())
 
 
@@ -356,7 +356,7 @@ def test_alternate_keys_are_tried_in_turn(client: DekRegistryClient) -> None:
         ctx = asking(**{"encrypt.kms.key.id": "gone"})
         assert dek(KeyRing(client, CONF, Clock()), ctx).key
         client.register_kek("none", "local-kms", "gone")
-        with pytest.raises(RuleError, match="encrypt of a data key of 'none' failed: the key is gone"):
+        with pytest.raises(RuleError, match="failed to encrypt with all KEKs for none: the key is gone"):
             dek(KeyRing(client, CONF, Clock()), asking(**{"encrypt.kek.name": "none", "encrypt.kms.key.id": "gone"}))
     finally:
         reset_kms_drivers()

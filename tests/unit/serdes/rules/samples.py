@@ -39,6 +39,7 @@ def context(one: Rule | None = None, mode: RuleMode = RuleMode.WRITE, **changes:
     """A context for one rule."""
     chosen = one or rule()
     given: dict[str, Any] = {
+        "enabled_env": None,
         "ser_ctx": ctx(),
         "source": None,
         "target": schema(chosen),

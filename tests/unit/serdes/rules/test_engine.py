@@ -86,7 +86,7 @@ class Parts:
         where: SerializationContext | None = None,
         **more: Any,
     ) -> Any:
-        target = schema(*rules) if phase is Phase.DOMAIN else schema(**{f"{phase.value}_rules": list(rules)})
+        target = schema(*rules) if phase is Phase.DOMAIN else schema(**{f"{phase.value.lower()}_rules": list(rules)})
         return self.engine.run(phase, mode, where or ctx(), "people-value", None, target, message, **more)
 
 
