@@ -91,7 +91,7 @@ class AssociatedNameStrategy:
         _fallback(self._conf)
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str | Awaitable[str]]) -> None:
-        """Sets what gives the Kafka cluster's id at look-ups if the properties have none; tasks may have to await it."""
+        """Sets what gives the Kafka cluster's id at look-ups if the properties have none; tasks may await it."""
         self._cluster = resolver
 
     def subject(
