@@ -139,8 +139,8 @@ class RuleEngine:
             The message after all transforms.
 
         Raises:
-            SerializationError: a rule failed and its action (ERROR, unless it says otherwise) refuses the message; or
-                the engine is closed.
+            SerializationError: a rule failed and its action (ERROR, unless it says otherwise) refuses the message or
+                fails itself; or the engine is closed.
         """
         if self._closed:
             raise SerializationError("the schema has rules, but the serializer is closed")
@@ -221,14 +221,20 @@ class RuleEngine:
                     self._own_actions[name] = found
         return found
 
-    def _act(self, ctx: RuleContext, name: str | None, default: str, message: Any, error: Exception | None) -> None:
+    def _act(self, ctx: RuleContext, name: str | None, default: str, message: Any, why: Exception | None) -> None:
         action = self._action(_for_this_way(name, ctx) or default)
+        away = isinstance(why, RuleError) and why.away
         try:
-            action.run(ctx, message, error)
+            action.run(ctx, message, why)
         except SerializationError as refused:
-            refused.registry_away = refused.registry_away or (isinstance(error, RuleError) and error.away)
+            refused.registry_away = refused.registry_away or away
             raise
-        except Exception:
+        except Exception as error:
+            if default == "ERROR":  # nobody decided that the message may go on without its rule
+                text = f"rule {ctx.rule.name!r} failed ({ctx.rule_mode.value}), and so did its action {action.type()}"
+                both = SerializationError(f"{text}: {error}")
+                both.registry_away = away
+                raise both from error
             log.warning("action %s of rule %r failed", action.type(), ctx.rule.name, exc_info=True)
 
     def _on_success(self, rule: Rule) -> str | None:

@@ -173,11 +173,17 @@ def test_a_rule_for_both_ways_may_name_two_actions(mode: RuleMode, expected: int
     assert len(parts.note.calls) == expected
 
 
-def test_an_action_that_fails_is_logged_and_one_that_is_missing_refuses(caplog: pytest.LogCaptureFixture) -> None:
-    parts = Parts(fails=True)
+def test_an_action_of_success_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "serdes"):
-        parts.run(RuleMode.WRITE, append("a", expr="raise", on_failure="NOTE"))
+        assert Parts(fails=True).run(RuleMode.WRITE, append("a", on_success="NOTE")) == "ma"
     assert "action NOTE of rule 'a' failed" in caplog.text
+
+
+@pytest.mark.parametrize("expr", ["raise", "none"])
+def test_a_failure_whose_action_fails_or_is_missing_refuses(expr: str) -> None:
+    """An `ENCRYPT` rule that failed must not let plain text out because an alarm could not be sent."""
+    with pytest.raises(SerializationError, match=r"rule 'a' failed .*so did its action NOTE: action failed"):
+        Parts(fails=True).run(RuleMode.WRITE, append("a", expr=expr, on_failure="NOTE"))
     with pytest.raises(SerializationError, match="no rule action 'NOPE'"):
         Parts().run(RuleMode.WRITE, append("a", expr="raise", on_failure="NOPE"))
 
