@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kafka_core.admin_model import ListOffsetsResultInfo
 from kafka_core.admin_offsets import OffsetSpec
+from kafka_core.aio.consuming.assigning import caller
 from kafka_core.aio.consuming.columns import ColumnTaker
 from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Item, Notice, Rebalance, RebalanceCallbacks
@@ -274,7 +275,11 @@ class ConsumerCalls:
                 raise
             try:
                 if call is not None:
-                    self._settled(call())
+                    token = caller.set(event)
+                    try:
+                        self._settled(call())
+                    finally:
+                        caller.reset(token)
             finally:  # whatever the callback raises, the group goes on
                 try:
                     if event is not None:

@@ -517,6 +517,94 @@ async def pauses_and_rebalances(api: Api) -> Any:
     return found, reader.paused(), (await reader.getone()).value
 
 
+async def left_group(api: Api, auto_commit: bool, listener: Any = None) -> Any:
+    """A reader that has read the first of three records of a group, and has ended its subscription."""
+    await api.fill(b"a", b"b", b"c")
+    reader = await api.consumer(group_id=api.group, enable_auto_commit=auto_commit, auto_commit_interval_ms=600_000)
+    reader.subscribe([api.topic], listener=listener)
+    first = await reader.getone()
+    reader.unsubscribe()
+    return reader, first.value
+
+
+@scenario
+async def a_partition_is_assigned_after_unsubscribe(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=False)
+    reader.assign([api.partition()])
+    await api.fill(b"d")
+    found = [first] + [(await reader.getone()).value for _ in range(4)]
+    return found, reader.assignment(), reader.paused(), reader.subscription()
+
+
+@scenario
+async def another_partition_is_assigned_after_unsubscribe(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=False)
+    reader.assign([api.partition(1)])
+    await api.fill(b"d", partition=1)
+    return first, (await reader.getone()).value, reader.assignment()
+
+
+@scenario
+async def positions_when_unsubscribing(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=True)
+    reader.assign([api.partition()])
+    return first, (await reader.getone()).value, await reader.committed(api.partition())
+
+
+@scenario
+async def listeners_when_unsubscribing(api: Api) -> Any:
+    called: list[Any] = []
+
+    class Listener(api.clients.ConsumerRebalanceListener):  # type: ignore[name-defined,misc]
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            called.append((self.name, "revoked", revoked))
+
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            called.append((self.name, "assigned", assigned))
+
+    reader, first = await left_group(api, auto_commit=False, listener=Listener("first"))
+    reader.assign([api.partition()])
+    found = [first, (await reader.getone()).value]
+    reader.unsubscribe()
+    reader.subscribe([api.topic], listener=Listener("second"))
+    found.append((await reader.getone()).value)
+    reader.unsubscribe()
+    reader.subscribe([api.topic], listener=Listener("third"))
+    found.append((await reader.getone()).value)
+    reader.unsubscribe()
+    await reader.stop()
+    return found, called
+
+
+@scenario
+async def positions_when_subscribing_anew(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=True)
+    reader.subscribe([api.topic])
+    return first, (await reader.getone()).value, await reader.committed(api.partition())
+
+
+@scenario
+async def a_pause_after_unsubscribe(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=False)
+    reader.assign([api.partition(), api.partition(1)])
+    reader.pause(api.partition())
+    await api.fill(b"d", partition=1)
+    found = (await reader.getone()).value, reader.paused()
+    reader.resume(api.partition())
+    return first, found, (await reader.getone()).value, reader.paused()
+
+
+@scenario
+async def stopping_right_after_assign_and_unsubscribe(api: Api) -> Any:
+    reader, first = await left_group(api, auto_commit=False)
+    reader.assign([api.partition()])
+    await reader.stop()
+    return first, await api.fails(reader.getone)
+
+
 @scenario
 async def a_deserializer_that_fails(api: Api) -> Any:
     await api.fill(b"1", b"x", b"3")

@@ -531,6 +531,42 @@ def one_way_to_choose(kit: Kit) -> Any:
     return [*seen, kind(consumer.subscribe, [kit.topic]), consumer.subscription()]
 
 
+def listener(kit: Kit, calls: list[Any], name: str) -> Any:
+    """A listener that notes what it is told under a name."""
+
+    class Listener(kit.package.ConsumerRebalanceListener):  # type: ignore[name-defined,misc]
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            if revoked:  # ours is not told of none
+                calls.append((name, "revoked", sorted(place.partition for place in revoked)))
+
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            calls.append((name, "assigned", sorted(place.partition for place in assigned)))
+
+    return Listener()
+
+
+@scenario
+def a_partition_is_assigned_after_unsubscribe(kit: Kit) -> Any:
+    calls: list[Any] = []
+    kit.fill(6)
+    consumer = kit.consumer(
+        group_id=kit.topic, auto_offset_reset="earliest", enable_auto_commit=False, max_poll_records=1
+    )
+    consumer.subscribe([kit.topic], listener=listener(kit, calls, "first"))
+    kit.take(consumer, 2)
+    consumer.unsubscribe()
+    seen = [consumer.assignment(), list(calls)]
+    consumer.assign([kit.place()])
+    seen += [[record.value for record in kit.take(consumer, 3)]]
+    consumer.pause(kit.place())
+    consumer.poll(timeout_ms=100)
+    consumer.unsubscribe()
+    consumer.subscribe([kit.topic], listener=listener(kit, calls, "second"))
+    seen += [len(kit.take(consumer, 6)), sorted(consumer.paused())]
+    consumer.unsubscribe()
+    return [*seen, calls]
+
+
 @scenario
 def commits_without_a_group(kit: Kit) -> Any:
     consumer = kit.consumer()

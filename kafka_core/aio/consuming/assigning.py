@@ -1,6 +1,6 @@
 """Changes of the assignment, by the application (assign() and its kin) or for a rebalance.
 
-Must not know the group: a rebalance says here what it wants (`rebalancing.py`).
+Must not know the group but for what it owns: a rebalance says here what it wants (`rebalancing.py`).
 Spec: confluent_kafka.Consumer.assign, unassign, incremental_assign, incremental_unassign; KIP-429.
 """
 
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
+from typing import Final
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.commits import Committer
@@ -22,11 +24,15 @@ from kafka_core.engine.groups.states import Event, EventKind
 from kafka_core.errors import ConfigError, KafkaException
 from kafka_core.model import TopicPartition
 
+caller: Final[ContextVar[Event | None]] = ContextVar("caller", default=None)
+"""The rebalance event whose callback makes the call, in whatever thread or task that runs."""
+
 
 class Assigning:
     """Changes of the assignment. On the loop.
 
     Args:
+        owned: the partitions that the group has given, as long as there is a subscription.
         commit_limit_s: how long the last commit of partitions that are given up may take; None: commits are not
             automatic.
         fetch_again: set when other partitions are to be fetched.
@@ -34,6 +40,7 @@ class Assigning:
     Attributes:
         event: the rebalance event whose callback runs now.
         decided: that callback has said itself what is assigned.
+        ended: that callback has ended the subscription.
     """
 
     def __init__(
@@ -45,10 +52,12 @@ class Assigning:
         topics: NeededTopics,
         committer: Committer,
         fetch_again: Signal,
+        owned: Callable[[], frozenset[Key]],
         commit_limit_s: float | None,
     ) -> None:
         self.event: Event | None = None
         self.decided = False
+        self.ended = False
         self._assignment = assignment
         self._queue = queue
         self._client = client
@@ -56,6 +65,7 @@ class Assigning:
         self._topics = topics
         self._committer = committer
         self._fetch_again = fetch_again
+        self._owned = owned
         self._commit_limit_s = commit_limit_s
         self._changing = asyncio.Lock()
 
@@ -73,8 +83,9 @@ class Assigning:
         """
         items = checked(partitions)
         await self._running.start()
+        mine = self._groups_part()
         self.decided = True
-        await self.replace(items)
+        await self.replace(items, mine)
 
     async def unassign(self) -> None:
         """Gives up all partitions, with the last commit of what is stored."""
@@ -83,6 +94,8 @@ class Assigning:
     async def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads these partitions as well; a cooperative rebalance adds its share so (KIP-429).
 
+        One that a group has given which is being left begins anew, as the application's own.
+
         Raises:
             TypeError: not a list of TopicPartition.
             ConfigError: a partition is assigned already; nothing has changed then.
@@ -90,7 +103,13 @@ class Assigning:
         """
         items = checked(partitions)
         await self._running.start()
-        self.add(items)
+        mine = self._groups_part()
+        keys = {(item.topic, item.partition) for item in items}
+        left = {state.key for state in self._assignment if state.from_group} & (keys - mine)
+        self._assignment.check(items, besides=left)
+        if left:
+            await self.give_up(left, commit=self._may_commit())
+        self.add(items, mine)
         self.decided = True
 
     async def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
@@ -113,7 +132,25 @@ class Assigning:
 
     # ---- for rebalances, too
 
-    async def replace(self, partitions: Sequence[TopicPartition]) -> None:
+    def begin(self, event: Event) -> None:
+        """The callback of a rebalance is about to run."""
+        self.event, self.decided, self.ended = event, False, False
+
+    def subscription_ends(self) -> None:
+        """What is assigned from now on is the application's: not the group's, unless a callback takes that just now."""
+        self.ended = self.ended or self._in_callback()
+
+    def _in_callback(self) -> bool:
+        return self.event is not None and caller.get() is self.event
+
+    def _groups_part(self) -> frozenset[Key]:
+        """The partitions that the group has given, or gives with the event whose callback makes this call."""
+        event = self.event
+        if event is None or event.kind is not EventKind.ASSIGN or self.ended or not self._in_callback():
+            return self._owned()
+        return self._owned() | event.partitions
+
+    async def replace(self, partitions: Sequence[TopicPartition], from_group: frozenset[Key]) -> None:
         """Gives up what is read and reads these partitions instead; `assign` without its checks of the argument.
 
         Calls are carried out in their order. One that is cancelled while the last commit runs replaces all the same.
@@ -124,11 +161,16 @@ class Assigning:
                 await self.give_up([state.key for state in self._assignment], commit=self._may_commit())
             finally:
                 if not self._running.closing:
-                    self.add(partitions)
+                    self.add(partitions, from_group)
 
-    def add(self, partitions: Sequence[TopicPartition]) -> None:
-        """Reads these partitions as well, at once; metadata of topics that are not known yet is fetched meanwhile."""
-        self._assignment.add(partitions)
+    def add(self, partitions: Sequence[TopicPartition], from_group: frozenset[Key]) -> None:
+        """Reads these partitions as well, at once; metadata of topics that are not known yet is fetched meanwhile.
+
+        Args:
+            from_group: the group's partitions; others are the application's alone.
+        """
+        for state in self._assignment.add(partitions):
+            state.from_group = state.key in from_group
         self._topics.track()
         if unknown := self._topics.unknown_assigned():
             self._running.spawn(self._learn(unknown))

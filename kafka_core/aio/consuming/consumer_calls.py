@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kafka_core.admin_model import ListOffsetsResultInfo
 from kafka_core.admin_offsets import OffsetSpec
+from kafka_core.aio.consuming.assigning import caller
 from kafka_core.aio.consuming.columns import ColumnTaker
 from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Item, Notice, Rebalance, RebalanceCallbacks
@@ -273,7 +274,11 @@ class AIOConsumerCalls:
                 raise
             try:
                 if call is not None:
-                    await self._settled(call())
+                    token = caller.set(event)
+                    try:
+                        await self._settled(call())
+                    finally:
+                        caller.reset(token)
             finally:  # whatever the callback raises, the group goes on
                 try:
                     if event is not None:

@@ -168,7 +168,15 @@ class ConsumerCore:
         self.committer = committer = Committer(assignment, membership, rpc, inbox.tell, group_changed, progress)
         last_commit_limit_s = min(timeout_s, CLOSE_LIMIT_S / 2) if self._auto_commit else None
         self.assigning = assigning = Assigning(
-            assignment, queue, client, running, topics, committer, fetch_again, last_commit_limit_s
+            assignment,
+            queue,
+            client,
+            running,
+            topics,
+            committer,
+            fetch_again,
+            owned=lambda: membership.owned if membership.wants_membership else frozenset(),
+            commit_limit_s=last_commit_limit_s,
         )
         self.rebalancing = rebalancing = Rebalancing(
             membership, assignment, assigning, topics, running, inbox, polls, hooks, group_changed
@@ -181,6 +189,7 @@ class ConsumerCore:
             backoff,
             running,
             topics,
+            assigning,
             membership,
             group,
             rebalancing,

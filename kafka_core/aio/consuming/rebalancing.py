@@ -89,7 +89,7 @@ class Rebalancing:
         if self._membership.event is None or self._membership.event.token != event.token:
             return False
         self._membership.started(event)
-        self._assigning.event, self._assigning.decided = event, False
+        self._assigning.begin(event)
         group_id = self._membership.settings.group_id
         self._hooks.on_rebalance(group_id, event.kind.value, sorted(event.partitions))
         return True
@@ -115,13 +115,20 @@ class Rebalancing:
 
     async def _change_assignment(self, event: Event) -> None:
         if event.kind is not EventKind.ASSIGN:
-            await self._assigning.give_up(event.partitions, commit=event.kind is EventKind.REVOKE)
+            # One that the application has assigned since the subscription ended is not the group's to take.
+            states = map(self._assignment.get, event.partitions)
+            keys = [state.key for state in states if state is not None and state.from_group]
+            await self._assigning.give_up(keys, commit=event.kind is EventKind.REVOKE)
             return
         partitions = [TopicPartition(topic, number) for topic, number in sorted(event.partitions)]
         if event.incremental:
-            self._assigning.add([item for item in partitions if (item.topic, item.partition) not in self._assignment])
+            for state in map(self._assignment.get, event.partitions):
+                if state is not None:
+                    state.from_group = True
+            new = [item for item in partitions if (item.topic, item.partition) not in self._assignment]
+            self._assigning.add(new, event.partitions)
         else:
-            await self._assigning.replace(partitions)
+            await self._assigning.replace(partitions, event.partitions)
 
     def polled(self) -> None:
         """The application polls again after `max.poll.interval.ms` ended its membership: it may join anew."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.consuming.assigning import Assigning
 from kafka_core.aio.consuming.events import Notice, RebalanceCallbacks
 from kafka_core.aio.consuming.group import GroupDriver
 from kafka_core.aio.consuming.inbox import Inbox
@@ -47,6 +48,7 @@ class Subscribing:
         backoff: Backoff,
         running: Running,
         topics: NeededTopics,
+        assigning: Assigning,
         membership: GroupMembership,
         group: GroupDriver,
         rebalancing: Rebalancing,
@@ -62,6 +64,7 @@ class Subscribing:
         self._backoff = backoff
         self._running = running
         self._topics = topics
+        self._assigning = assigning
         self._membership = membership
         self._group = group
         self._rebalancing = rebalancing
@@ -100,6 +103,7 @@ class Subscribing:
     def end(self) -> None:
         """Ends the subscription, if there is one; the group asks for the partitions back."""
         self._topics.subscription = None
+        self._assigning.subscription_ends()
         self._membership.unsubscribe()
         self._group_changed.set()
 

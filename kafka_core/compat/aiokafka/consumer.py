@@ -159,7 +159,8 @@ class AIOKafkaConsumer:
         self._listener: ConsumerRebalanceListener | None = None
         self._paused: set[TopicPartition] = set()
         self._assigned = asyncio.Event()
-        self._joined_before = False
+        self._subscribed = 0  # counts subscriptions and their ends
+        self._before: frozenset[TopicPartition] | None = frozenset()  # a new subscription's listener is told first
         if topics:
             self._topics = check_topics(topics)
 
@@ -187,7 +188,7 @@ class AIOKafkaConsumer:
             self._assign_now()
         elif self._topics is not None or self._pattern is not None:
             if self._group_id is not None:
-                self._joined_before = True
+                self._before = None
                 await told(self._listener, "on_partitions_revoked", frozenset())
             self._subscribe_now()
             await self._assigned.wait()
@@ -271,6 +272,7 @@ class AIOKafkaConsumer:
         if self._manual is not None:
             raise IllegalStateError("Subscription to topics, partitions and pattern are mutually exclusive")
         self._topics, self._pattern, self._listener = wanted, compiled, listener
+        self._subscribed += 1
         if self._loop is not None and not self._closed:
             self._subscribe_now()
 
@@ -291,19 +293,22 @@ class AIOKafkaConsumer:
             at_once(self._consumer.subscribe(names, **calls))
 
     def unsubscribe(self) -> None:
-        """Reads nothing any more, and leaves the group."""
+        """Reads nothing any more, and leaves the group; calls no listener and commits nothing, as aiokafka."""
+        self._before = self.assignment()
+        self._subscribed += 1
         self._topics = self._pattern = self._manual = self._listener = None
         self._paused.clear()
+        self._committed.clear()
         if self._loop is not None and not self._closed:
             with translating():
                 at_once(self._consumer.unsubscribe())
                 at_once(self._consumer.assign([]))
 
     def subscription(self) -> frozenset[str]:
-        """The topics that are subscribed, also those that the pattern matches."""
+        """The topics that are subscribed, also those that the pattern matches; else those of assigned partitions."""
         if self._pattern is not None:
             return frozenset(topic for topic in self._known if self._matches(topic))
-        return self._topics or frozenset()
+        return self._topics or frozenset(item.topic for item in self._manual or ())
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Reads exactly these partitions, without a group.
@@ -341,12 +346,14 @@ class AIOKafkaConsumer:
     # ---- rebalances
 
     async def _on_assign(self, _: object, partitions: list[CorePartition]) -> None:
-        listener, mine = self._listener, frozenset(ours(item) for item in partitions)
+        subscription, listener, mine = self._subscribed, self._listener, frozenset(ours(item) for item in partitions)
         if not {item.topic for item in mine} <= self._known.keys() or self._pattern is not None:
             await self._learn_quietly()
-        if not self._joined_before:
-            self._joined_before = True
-            await told(listener, "on_partitions_revoked", frozenset())
+        before, self._before = self._before, None
+        if before is not None:
+            await told(listener, "on_partitions_revoked", before)
+        if self._subscribed != subscription:  # it has ended meanwhile: what is read now is not this group's
+            return
         await self._consumer.resume([core(item) for item in mine - self._paused])  # a pause ends with its assignment
         await self._consumer.assign(partitions)
         if listener is not None:
@@ -355,10 +362,13 @@ class AIOKafkaConsumer:
             try:
                 await told(listener, "on_partitions_assigned", mine)
             finally:
-                await self._consumer.resume([core(item) for item in mine - self._paused])
+                if self._subscribed == subscription:
+                    await self._consumer.resume([core(item) for item in mine - self._paused])
         self._assigned.set()
 
     async def _on_revoke(self, _: object, partitions: list[CorePartition]) -> None:
+        if self._before is not None:
+            return  # of a subscription that has ended: aiokafka tells nobody, and commits nothing
         held = [core(ours(item)) for item in partitions]
         await self._consumer.pause(held)
         if self._auto_commit_s is not None and not self._closed:
@@ -369,6 +379,8 @@ class AIOKafkaConsumer:
         self._committed.clear()
 
     async def _on_lost(self, _: object, partitions: list[CorePartition]) -> None:
+        if self._before is not None:
+            return
         if not self._closed:
             await told(self._listener, "on_partitions_revoked", frozenset(ours(item) for item in partitions))
         self._paused.clear()

@@ -110,6 +110,7 @@ class KafkaConsumer:
         self._next_commit_s = time.monotonic() + self._commit_every_s
         self._next_chores_s = 0.0
         self._topics: set[str] | None = None
+        self._left = False  # a group, and no other has given partitions since
         self._pattern: re.Pattern[str] | None = None
         self._listener: ConsumerRebalanceListener | AsyncConsumerRebalanceListener | None = None
         self._assigned_by_user = False
@@ -213,9 +214,9 @@ class KafkaConsumer:
         self._end_pause(set(self._paused))
         with translating():
             if subscribed:
+                self._left = True
                 self._consumer.unsubscribe()
-            else:
-                self._consumer.unassign()
+            self._consumer.unassign()
 
     def _take_up(self, partitions: Sequence[TopicPartition]) -> None:
         """Assigns partitions; one that is assigned already keeps its position."""
@@ -253,9 +254,12 @@ class KafkaConsumer:
     # ---- rebalances
 
     def _on_assigned(self, _: Consumer, places: list[Place]) -> None:
+        self._left = False
         self._tell("on_partitions_assigned", places)
 
     def _on_revoked(self, _: Consumer, places: list[Place]) -> None:
+        if self._left:
+            return  # what is read now is not that group's; no listener hears of it
         going = {TopicPartition(each.topic, each.partition) for each in places}
         if self._commits_itself:
             self._commit_quietly({each: at for each, at in self._positions().items() if each in going})
@@ -265,6 +269,8 @@ class KafkaConsumer:
             self._forget(going)
 
     def _on_lost(self, _: Consumer, places: list[Place]) -> None:
+        if self._left:
+            return
         try:
             self._tell("on_partitions_lost", places)
         finally:

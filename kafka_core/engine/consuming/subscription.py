@@ -13,7 +13,7 @@ import enum
 import itertools
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -149,6 +149,7 @@ class PartitionState:
         start: where an assignment, a seek, a new topic or the log's new beginning put it last: records that were taken
             before are not to come again. -1001 before it is known.
         given: the offset it was assigned with, for `assignment()`.
+        from_group: the group's, whoever assigned it: it is given up with the membership. Else the application's alone.
         consumed: whether the position has moved since it began, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
         leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
@@ -175,6 +176,7 @@ class PartitionState:
     position: int = OFFSET_INVALID
     start: int = OFFSET_INVALID
     given: int = OFFSET_INVALID
+    from_group: bool = False
     consumed: bool = False
     stored: int = OFFSET_INVALID
     committed: int = OFFSET_INVALID
@@ -383,25 +385,33 @@ class Assignment:
             )
         return state
 
-    def add(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Adds partitions, each from its offset (OFFSET_STORED or OFFSET_INVALID: from the committed one).
+    def check(self, partitions: Iterable[TopicPartition], besides: Set[Key] = frozenset()) -> None:
+        """Looks whether partitions can be added, when those of `besides` are taken away before.
 
         Raises:
-            ConfigError: a partition is there twice or assigned already, or an offset is none; nothing was added then.
+            ConfigError: a partition is there twice or assigned already, or an offset is none.
         """
-        wanted = list(partitions)
         seen: set[Key] = set()
-        for item in wanted:
+        for item in partitions:
             key = (item.topic, item.partition)
             check_offset(item.offset)
             if item.partition < 0:
                 raise ConfigError(f"{item.topic}[{item.partition}] is no partition")
             if key in seen:
                 raise ConfigError(f"Duplicate {item.topic} [{item.partition}] in input list")
-            if key in self._states:
+            if key in self._states and key not in besides:
                 text = f"{item.topic} [{item.partition}] is already part of the current assignment"
                 raise ConfigError(text, KafkaError._CONFLICT)
             seen.add(key)
+
+    def add(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
+        """Adds partitions, each from its offset (OFFSET_STORED or OFFSET_INVALID: from the committed one).
+
+        Raises:
+            ConfigError: `check` refuses them; nothing was added then.
+        """
+        wanted = list(partitions)
+        self.check(wanted)
         added = []
         for item in wanted:
             paused = (item.topic, item.partition) in self.paused
