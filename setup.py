@@ -24,7 +24,7 @@ STAMPS = Path("build/kernels")
 UTILITY = "kserdes_config._cyutility"
 """Cython's own code for calls and functions, once for all modules instead of in each; in the leaf of all packages."""
 UNUSED = ["MemoryView"]
-"""What stays out of it (60 kB): kernels ask for buffers by hand, which is faster, too."""
+"""Parts left out of it (60 kB): kernels ask for buffers by hand, which is faster, too."""
 USUAL = [
     "-O2",
     "-fno-gcse",
@@ -33,8 +33,8 @@ USUAL = [
     "-fno-tree-slp-vectorize",
     "-fno-tree-loop-vectorize",
 ]
-"""How modules are compiled: -O3 adds a tenth to their size, eliminating redundant expressions 4 %, vectors 1 %, and
-mostly no speed (docs/decisions/0084)."""
+"""Flags of most modules: -O3 adds a tenth to their size, eliminating redundant expressions 4 %, vectors 1 %, and mostly
+no speed (docs/decisions/0084)."""
 OTHERWISE = {
     "serdes.kernels.native.avro_columns": ("-O3", "columns of nullable fields: -O2 takes up to a fifth longer"),
     "serdes.kernels.native.avro_frames": ("-O3", "columns to Avro: -O2 takes a third longer"),

@@ -15,7 +15,7 @@ from benchmarks import avro_objects, columns, columns_encode, columns_protobuf, 
 from benchmarks.goals import Row, heading
 
 NOISE = 0.95
-"""What is to be as fast as another may be this much slower in one run."""
+"""The share of another's rate that counts as just as fast in one run."""
 
 
 def avro_columns(seconds: float) -> Iterator[Row]:

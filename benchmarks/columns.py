@@ -99,7 +99,7 @@ def fastavro_objects(case: Case) -> Callable[[], int]:
 
 
 def fastavro_columns(case: Case) -> Callable[[], int]:
-    """What stood here before there were plans: objects by fastavro, columns of those by Arrow."""
+    """The way before there were plans: objects by fastavro, columns of those by Arrow."""
     import fastavro
 
     writer, reader = (fastavro.parse_schema(json.loads(text)) for text in case[:2])

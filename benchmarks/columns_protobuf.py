@@ -29,7 +29,7 @@ ROWS = 200_000
 ROUNDS = 9
 FEW = 10
 SLOW = 20
-"""How many times fewer rows a contestant that works on Python objects gets."""
+"""The divisor of the rows for a contestant that works on Python objects."""
 Contestant = tuple[Callable[[], Any], int]
 
 
@@ -60,7 +60,7 @@ def ways(rows: int) -> dict[str, dict[str, Contestant]]:
 
 
 def reading(schema: Schema, frames: pa.Array, impl: str, options: ColumnOptions) -> Callable[[], Any]:
-    """What reads all frames once."""
+    """A function that reads all frames once."""
     columns = ProtobufColumns(impl)
     parsed = load(schema)
     plan = columns.plan(parsed, parsed, options)

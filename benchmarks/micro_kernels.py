@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 
 
 class Listener:
-    """What applications pass as on_delivery: a method of some object."""
+    """An application's on_delivery: a method of some object."""
 
     def done(self, error: object, message: object) -> None: ...
 

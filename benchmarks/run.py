@@ -57,7 +57,7 @@ SLOW_PEER = {"produce": 0.03, "consume": 0.1}  # kafka-python, with --all-peers
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one process measured."""
+    """The measurements of one process."""
 
     rate: float
     cpu_us: float
@@ -76,7 +76,7 @@ def bench_python() -> Path:
 
 
 def command(client: str) -> list[str]:
-    """How the worker of this client is started."""
+    """The command that starts the worker of this client."""
     if client == "kserdes":
         return [sys.executable, str(WORKERS / "confluent_like.py"), client]
     if client == "confluent":

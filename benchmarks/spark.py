@@ -103,7 +103,7 @@ def write_frames(folder: Path, frames: list[bytes], rows: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one comparison found.
+    """The measurements of one comparison.
 
     Attributes:
         walls: name → median seconds of wall time.
@@ -114,11 +114,11 @@ class Measured:
     cpus: dict[str, float]
 
     def goal(self, path: str, name: str, peer: str, wanted: float) -> Row:
-        """That `name` is so many times as fast as `peer`."""
+        """The goal that `name` is so many times as fast as `peer`."""
         return Row(path, self.walls[peer] / self.walls[name], wanted, "×", beside=self._by_cpu(name, peer))
 
     def limit(self, path: str, name: str, peer: str, wanted: float) -> Row:
-        """That `name` takes so many times the time of `peer` at the most."""
+        """The goal that `name` takes so many times the time of `peer` at the most."""
         return Row(path, self.walls[name] / self.walls[peer], wanted, "×", False, self._by_cpu(peer, name))
 
     def _by_cpu(self, name: str, peer: str) -> str:

@@ -27,7 +27,7 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the engine said to a case."""
+    """The engine's answer to a case."""
 
     compatible: bool | None
     kinds: frozenset[str]

@@ -25,7 +25,7 @@ PAGES: Final[Mapping[str, str]] = {
 }
 """File of the repository outside `docs/` → page of the site."""
 NAMES: Final = "<!-- the public names -->"
-"""Where the page of `kserdes` lists its names."""
+"""The place of the public names on the page of `kserdes`."""
 ANCHORS: Final[Mapping[str, str]] = {"kafka_core.version": "kafka_core.version.version"}
 """Names that are described under another one: the module `kafka_core.version` hides the function."""
 _LOADED: Final = {
@@ -87,7 +87,7 @@ def unnamed(site: Path) -> list[str]:
 
 
 def from_elsewhere(site: Path) -> list[str]:
-    """What the pages would load from another host: scripts, styles, fonts, images, frames."""
+    """The scripts, styles, fonts, images and frames that the pages would load from another host."""
     found = []
     for path in sorted(site.rglob("*")):
         pattern = _LOADED.get(path.suffix)

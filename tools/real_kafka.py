@@ -124,7 +124,7 @@ class Kerberos:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What the extra listeners of a broker offer.
+    """Settings of a broker's extra listeners.
 
     Attributes:
         users: user name → password, for PLAIN and SCRAM on the SASL listener (empty: no such listener).

@@ -74,7 +74,7 @@ class Kdc:
 
     @property
     def log(self) -> Path:
-        """What it said on its standard error."""
+        """Its standard error."""
         return self.folder / "log"
 
 

@@ -106,7 +106,7 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def list_source(kind: pa.DataType) -> tuple[Source, int]:
-    """How a list says where its items are; how many those of a fixed size are."""
+    """The form in which a list gives its items' places; the number of items of fixed-size lists."""
     types = pa.types
     if types.is_fixed_size_list(kind):
         return Source.WIDTH, kind.list_size

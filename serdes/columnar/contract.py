@@ -44,7 +44,7 @@ class EncodeResult:
 
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
-    """How payloads become columns.
+    """Options of turning payloads into columns.
 
     Attributes:
         columns: which columns to decode, as dotted paths (`address.city`; arrays, maps and `[null, T]` are passed
@@ -110,7 +110,7 @@ class ColumnFormat(Protocol):
         """
 
     def plan(self, writer: Any, reader: Any, options: ColumnOptions) -> Any:
-        """How payloads of one schema are read as another; made once, immutable, `str(plan)` shows it.
+        """The plan to read payloads of one schema as another; made once, immutable, `str(plan)` shows it.
 
         Raises:
             SerializationError: no payload of that schema can be read.

@@ -112,7 +112,7 @@ class ColumnarEncoder:
         return self.encoder(struct.type).encode(struct)
 
     def encoder(self, arrow_type: pa.DataType) -> FrameEncoder:
-        """What writes one Arrow type: made at the first call, kept. Its `plan` says how (`str` prints it).
+        """The encoder of one Arrow type: made at the first call, kept. `str` of its `plan` shows it.
 
         Raises:
             SerializationError: no row of that type can be written.

@@ -38,7 +38,7 @@ class Layout:
     span: int
 
     def shapes(self) -> bytes:
-        """What `Builders` takes: of each column in preorder three native ints of 32 bits."""
+        """The argument of `Builders`: of each column in preorder three native ints of 32 bits."""
         mine = struct.pack("=3i", self.shape, self.width, self.span)
         return mine + b"".join(child.shapes() for child in self.children)
 

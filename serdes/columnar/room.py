@@ -13,7 +13,7 @@ import pyarrow as pa
 from serdes.columnar.layout import BINARY, LIST, STRUCT, UNION, Layout, layout_of
 
 CELL_BYTES: Final = 5
-"""What a cell takes beside its value, at most: an offset and its bit."""
+"""The most bytes of a cell beside its value: an offset and its bit."""
 Count: TypeAlias = Callable[[Any], int]
 
 
@@ -50,7 +50,7 @@ class Room:
         return self._count is None or items * self._dearest <= self._most or self._count(value) <= self._most
 
     def _counter(self, column: Layout) -> Count | None:
-        """What counts the bytes of a column's values; None if they take none."""
+        """The function that counts the bytes of a column's values; None if they take none."""
         if column.shape == LIST:
             return self._list(column)
         if column.shape == BINARY and self._texts:

@@ -86,7 +86,7 @@ STRATEGY_TYPE_MAP: Final = {
 }
 SUBJECT_NOT_FOUND: Final = 40401
 DEFAULT_CACHE_CAPACITY: Final = 1000
-"""How many subjects an AssociatedNameStrategy remembers by default."""
+"""Subjects that an AssociatedNameStrategy remembers by default."""
 
 # What frames begin with, and the headers that name schemas.
 _MAGIC_BYTE: Final = MAGIC_BYTE

@@ -106,7 +106,7 @@ def _own(client: Any, conf: Mapping[str, Any] | None, kind: type[Any]) -> Any:
 
 
 class SerdeSpec(NamedTuple):
-    """What a configuration says of one function.
+    """The configuration of one function.
 
     Attributes:
         prop: the property.
@@ -158,7 +158,7 @@ def validate_build_result(builder_prop: str, result: Any) -> tuple[Any, Conf]:
 
 
 def intersect_leftovers(conf: Conf, leftovers: Sequence[Mapping[str, Any]]) -> Conf:
-    """What all builders left of a configuration, with the last one's values; all of it if there was no builder."""
+    """The properties that all builders left, with the last one's values; all of them if there was no builder."""
     if not leftovers:
         return conf
     return {name: value for name, value in leftovers[-1].items() if all(name in each for each in leftovers)}
@@ -195,7 +195,7 @@ async def async_build_serdes(specs: Sequence[SerdeSpec], conf: Conf) -> Built:
 
 
 class _Taken:
-    """What builders gave so far."""
+    """The results of builders so far."""
 
     def __init__(self, conf: Conf) -> None:
         self._conf = conf
@@ -217,7 +217,7 @@ class _Taken:
 
 
 async def maybe_await(result: Any) -> Any:
-    """What an awaitable gives; anything else as it is."""
+    """The result of an awaitable; anything else as it is."""
     return await result if inspect.isawaitable(result) else result
 
 

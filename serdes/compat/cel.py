@@ -161,7 +161,7 @@ def in_has() -> bool:
 
 
 def walk(root: Any, path: str) -> Any:
-    """What a path (`$.a[0]`) leads to in a variant; None if there is nothing.
+    """The variant at a path (`$.a[0]`); None if there is none.
 
     Raises:
         ValueError: it is no such path.
@@ -175,7 +175,7 @@ def quote(s: str) -> str:
 
 
 class StringFormat:
-    """What the verbs of `format()` make of values; locales make no difference.
+    """The formatting of values by the verbs of `format()`; locales make no difference.
 
     Args:
         locale: not used.

@@ -42,7 +42,7 @@ _CONTEXT_PREFIX: Final = ":."
 
 @dataclass(frozen=True)
 class KekId:
-    """What names a key-encryption key."""
+    """The name of a key-encryption key."""
 
     name: str
     deleted: bool
@@ -51,7 +51,7 @@ class KekId:
 
 @dataclass(frozen=True)
 class DekId:
-    """What names a data key."""
+    """The name of a data key."""
 
     kek_name: str
     subject: str
@@ -62,7 +62,7 @@ class DekId:
 
 @dataclass
 class CreateKekRequest:
-    """What a registry is sent to make a key-encryption key; what is None is left out."""
+    """The request for a new key-encryption key; fields that are None are left out."""
 
     name: str | None
     kms_type: str | None
@@ -98,7 +98,7 @@ class CreateKekRequest:
 
 @dataclass
 class CreateDekRequest:
-    """What a registry is sent to make a data key; what is None is left out."""
+    """The request for a new data key; fields that are None are left out."""
 
     subject: str | None
     version: int | None

@@ -42,7 +42,7 @@ def _is_builtin(name: str) -> bool:
 
 
 def _create_index_array(msg_desc: Any) -> list[int]:
-    """Where a message type stands in its file: its number among its siblings, level by level.
+    """The path of a message type in its file: its number among its siblings, level by level.
 
     Raises:
         ValueError: it does not stand in its file.

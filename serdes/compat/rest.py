@@ -121,17 +121,17 @@ class SchemaCache:
         return found
 
     def get_registered_by_subject_schema(self, subject: str, schema: Schema) -> RegisteredSchema | None:
-        """What is registered with this schema."""
+        """The version registered with this schema."""
         found: RegisteredSchema | None = self._found(self.rs_schema_index, subject, schema)
         return found
 
     def get_registered_by_subject_id(self, subject: str, schema_id: int) -> RegisteredSchema | None:
-        """What is registered with this id."""
+        """The version registered with this id."""
         found: RegisteredSchema | None = self._found(self.rs_id_index, subject, schema_id)
         return found
 
     def get_registered_by_subject_version(self, subject: str, version: int) -> RegisteredSchema | None:
-        """What is registered with this version."""
+        """The version registered with this number."""
         found: RegisteredSchema | None = self._found(self.rs_version_index, subject, version)
         return found
 

@@ -17,11 +17,11 @@ P = TypeVar("P", WritePlan, ReadPlan)
 Place = tuple[str | None, str | None, bytes, bool]
 """A `PlanKey`, as the kernels know it."""
 MOST_PLANS: Final = 50_000
-"""How many plans a serializer keeps, about 1.3 kB each: a service may write to ever new topics (for replies, say)."""
+"""The most plans of a serializer, about 1.3 kB each: a service may write to ever new topics (for replies, say)."""
 
 
 class PlanKey(NamedTuple):
-    """What a plan is good for.
+    """The values that a plan is good for.
 
     Attributes:
         topic: None for all topics, and for values without a context.

@@ -124,7 +124,7 @@ class DeserializerEngine:
         blame("the payload can't be decoded", error, ctx, None if plan is None else plan.schema_id)
 
     def _split(self, value: Any, ctx: SerializationContext | None) -> tuple[PlanKey, bytes]:
-        """What names the schema, and the frame to decode.
+        """The key with the schema's name, and the frame to decode.
 
         Raises:
             SerializationError: not a frame, or not bytes (then a TypeError too).

@@ -31,7 +31,7 @@ def blame(what: str, error: Exception, ctx: SerializationContext | None, schema_
 
 
 def converted(name: str, function: Callable[[Any, Any], Any], value: Any, ctx: SerializationContext | None) -> Any:
-    """What a user's function makes of a value.
+    """The result of a user's function for a value.
 
     Raises:
         SerializationError: the function raised.

@@ -46,7 +46,7 @@ Strategy = SubjectNameStrategy | AssociatedNameStrategy
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """How values of one topic and field are written.
+    """The plan to write values of one topic and field.
 
     Attributes:
         schema_id: the id in the frames.
@@ -69,7 +69,7 @@ class WritePlan:
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """How frames of one schema are read.
+    """The plan to read frames of one schema.
 
     Attributes:
         schema_id: the id in the frames, None where they have a GUID.
@@ -91,13 +91,13 @@ class ReadPlan:
 
 
 def latest_ttl_s(client: Any) -> float | None:
-    """How long a registry client believes in "latest": a plan must not believe longer. None: for ever."""
+    """Seconds that a registry client believes in "latest": a plan must not believe longer. None: for ever."""
     value = client.config().get(LATEST_TTL) if hasattr(client, "config") else None
     return value if isinstance(value, (int, float)) else None
 
 
 def latest_until(client: Any) -> Until:
-    """How long a registry client believes what it holds to be the newest version of a subject: see `latest_until_s`."""
+    """The client's `latest_until_s`: tells until when it believes a version to be a subject's newest."""
     found: Until = getattr(client, "latest_until_s", _for_ever)
     return found
 
@@ -114,7 +114,7 @@ def listen_to(client: Any, listener: Any) -> None:
 
 
 def default_strategy(client: Any) -> Strategy:
-    """What confluent_kafka does without a strategy: the associated subject, else by topic."""
+    """confluent_kafka's strategy if none is configured: the associated subject, else by topic."""
     if hasattr(type(client), "get_associations_by_resource_name"):
         return AssociatedNameStrategy()
     return topic_subject_name_strategy
@@ -472,7 +472,7 @@ def _latest(subject: str, metadata: Mapping[str, str] | None) -> Inquiry[Registe
 
 
 def as_schema(schema: str | Schema | RegisteredSchema | None, schema_type: str = "AVRO") -> Schema | None:
-    """What a user may give as a schema, as a `Schema`.
+    """The schema given by a user, as a `Schema`.
 
     Raises:
         TypeError: something else.
@@ -493,7 +493,7 @@ def _run_dry(inquiry: Inquiry[Any]) -> None:
 
 
 class _UnavailableSchemaError(SerializationError, SchemaRegistryError):
-    """What the registry refused, also for those who catch its errors, as confluent_kafka lets them through."""
+    """The registry's refusal, also for those who catch its errors, as confluent_kafka lets them through."""
 
 
 def _registry_error(what: str, error: SchemaRegistryError) -> SerializationError:

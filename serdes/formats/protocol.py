@@ -70,7 +70,7 @@ class SchemaFormat(Protocol):
         ...
 
     def name(self, parsed: Any) -> str | None:
-        """What strategies take as the record's name, None if the schema has none."""
+        """The record's name for strategies, None if the schema has none."""
         ...
 
     def indexes(self, parsed: Any) -> list[int] | None:
@@ -113,7 +113,7 @@ class SchemaFormat(Protocol):
         ...
 
     def check(self, parsed: Any) -> Callable[[Any], None] | None:
-        """What refuses a value that does not fit a schema, for values that a data contract made while reading.
+        """A function that refuses values that don't fit a schema, for those a data contract made while reading.
 
         None if there is nothing to check.
         """
@@ -122,7 +122,7 @@ class SchemaFormat(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WriteHooks:
-    """What a data contract does while a value is written. None for nothing.
+    """A data contract's hooks for writing a value. None for none.
 
     Attributes:
         value: called with the value before it is encoded.
@@ -137,7 +137,7 @@ class WriteHooks:
 
 @dataclass(frozen=True, slots=True)
 class ReadHooks:
-    """What a data contract does while a value is read. None for nothing. All are given the whole frame too.
+    """A data contract's hooks for reading a value. None for none. All are given the whole frame too.
 
     Attributes:
         payload: called with the payload before it is decoded.

@@ -67,7 +67,7 @@ def _picked() -> Literal["native", "pure"]:
 
 
 IMPL: Final = _picked()
-"""Which implementation is in use."""
+"""The implementation in use."""
 logger.info("kernels of the serializers: %s", IMPL)
 
 _module = importlib.import_module(f"serdes.kernels.{IMPL}")

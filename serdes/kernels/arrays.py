@@ -11,7 +11,7 @@ __all__ = ["Source"]
 
 
 class Source(enum.IntEnum):
-    """How Arrow holds a value: numbers, then octets, then lists, then the offsets of unions."""
+    """Arrow's storage of a value: numbers, then octets, then lists, then the offsets of unions."""
 
     I8 = 0
     I16 = 1

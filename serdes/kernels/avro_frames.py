@@ -18,7 +18,7 @@ __all__ = ["Fault", "Op", "native_program"]
 
 
 class Op(enum.IntEnum):
-    """What a step of a plan writes."""
+    """The form that a step of a plan writes."""
 
     NULL = 0
     BOOLEAN = 1

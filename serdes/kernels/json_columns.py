@@ -18,7 +18,7 @@ MAX_DEPTH: Final = 250
 
 
 class Expected(enum.IntEnum):
-    """What a step of a plan expects."""
+    """The value that a step of a plan expects."""
 
     BOOLEAN = 0
     INTEGER = 1

@@ -18,7 +18,7 @@ __all__ = ["Null", "Op", "native_program"]
 
 
 class Op(enum.IntEnum):
-    """What a step of a plan writes."""
+    """The form that a step of a plan writes."""
 
     NULL = 0
     BOOLEAN = 1
@@ -39,7 +39,7 @@ class Op(enum.IntEnum):
 
 
 class Null(enum.IntEnum):
-    """What becomes of a null."""
+    """The treatment of a null."""
 
     WRITTEN = 0
     LEFT_OUT = 1

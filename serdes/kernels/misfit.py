@@ -58,7 +58,7 @@ class Misfit(Exception):
 
 
 class Unresolved(Misfit):
-    """What was written can't be read with the reader's schema."""
+    """The written value can't be read with the reader's schema."""
 
 
 def refuse(value: Any, what: str) -> NoReturn:

@@ -11,7 +11,7 @@ __all__ = ["Content", "Store"]
 
 
 class Store(enum.IntEnum):
-    """How a column keeps its cells while a batch is read."""
+    """The storage of a column's cells while a batch is read."""
 
     FIXED = 0
     BITS = 1
@@ -25,7 +25,7 @@ class Store(enum.IntEnum):
 
 
 class Content(enum.IntEnum):
-    """What a message is that becomes a text of JSON, or a part of one."""
+    """The kind of a message that becomes a text of JSON, or a part of one."""
 
     NONE = 0
     STRUCT = 1

@@ -16,7 +16,7 @@ __all__ = ["Shape", "Unmade", "Way"]
 
 
 class Way(enum.Enum):
-    """How an object may be made, beside `Shape.make`, if there is a value for every field. All come to the same."""
+    """The ways to make an object, beside `Shape.make`, from a value for every field. All have the same result."""
 
     MAKE = "by `make` alone"
     FIELDS = "they are the dict of their fields"
@@ -55,7 +55,7 @@ class Shape:
     required: frozenset[str]
 
     def unmade(self, error: Exception) -> Unmade:
-        """What is raised where no object can be made; the text of the class's own error may quote values."""
+        """The error of an object that can't be made; the text of the class's own error may quote values."""
         return Unmade(f"no {self.name} can be made of the value: {type(error).__name__}")
 
 

@@ -16,7 +16,7 @@ from serdes.variants import Variant
 LIMIT_S: Final = 10.0
 """Seconds of its thread's processor time that a rule may take for a message; `rule.timeout.ms` says otherwise."""
 MAX_SIZE: Final = 50_000_000
-"""How large a value may be, written out: each character, byte and number counts one, each item four more."""
+"""The largest size of a value, written out: each character, byte and number counts one, each item four more."""
 ITEM: Final = 5
 TIMEOUT: Final = "rule.timeout.ms"
 
@@ -40,7 +40,7 @@ def limit_of(rule_conf: Mapping[str, Any], otherwise: float = LIMIT_S) -> float:
 
 
 class Bounds:
-    """What one rule still may do for one message.
+    """The bounds of one rule for one message.
 
     Args:
         name: the rule's name, for errors.

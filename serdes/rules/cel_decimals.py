@@ -17,9 +17,9 @@ from kserdes_config.extras import needed
 from serdes.rules.model import RuleError
 
 WIDTH: Final = 10_000
-"""How many digits a result may have."""
+"""The most digits of a result."""
 BYTES: Final = 4_000
-"""How long the unscaled bytes of a decimal may be, which have 2.4 digits each."""
+"""The most unscaled bytes of a decimal, which have 2.4 digits each."""
 MOST_SCALE: Final = 2**31 - 1
 EXACT: Final = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 DIVIDING: Final = decimal.Context(prec=38, rounding=decimal.ROUND_HALF_UP, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -109,7 +109,7 @@ def _exponent(value: Decimal) -> int:
 
 
 def _digits(value: Decimal, scale: int) -> int:
-    """How many digits a number takes with so many behind the point; a zero takes one."""
+    """The number of digits of a number with so many behind the point; a zero takes one."""
     return max(1, value.adjusted() + 1 + scale) if value else 1
 
 

@@ -20,7 +20,7 @@ from serdes.rules import cel_decimals, cel_variants
 from serdes.rules.model import RuleError
 
 MOST_DIGITS: Final = 1000
-"""How many digits a rule may ask for: a text of a billion is asked for in four letters."""
+"""The most digits that a rule may ask for: a text of a billion is asked for in four letters."""
 VERB = re.compile(r"%(?:\.([0-9]+))?(.?)", re.DOTALL)
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z")

@@ -21,7 +21,7 @@ from serdes.variants.reading import DECIMAL, STAMPS, WHOLE
 
 MOST_INDEX: Final = 2**31 - 1
 LONGEST: Final = 10_000
-"""How many characters a path may have."""
+"""The most characters of a path."""
 EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 STEP: Final = re.compile(
     r"""\.(?P<name>\w+)|\[(?P<index>[0-9]+)\]|\[(?P<quote>["'])(?P<key>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)\]""",
@@ -35,7 +35,7 @@ NAMES: Final = {
     VariantType.FLOAT: "double",
     VariantType.BINARY: "bytes",
 }
-"""What rules call types that are not called by their own name."""
+"""The names in rules of types that are not called by their own name."""
 
 
 def _types() -> Any:
@@ -172,7 +172,7 @@ def _path(value: Any, path: Any) -> Variant | None:
 
 
 def followed(root: Variant, path: str) -> Variant | None:
-    """What a path leads to; None if there is nothing.
+    """The variant at a path; None if there is none.
 
     Raises:
         ValueError: it is no path.

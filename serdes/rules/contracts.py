@@ -79,7 +79,7 @@ class RuleContracts:
         return self._validating is not None
 
     def _check(self, subject: str | None, parsed: Any) -> tuple[Check | None, Check | None]:
-        """What checks a value by the rules inside its schema before domain rules, and after them."""
+        """The checks of a value by the rules inside its schema: before domain rules, and after them."""
         validating = self._validating
         check = None if validating is None else validating.check(self._form.schema_type, parsed, subject)
         return (None, check) if validating is not None and validating.after else (check, None)

@@ -214,7 +214,7 @@ def _as_json(value: Any) -> str:
 
 
 class _Delivery:
-    """What became of a dead letter; `done` once the broker has it."""
+    """The result of a dead letter's delivery; `done` once the broker has it."""
 
     done = False
 

@@ -30,7 +30,7 @@ original_key: contextvars.ContextVar[Any] = contextvars.ContextVar("serdes_origi
 
 
 class Phase(enum.StrEnum):
-    """Which list of a rule set runs."""
+    """The list of a rule set that runs."""
 
     MIGRATION = "MIGRATION"
     """On the value of another version."""

@@ -35,7 +35,7 @@ class Fields(Protocol):
         ...
 
     def from_json(self, value: Any, old: Any) -> Any:
-        """What migration rules made of `old`, as a value of this schema."""
+        """The result of migration rules for `old`, as a value of this schema."""
         ...
 
 

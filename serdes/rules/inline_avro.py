@@ -35,7 +35,7 @@ PRIVATE: Final = ("__fastavro_parsed__", "__named_schemas__")
 
 
 def sites_of(parsed: AvroSchema) -> Sites | None:
-    """What the rules of a schema are for; None if it has none.
+    """The sites of a schema's rules; None if it has none.
 
     Raises:
         RuleThatNeverRunsError: a rule stands where nothing runs it.
@@ -221,7 +221,7 @@ class _Rules:
 
 
 def as_document(avro: AvroType) -> Any:
-    """What executors are told of a type: its name, or the schema as a value as far as it has properties."""
+    """The type as executors get it: its name, or the schema as a value as far as it has properties."""
     if isinstance(avro, UnionType):
         return [_short(branch) for branch in avro.branches]
     made: dict[str, Any] = {"type": avro.kind.value}

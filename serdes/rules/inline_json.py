@@ -40,7 +40,7 @@ TESTED: Final = (
 
 
 def sites_of(parsed: JsonSchema) -> Sites | None:
-    """What the rules of a schema are for; None if it has none.
+    """The sites of a schema's rules; None if it has none.
 
     Raises:
         RuleThatNeverRunsError: a rule stands where nothing runs it.
@@ -79,7 +79,7 @@ def validate_message(
 
 
 def _places(schema: Any, place: str, tested: str) -> Iterator[str]:
-    """Where rules stand in a schema.
+    """The places of rules in a schema.
 
     Raises:
         RuleThatNeverRunsError: one of them is in a schema that is only asked whether something is valid.

@@ -31,7 +31,7 @@ from serdes.rules.walk_protobuf import ANY, imported, is_map, is_repeated
 
 
 def sites_of(parsed: ProtobufSchema) -> Sites | None:
-    """What the rules of a schema are for; None if it has none.
+    """The sites of a schema's rules; None if it has none.
 
     Raises:
         RuleThatNeverRunsError: a rule stands where nothing runs it.

@@ -60,7 +60,7 @@ class RuleConditionError(RuleError):
 
 
 class FieldType(enum.StrEnum):
-    """What a field holds, in the words of all formats."""
+    """The type of a field, in the words of all formats."""
 
     RECORD = "RECORD"
     ENUM = "ENUM"
@@ -205,7 +205,7 @@ FieldTransformer: TypeAlias = Callable[[RuleContext, FieldTransform, Any], Any]
 
 
 class RuleBase(abc.ABC):
-    """What executors and actions have in common."""
+    """Shared base of executors and actions."""
 
     def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:  # noqa: B027
         """Told once for every serializer that may use it.
@@ -243,7 +243,7 @@ class FieldRuleExecutor(RuleExecutor):
 
     @abc.abstractmethod
     def new_transform(self, ctx: RuleContext) -> FieldTransform:
-        """What is done with each field."""
+        """The transform of each field."""
 
     def transform(self, ctx: RuleContext, message: Any) -> Any:
         """Applies the transform to the fields chosen by the rule's tags.
@@ -273,7 +273,7 @@ class FieldRuleExecutor(RuleExecutor):
 
 
 class RuleAction(RuleBase):
-    """What follows a rule that held, or that did not."""
+    """An action that follows a rule that held, or that did not."""
 
     @abc.abstractmethod
     def run(self, ctx: RuleContext, message: Any, ex: Exception | None) -> None:

@@ -29,7 +29,7 @@ ACTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RuleOverride:
-    """What is done otherwise for all rules of a type; None leaves what the rule says.
+    """Overrides for all rules of a type; None leaves the rule's own setting.
 
     Attributes:
         type: the rules' type.

@@ -43,7 +43,7 @@ def _cel_executor(rule_conf: Mapping[str, Any]) -> ValidationRuleExecutor:
 
 
 class Validating:
-    """How one serializer runs the rules inside schemas. Threads may share it.
+    """One serializer's runs of the rules inside schemas. Threads may share it.
 
     Args:
         validation: the serializer's properties.
@@ -69,7 +69,7 @@ class Validating:
         self._executor: ValidationRuleExecutor = executor
 
     def check(self, schema_type: str, parsed: Any, subject: str | None) -> Callable[[Any], None] | None:
-        """What refuses values that the rules inside a schema refuse; None for a schema without.
+        """A function that refuses values that the rules inside a schema refuse; None for a schema without.
 
         Raises:
             RuleThatNeverRunsError: a rule stands where nothing runs it.

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def field_transformer(schema: AvroType) -> FieldTransformer:
-    """How a transform is applied to values of a schema."""
+    """The application of a transform to values of a schema."""
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:
         return _walk(ctx, schema, message, transform)
@@ -126,5 +126,5 @@ def _walk_union(ctx: RuleContext, union: UnionType, value: Any, transform: Field
 
 @lru_cache(maxsize=1024)
 def _chooser(union: UnionType) -> Chooser:
-    """What chooses the branch; the encoder has the same."""
+    """The chooser of the branch; the encoder has the same."""
     return Chooser(union)

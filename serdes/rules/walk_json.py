@@ -35,11 +35,11 @@ Validity = Callable[[Any, Any, Any], bool]
 Placed: TypeAlias = tuple[Mapping[str, Any], Any]
 """A schema and its base."""
 Reached: TypeAlias = tuple[Any, Any]
-"""What a keyword holds, a schema or not (true, false, missing), and its base."""
+"""A keyword's content, a schema or not (true, false, missing), and its base."""
 
 
 def field_transformer(schema: Any, base: Any, lookup: Lookup, is_valid: Validity) -> FieldTransformer:
-    """How a transform is applied to values of a schema.
+    """The application of a transform to values of a schema.
 
     Args:
         schema: the JSON Schema, parsed.
@@ -165,7 +165,7 @@ class Walk:
 
 
 def of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
-    """What schemas say of a property."""
+    """The schemas of a property."""
     for schema, base in schemas:
         named = [part for key, part in (schema.get("properties") or {}).items() if key == name]
         named += [part for key, part in (schema.get("patternProperties") or {}).items() if re.search(key, name)]
@@ -177,7 +177,7 @@ def of_property(schemas: Iterable[Placed], name: str) -> Iterable[Placed]:
 
 
 def of_item(schemas: Iterable[Placed], index: int) -> Iterable[Placed]:
-    """What schemas say of an item of a list."""
+    """The schemas of an item of a list."""
     for schema, base in schemas:
         items, first = schema.get("items"), schema.get("prefixItems")
         fixed, rest = (items, "additionalItems") if isinstance(items, list) else (first or [], "items")
@@ -192,7 +192,7 @@ def _tags(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _type(schemas: Sequence[Placed], value: Any) -> FieldType:
-    """What schemas say a value is; of several types, or of none, the value's own."""
+    """The type that schemas give a value; of several types, or of none, the value's own."""
     if isinstance(value, (Mapping, list, tuple)) and any(key in schema for schema, _ in schemas for key in COMBINED):
         return FieldType.COMBINED
     own = _json_type(value)

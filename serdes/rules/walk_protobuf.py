@@ -45,7 +45,7 @@ TYPES: Final = {
 
 
 def field_transformer(descriptor: Any) -> FieldTransformer:
-    """How a transform is applied to messages of a registered type (`google.protobuf.descriptor.Descriptor`)."""
+    """The application of a transform to messages of a registered type (`google.protobuf.descriptor.Descriptor`)."""
     files = imported(descriptor.file)
 
     def apply(ctx: RuleContext, transform: FieldTransform, message: Any) -> Any:

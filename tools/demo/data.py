@@ -43,7 +43,7 @@ class Flight:
 
     @property
     def key(self) -> str:
-        """What makes flights stay in order: one line of one carrier."""
+        """The key that keeps flights in order: one line of one carrier."""
         return f"{self.carrier}{self.flight}"
 
 

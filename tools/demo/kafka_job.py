@@ -37,7 +37,7 @@ def create_topics(bootstrap: str, topics: dict[str, int]) -> None:
 
 @dataclass(slots=True)
 class Delivered:
-    """What delivery reports said: how many went well, the first failures."""
+    """A summary of delivery reports: the count of good ones, the first failures."""
 
     count: int = 0
     failures: list[str] = field(default_factory=list)
@@ -114,7 +114,7 @@ def refused_schema(client: SchemaRegistryClient, subject: str) -> str | None:
 
 @dataclass(slots=True)
 class Seen:
-    """What one consumer read."""
+    """The records that one consumer read."""
 
     records: int = 0
     with_speed: int = 0

@@ -19,12 +19,12 @@ LATE_MIN = 120
 """Minutes of delay that make a flight late."""
 TRIGGER = 50_000
 WAIT_S = 300.0
-"""How long a stream may take; in this time it is also started again where its Python worker was late."""
+"""Seconds that a stream may take; in this time it is also started again where its Python worker was late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the job reads and writes."""
+    """The cluster and registry that the job reads from and writes to."""
 
     bootstrap: str
     registry_url: str
@@ -59,7 +59,7 @@ def decoded(spark: Any, servers: Servers, topic: str, columns: str) -> Any:
 
 
 def schema_ids(spark: Any, servers: Servers, topic: str) -> dict[int, int]:
-    """Which schema ids a topic holds, and how often."""
+    """The schema ids in a topic, and the rows of each."""
     raw = spark.read.format("kserdes").options(**servers.options(subscribe=topic)).load()
     told = explain_schema(raw, "value", {"url": servers.registry_url}).collect()
     return {row["schema_id"]: row["rows"] for row in told}

@@ -56,7 +56,7 @@ class Commit(NamedTuple):
 
 @dataclass(slots=True)
 class ProducerHistory:
-    """What one producer saw; `sent` is number → time of produce()."""
+    """The history of one producer; `sent` is number → time of produce()."""
 
     source: str
     sent: dict[int, float] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class ProducerHistory:
 
 @dataclass(slots=True)
 class MemberHistory:
-    """What one member of a group saw."""
+    """The history of one member of a group."""
 
     deliveries: list[Delivery] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -163,7 +163,7 @@ def longest_silence(
 
 
 def judge_producer(history: ProducerHistory, log: Sequence[Entry], window: Window) -> ProducerVerdict:
-    """What became of one producer's records; `log` holds those of all producers."""
+    """The verdict on one producer's records; `log` holds those of all producers."""
     mine = sorted(entry for entry in log if entry.source == history.source)
     places = {entry[:2]: entry.number for entry in mine}
     must_be_there = [ack for ack in history.acks if history.sent[ack.number] > window.valid_from_s]
@@ -195,7 +195,7 @@ def judge_producer(history: ProducerHistory, log: Sequence[Entry], window: Windo
 
 
 class _Spans:
-    """When a member owned which partition."""
+    """The spans in which a member owned each partition."""
 
     def __init__(self, member: MemberHistory) -> None:
         self._starts: dict[int, list[float]] = defaultdict(list)
@@ -205,7 +205,7 @@ class _Spans:
                     self._starts[partition].append(change.time_s)
 
     def start(self, partition: int, time_s: float) -> float:
-        """When the ownership began that holds at this time; -inf if none is known."""
+        """The beginning of the ownership that holds at this time; -inf if none is known."""
         starts = self._starts[partition]
         index = bisect_right(starts, time_s)
         return starts[index - 1] if index else float("-inf")
@@ -214,7 +214,7 @@ class _Spans:
 def judge_group(
     members: Sequence[MemberHistory], log: Sequence[Entry], window: Window, producers: Iterable[ProducerHistory] = ()
 ) -> GroupVerdict:
-    """What a group made of the log; what a deleted topic brought is left out."""
+    """The verdict on a group's reading of the log; records of a deleted topic are left out."""
     acked_s = {
         (history.source, ack.number): ack.time_s
         for history in producers
@@ -284,7 +284,7 @@ def _is_of(commit: Commit, deliveries: Sequence[tuple[float, int, Entry]], windo
 
 
 class _Committed:
-    """What the group had committed at a time."""
+    """The group's committed offsets at any time."""
 
     def __init__(self, commits: Iterable[Commit], valid_from_s: float) -> None:
         self._times: dict[int, list[float]] = defaultdict(list)

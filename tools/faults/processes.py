@@ -18,7 +18,7 @@ MODULES = {"kserdes": "kafka_core", "confluent": "confluent_kafka"}
 
 @dataclass(slots=True)
 class Problem:
-    """What a client said on error_cb, in a message with an error, or of a commit."""
+    """A client's complaint on error_cb, in a message with an error, or about a commit."""
 
     time_s: float
     name: str
@@ -66,7 +66,7 @@ class Worker:
             self.process.stdin.close()
 
     def crash(self) -> str | None:
-        """What it died of, if nobody told it to die; its last words."""
+        """The cause of a death that nobody ordered: the last words."""
         code = self.process.poll()
         if code in (None, 0) or self.died:
             return None

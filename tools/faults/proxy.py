@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Way(enum.Enum):
-    """Which direction of a connection a fault is about."""
+    """The direction of a connection that a fault is about."""
 
     REQUESTS = "requests"
     RESPONSES = "responses"

@@ -25,7 +25,7 @@ COMMIT_EVERY_S = 5.0
 
 
 def late(group: GroupVerdict) -> float:
-    """How much longer than auto.commit.interval.ms there was no commit."""
+    """The longest time without a commit, beyond auto.commit.interval.ms."""
     return max(0.0, group.commit_silence_s - COMMIT_EVERY_S)
 
 
@@ -66,7 +66,7 @@ def is_slower(ours: Seconds, peer: Seconds) -> bool:
 
 
 def wrongs(verdicts: Sequence[ProducerVerdict | GroupVerdict], names: Sequence[str]) -> str:
-    """What must be zero and is not, summed over the rounds: `3 lost, 1 doubled`, or nothing."""
+    """The counts that must be zero and are not, summed over the rounds: `3 lost, 1 doubled`, or nothing."""
     counted = [(sum(getattr(verdict, name) for verdict in verdicts), name) for name in names]
     return ", ".join(f"{count} {name}" for count, name in counted if count)
 

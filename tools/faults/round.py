@@ -23,7 +23,7 @@ PATIENCE_S = 75.0  # without any new record while a group should catch up
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What one round showed.
+    """The result of one round.
 
     Attributes:
         producers: client → verdict.

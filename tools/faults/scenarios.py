@@ -15,7 +15,7 @@ HOLD_S = 15.0
 
 @dataclass(slots=True)
 class Stage:
-    """Where a fault plays.
+    """The stage of a fault.
 
     Attributes:
         victim: the node that it is about.

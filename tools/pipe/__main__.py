@@ -66,7 +66,7 @@ class Application:
 
 @dataclass(slots=True)
 class Verdict:
-    """What one round showed."""
+    """The result of one round."""
 
     missing: int = 0
     doubled: int = 0

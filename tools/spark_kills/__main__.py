@@ -37,12 +37,12 @@ from tools.spark_kills.processes import kill, session_of, victims
 
 KINDS = ("driver", "executor", "executor", "worker")
 GRACE_S = 600.0
-"""How long a driver may take until it is there, and the last one between two rows."""
+"""Seconds that a driver may take to start, and the last one between two rows."""
 ANSWER_S = 120.0
-"""How long the broker may take: it is never killed."""
+"""Seconds that the broker may take: it is never killed."""
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 FAILURES = 5
-"""How many drivers in a row may fail that nobody killed."""
+"""The most drivers in a row that may fail though nobody killed them."""
 MIDST = 0.5
 """The part of the rounds in which rows are waited for first: on a slow machine the others kill what only starts."""
 PART = 0.5
@@ -145,7 +145,7 @@ def fill(bootstrap: str, first: int, count: int) -> None:
 
 
 def seen(bootstrap: str) -> Iterator[int]:
-    """What a reader with read_committed sees of `out` now."""
+    """The records of `out` that a reader with read_committed sees now."""
     conf = {"bootstrap.servers": bootstrap, "group.id": "judge", "isolation.level": "read_committed"}
     with Consumer({**conf, "enable.partition.eof": True}) as consumer:
         consumer.assign([TopicPartition("out", number, 0) for number in range(PARTITIONS)])
@@ -168,14 +168,14 @@ def seen(bootstrap: str) -> Iterator[int]:
 
 
 def written(bootstrap: str, folder: Path) -> int:
-    """How much there is of `out`, rows of open and aborted transactions too, and how many batches of the view."""
+    """The number of records in `out`, those of open and aborted transactions too, plus the batches of the view."""
     with Consumer({"bootstrap.servers": bootstrap, "group.id": "judge"}) as consumer:
         rows = sum(consumer.get_watermark_offsets(TopicPartition("out", at))[1] for at in range(PARTITIONS))
     return rows + sum(1 for _ in (folder / "view").glob("*"))
 
 
 def viewed(folder: Path, *, alive: bool) -> Iterator[int]:
-    """What the files of the view hold; a batch without `_SUCCESS` is not there yet.
+    """The content of the view's files; a batch without `_SUCCESS` is not there yet.
 
     Args:
         folder: of the job.

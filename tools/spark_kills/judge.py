@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a reader misses, or sees more often than once.
+    """The numbers that a reader misses, or sees more often than once.
 
     Attributes:
         rows: how many it sees.

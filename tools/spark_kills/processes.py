@@ -26,7 +26,7 @@ def session_of(leader: int) -> list[Process]:
 
 
 def victims(leader: int, kind: str) -> list[Process]:
-    """What is killed of a driver.
+    """The processes of a driver that may be killed.
 
     Args:
         leader: the driver's process, which leads a session.

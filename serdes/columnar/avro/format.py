@@ -52,7 +52,7 @@ class AvroTarget:
 
 @dataclass(frozen=True, eq=False)
 class AvroPlan:
-    """How payloads of one writer's schema are read; `str(plan)` shows the program.
+    """The plan to read payloads of one writer's schema; `str(plan)` shows the program.
 
     Attributes:
         target: what they become.
@@ -95,7 +95,7 @@ class AvroColumns:
         return target_of(reader, options).type
 
     def plan(self, writer: AvroSchema, reader: AvroSchema, options: ColumnOptions) -> AvroPlan:
-        """How payloads of one schema are read as another; compiled once, shared by threads.
+        """The plan to read payloads of one schema as another; compiled once, shared by threads.
 
         Raises:
             SerializationError: the plan would be too large.
@@ -125,7 +125,7 @@ class AvroColumns:
 
 @functools.lru_cache(maxsize=64)
 def target_of(reader: AvroSchema, options: ColumnOptions) -> AvroTarget:
-    """What all plans for one reader schema share.
+    """The part shared by all plans for one reader schema.
 
     Raises:
         SerializationError: it is no record, or has no columns.

@@ -163,7 +163,7 @@ class _Compiler:
     # --- what both schemas have
 
     def _value(self, writer: AvroType, reader: AvroType, column: Layout, path: Path) -> None:
-        """What reads one type as another into a column; the same order of questions as for objects."""
+        """Adds operations that read one type as another into a column; the same order of questions as for objects."""
         if isinstance(writer, UnionType):
             self._from_union(writer, reader, column, path)
             return
@@ -388,7 +388,7 @@ def _is_flat(record: RecordType) -> bool:
 
 
 def passes_of(writer: AvroType) -> list[tuple[Pass, int]] | None:
-    """How values of a type are passed in one step; None if that takes more."""
+    """The steps that pass values of a type; None if that takes operations."""
     if isinstance(writer, UnionType):
         nulls = [at for at, branch in enumerate(writer.branches) if branch.kind is TypeName.NULL]
         if len(writer.branches) != 2 or len(nulls) != 1:
@@ -446,7 +446,7 @@ def _with_type(field: Field, kind: AvroType) -> Field:
 
 
 def _timed(writer: AvroType, reader: AvroType, numbers: list[int]) -> Op | None:
-    """What reads points in time, which have bounds; None for other types, and where there is nothing to check."""
+    """The operation that reads points in time, which have bounds; None for other types, or if unbounded."""
     logical = logical_of(reader)
     if logical == "date":
         return Op(Code.INT_WITHIN, a=Fault.DATE, c=DAYS[0], d=DAYS[1])
@@ -491,7 +491,7 @@ def _plain(writer: AvroType, reader: AvroType, column: Layout) -> Op:
 
 
 def _number(writer: TypeName, reader: TypeName, column: Layout) -> Op:
-    """What stands alone, or a number; the column may be wider than the reader's type."""
+    """The operation that reads a value on its own, or a number; the column may be wider than the reader's type."""
     if writer in (TypeName.INT, TypeName.LONG):
         bits = 32 if writer is TypeName.INT else 64
         if reader is TypeName.DOUBLE or (reader is TypeName.FLOAT and column.width == 8):

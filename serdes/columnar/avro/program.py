@@ -16,7 +16,7 @@ from serdes.errors import SerializationError
 
 
 class Code(enum.IntEnum):
-    """What an operation does; `column` is where values go, the other operands are said here."""
+    """The code of an operation; `column` is where values go, other operands are named here."""
 
     END = 0
     """The value is complete: nothing may be left of the payload."""
@@ -98,7 +98,7 @@ class Code(enum.IntEnum):
 
 
 class Pass(enum.IntEnum):
-    """What is passed in one step where it is plainly right; for anything else there are operations, which say why."""
+    """A step that passes a plainly right value; for anything else there are operations, which give the reason."""
 
     LONG = 0
     """A number of at most eight bytes."""
@@ -218,12 +218,12 @@ CELLS: Final[dict[Code, tuple[int, int]]] = {
     Code.INT_WITHIN: (FIXED, 4),
     Code.LONG_WITHIN: (FIXED, 8),
 }
-"""What a column has to be for an operation."""
+"""The shape and width that an operation's column must have."""
 SKIPPING: Final = -2
 
 
 class _State(NamedTuple):
-    """What is so whenever an operation is reached.
+    """The state in which an operation is always reached.
 
     Attributes:
         lists: the lists that are open, as (column, place of the operation that began it); outermost first.

@@ -137,7 +137,7 @@ def _wider(members: list[AvroType]) -> pa.DataType | None:
 
 
 def value_converter(avro: AvroType, options: ColumnOptions = DEFAULTS) -> Convert | None:
-    """What turns a decoded value into one that pyarrow takes for `arrow_type(avro)`; None if nothing has to be done.
+    """The conversion of decoded values for pyarrow's `arrow_type(avro)`; None if it takes them as they are.
 
     Values of unions with several types are expected as the decoder gives them with `Tags.PLACES`; those of dense unions
     become a pair of the branch's place and its value, which pyarrow does not take (see `reference`).

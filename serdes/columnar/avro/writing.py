@@ -44,7 +44,7 @@ DAY_MILLIS: Final = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How one column is written as one Avro type.
+    """The step that writes one column as one Avro type.
 
     Attributes:
         op: what is written.
@@ -99,7 +99,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WritePlan:
-    """How arrays of an Arrow type are written as an Avro type. It is not changed once it is made; threads share it.
+    """The plan to write arrays of an Arrow type as an Avro type. Immutable; threads share it.
 
     Attributes:
         arrow_type: the struct.
@@ -346,7 +346,7 @@ def _placed(union: dict[str, Any], null_place: int) -> dict[str, Any]:
 
 
 def _lists(steps: list[Step]) -> int:
-    """How many lists and maps are inside of one another at most."""
+    """The greatest depth of lists and maps inside of one another."""
     inside: list[int] = []
     for step in steps:
         around = inside[step.parent] if step.parent >= 0 else 0
@@ -362,7 +362,7 @@ def _is_members(kind: pa.DataType, count: int) -> bool:
 
 
 def _unlikeness(column: Column, branch: AvroType) -> int:
-    """How little an Avro type is like a column's: of branches that fit, the least unlike one is taken."""
+    """The unlikeness of an Avro type and a column: of branches that fit, the least unlike one is taken."""
     kind, logical = column.type, logical_of(branch)
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
         return int(logical is None)
@@ -519,7 +519,7 @@ def _whole(kind: pa.DataType, avro: AvroType, logical: str | None) -> Step | Non
 
 
 def _logical_range(logical: str) -> tuple[int, int]:
-    """What can be read back as an object, as the encoder of objects has it."""
+    """The range that can be read back as an object, as the encoder of objects has it."""
     if logical == "date":
         return DAYS
     if logical in TIMES:
@@ -641,7 +641,7 @@ def place_of(plan: WritePlan, number: int, indexes: tuple[int, ...]) -> str:
 
 
 def reason_of(fault: Fault, step: Step, max_row_bytes: int) -> str:
-    """What is wrong, without the value."""
+    """The reason of a fault, without the value."""
     if fault is Fault.TOO_LARGE:
         return f"the frame is longer than {max_row_bytes} bytes"
     return REASONS[fault].format(what=step.what)

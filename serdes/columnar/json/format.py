@@ -81,7 +81,7 @@ class JsonColumns:
         return _target(reader, options.columns, options.unnamed, self._impl).plan.type
 
     def plan(self, writer: JsonSchema, reader: JsonSchema, options: ColumnOptions) -> JsonTarget:
-        """How documents are read: as the reader's schema has it, whatever the writer's is."""
+        """The plan to read documents: as the reader's schema has it, whatever the writer's is."""
         return _target(reader, options.columns, options.unnamed, self._impl)
 
     def decode(
@@ -117,7 +117,7 @@ def _target(reader: JsonSchema, columns: tuple[str, ...] | None, unnamed: str, i
 
 
 def _invalid(schema: JsonSchema, frames: Frames, rows: array.array[int]) -> dict[int, str]:
-    """What is wrong with rows that are not valid; they are not decoded then."""
+    """The errors of rows that are not valid; they are not decoded then."""
     errors: dict[int, str] = {}
     for row, chosen in enumerate(rows):
         payload = frames.payload(row) if chosen >= 0 else None

@@ -19,7 +19,7 @@ from serdes.kernels.json_columns import MAX_DEPTH, Expected, Fault
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How the value in one place is read.
+    """The step that reads the value in one place.
 
     Attributes:
         part: what is expected, and the type of its column.
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonPlan:
-    """How documents are read into columns. It is not changed once it is made; threads share it.
+    """The plan to read documents into columns. Immutable; threads share it.
 
     Attributes:
         steps: the first is the root.

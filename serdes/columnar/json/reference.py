@@ -74,7 +74,7 @@ class _RowReader:
         self._decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=str, parse_int=str)
 
     def space(self, at: int) -> int:
-        """Where the next token is."""
+        """The place of the next token."""
         text = self._text
         while at < len(text) and text[at] in SPACE:
             at += 1
@@ -143,7 +143,7 @@ class _RowReader:
         return made
 
     def text(self, step: Step, at: int) -> Any:
-        """What stands in quotes."""
+        """The value of a quoted text."""
         if self._text[at] != '"':
             self.unexpected(at)
         found = self.string(at)
@@ -227,7 +227,7 @@ class _RowReader:
         return key, self.space(at + 1)
 
     def _inside(self, at: int, opening: str, closing: str, each: Callable[[int], None]) -> None:
-        """What stands between brackets, with commas between."""
+        """Reads the parts between brackets, with commas between."""
         if self._text[at] != opening:
             self.unexpected(at)
         self._level += 1
@@ -249,7 +249,7 @@ class _RowReader:
 
 @contextlib.contextmanager
 def _owned(number: int) -> Iterator[None]:
-    """What is wrong in here is a step's, unless one inside of it has taken it."""
+    """Names the step in faults raised inside, unless an inner step has been named."""
     try:
         yield
     except Bad as error:

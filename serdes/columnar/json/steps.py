@@ -63,7 +63,7 @@ FORMATS: Final = {Op.DATE: "date", Op.UUID: "uuid", Op.DECIMAL: "decimal", Op.TI
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How one column is written.
+    """The step that writes one column.
 
     Attributes:
         op: what is written.
@@ -100,7 +100,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How rows of an Arrow type are written.
+    """The plan to write rows of an Arrow type.
 
     Attributes:
         steps: parents first.
@@ -136,7 +136,7 @@ class _UnknownTypeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a schema asks for: keyword → operand, without those that judge nothing; whether null is valid too."""
+    """A schema's requirements: keyword → operand, without those that judge nothing; whether null is valid too."""
 
     given: dict[str, Any]
     resolver: Any

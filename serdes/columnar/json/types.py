@@ -158,7 +158,7 @@ class _Types:
         self._has_rest = rest
 
     def of(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Part:
-        """What a schema's values are; JSON text where that is more than one thing, or holds itself."""
+        """The type of a schema's values; JSON text where there are several types, or the schema holds itself."""
         self._left -= 1
         if self._left < 0:
             raise SerializationError(f"the JSON Schema has more than {MAX_PARTS} parts")
@@ -264,7 +264,7 @@ class _Types:
         return _object_of(dict(members), self._rest(schema, resolver, inside)) if members else part
 
     def _together(self, parts: list[Part]) -> Part:
-        """What a value is that is each of several parts."""
+        """The type of a value that is each of several parts."""
         parts = [part for part in parts if part is not ANY]
         if parts and all(part == parts[0] for part in parts):
             return parts[0]
@@ -287,7 +287,7 @@ class _Types:
 
 
 def _alike(parts: Sequence[Part]) -> Part:
-    """What values are of which each is one of some parts."""
+    """The type of values each of which is one of some parts."""
     return parts[0] if all(part == parts[0] for part in parts) else ANY
 
 
@@ -330,7 +330,7 @@ def _is_null(schema: Any) -> bool:
 
 
 def _values(values: list[Any]) -> Part:
-    """What the values of an enum are, if they are alike."""
+    """The type of an enum's values, if they are alike."""
     found = {type(value) for value in values if value is not None}
     if found == {int}:
         return INTEGER

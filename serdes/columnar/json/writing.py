@@ -121,7 +121,7 @@ class JsonFrames:
         return EncodeResult(frames, errors_of(len(frames), errors))
 
     def _invalid(self, frames: pa.Array) -> dict[int, str]:
-        """What the schema says against documents."""
+        """The schema's errors for documents."""
         errors: dict[int, str] = {}
         for row, frame in enumerate(frames.to_pylist()):
             if frame is None:

@@ -111,7 +111,7 @@ def load_resolved(schema: Schema, resolve: Resolver | None) -> ProtobufSchema:
 
 @lru_cache(maxsize=64)
 def _kernel(reader: ReaderType) -> tuple[Any, list[tuple[int, str, str]]]:
-    """What reads batches, and the columns that are made texts of JSON afterwards."""
+    """The kernel that reads batches, and the columns that are made texts of JSON afterwards."""
     from serdes.kernels.native import protobuf_columns
 
     made = LoweredTree(reader.tree).verify()

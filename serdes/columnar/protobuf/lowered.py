@@ -29,7 +29,7 @@ LENGTH: Final = 2
 
 @dataclass(slots=True)
 class FieldRow:
-    """How a field is read.
+    """The reading of a field.
 
     Attributes:
         field: as the tree has it.
@@ -64,7 +64,7 @@ class FieldRow:
 
 @dataclass(slots=True)
 class MessageRow:
-    """How a message is read: its fields by number, in the slots of a scope.
+    """The reading of a message: its fields by number, in the slots of a scope.
 
     Attributes:
         scope: whose slots.
@@ -87,7 +87,7 @@ class MessageRow:
 
 @dataclass(slots=True)
 class ColumnRow:
-    """How a column keeps its cells.
+    """The storage of a column's cells.
 
     Attributes:
         store: how.

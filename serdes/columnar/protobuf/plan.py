@@ -26,7 +26,7 @@ MAX_NUMBER: Final = 2**29 - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReaderType:
-    """What payloads are read as: one for all plans of a reader's schema.
+    """The type that payloads are read as: one for all plans of a reader's schema.
 
     Attributes:
         descriptor: of the message type.
@@ -46,7 +46,7 @@ class ReaderType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtobufPlan:
-    """How frames of one writer's schema are read. Immutable; `str` of it shows it.
+    """The plan to read frames of one writer's schema. Immutable; `str` shows it.
 
     Attributes:
         reader: what they are read as.
@@ -74,7 +74,7 @@ def arrow_type(reader: ProtobufSchema, options: ColumnOptions) -> pa.StructType:
 
 
 def plan(writer: ProtobufSchema, reader: ProtobufSchema, options: ColumnOptions) -> ProtobufPlan:
-    """How payloads of one schema are read as another.
+    """The plan to read payloads of one schema as another.
 
     Raises:
         SerializationError: the writer's schema does not have the reader's message type.

@@ -88,7 +88,7 @@ PLAIN: Final = {
     "google.protobuf.ListValue": _items,
     "google.protobuf.Value": _value,
 }
-"""What makes plain values, as `json_format.MessageToDict` does, which looks at the type of each value first."""
+"""Functions that make plain values as `json_format.MessageToDict` does, which looks at each value's type first."""
 
 
 def _unknown(type_url: str, pool: Any) -> bool:

@@ -24,7 +24,7 @@ TIME_UNITS: Final = ("us", "ns")
 
 
 class FieldType(IntEnum):
-    """What a field holds on the wire; up to `SINT64` the numbers of `FieldDescriptorProto.Type`."""
+    """The type of a field on the wire; up to `SINT64` the numbers of `FieldDescriptorProto.Type`."""
 
     DOUBLE = 1
     FLOAT = 2
@@ -49,7 +49,7 @@ class FieldType(IntEnum):
 
 
 class Shape(IntEnum):
-    """How often a field may be there."""
+    """The cardinality of a field."""
 
     ONE = 0
     LIST = 1
@@ -155,7 +155,7 @@ class Message:
 
 
 def _on_wire(field: Field) -> str:
-    """What is read, as the plan's text has it."""
+    """The type that is read, for the plan's text."""
     what = field.kind.name.lower()
     if field.symbols is not None:
         what = f"{'closed' if field.symbols.closed else 'open'} enum {field.symbols.full_name}"

@@ -45,7 +45,7 @@ MAX_ONEOFS: Final = 63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WritingPlan:
-    """How a struct's rows become messages. Immutable; `str` of it shows it.
+    """The plan to write a struct's rows as messages. Immutable; `str` shows it.
 
     Attributes:
         descriptor: of the message type.
@@ -66,7 +66,7 @@ class WritingPlan:
 
 
 def writing_plan(schema: ProtobufSchema, given: pa.DataType, framed: bool, name: str = "") -> WritingPlan:
-    """How rows of an Arrow type are written.
+    """The plan to write rows of an Arrow type.
 
     Args:
         schema: what they are written with.
@@ -148,7 +148,7 @@ def _check_value(field: Field, kind: pa.DataType, path: str) -> None:
 
 
 def source_of(field: Field, kind: pa.DataType) -> int | None:
-    """How the kernel reads values of a type for a field; None if it can't be written as that."""
+    """The kernel's way to read values of a type for a field; None if it can't be written as that."""
     if pa.types.is_null(kind):
         return NULL
     if field.kind in (FieldType.DOUBLE, FieldType.FLOAT):

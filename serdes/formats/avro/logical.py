@@ -237,7 +237,7 @@ def _local(units: int, what: str) -> Convert:
 
 
 def _bounds(units: int) -> tuple[int, int]:
-    """What can be read back: the years 1 to 9999; nanoseconds are read as numbers."""
+    """The range that can be read back: the years 1 to 9999; nanoseconds are read as numbers."""
     if units == 10**9:
         return -(2**63), 2**63 - 1
     return SECONDS[0] * units, SECONDS[1] * units + units - 1

@@ -73,7 +73,7 @@ Default: TypeAlias = tuple[bytes, Reader, Any]
 
 
 class Tags(enum.Enum):
-    """What values of unions come with."""
+    """The tags of values of unions."""
 
     NOTHING = "nothing"
     NAMES = "the full names of records"
@@ -165,7 +165,7 @@ class Readers:
         return self._nodes[key]
 
     def refused(self, writer: RecordType, reader: RecordType) -> Reader | None:
-        """What says why one record can't be read as another; None if it can."""
+        """A reader that raises the reason why one record can't be read as another; None if it can."""
         found = self.resolution.fields(writer, reader)
         taken = [field.name for field in found.values()]
         missing = [field for field in reader.fields if field.name not in taken]
@@ -181,7 +181,7 @@ class Readers:
         of: Callable[[Field, Field], Reader],
         default_of: Callable[[Field], Default],
     ) -> tuple[list[tuple[str, bool, Reader]], dict[str, Any], list[tuple[str, bytes, Reader]]]:
-        """What a record's node is filled with.
+        """The parts of a record's node.
 
         Args:
             writer: what was written.

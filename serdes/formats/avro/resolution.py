@@ -46,7 +46,7 @@ def parts_of(avro: AvroType) -> list[AvroType]:
 
 
 def units_of(logical: str | None) -> tuple[str, int] | None:
-    """What a logical type measures, and how many of its units make a second; None if it measures no time."""
+    """The quantity of a logical type, and its units per second; None if it measures no time."""
     if logical is None:
         return None
     for family, units in (("timestamp", INSTANTS), ("timestamp", LOCALS), ("time", TIMES)):
@@ -56,7 +56,7 @@ def units_of(logical: str | None) -> tuple[str, int] | None:
 
 
 class Resolution:
-    """What of one reader's schema takes what of any writer's. The reader's aliases rename what was written."""
+    """The resolution of one reader's schema with any writer's. The reader's aliases rename written types and fields."""
 
     def __init__(self, reader: AvroType) -> None:
         self._renamed: dict[str, str] = {}
@@ -71,7 +71,7 @@ class Resolution:
                     self._renamed.update(dict.fromkeys(avro.aliases, avro.name))
 
     def name(self, writer: NamedType) -> str:
-        """What the reader calls a written type."""
+        """The reader's name of a written type."""
         return self._renamed.get(writer.name, writer.name)
 
     def fields(self, writer: RecordType, reader: RecordType) -> dict[str, Field]:

@@ -177,7 +177,7 @@ def fits(avro: AvroType, value: Any) -> bool:
 
 
 def _names(union: UnionType) -> dict[str, int]:
-    """What names a branch: its full name, its short one if that is no other's."""
+    """The names of branches: the full name, and the short one if that is no other's."""
     full = {type_name(branch): at for at, branch in enumerate(union.branches)}
     short: dict[str, list[int]] = {}
     for at, branch in enumerate(union.branches):
@@ -187,7 +187,7 @@ def _names(union: UnionType) -> dict[str, int]:
 
 
 def _rank(branch: AvroType, value: Any, memo: Memo) -> tuple[int, ...] | None:
-    """How well a branch fits, less is better; None if it does not."""
+    """The rank of a branch that fits, less is better; None if it does not."""
     tier = _fits(branch, value, memo)
     if tier is None:
         return None
@@ -203,7 +203,7 @@ def _fields(value: Any) -> Mapping[Any, Any] | None:
 
 
 def _tier(avro: AvroType, value: Any) -> int | None:
-    """How a type fits a value, judging by the outermost Python type."""
+    """The fit of a type and a value, judged by the outermost Python type."""
     if isinstance(avro, ArrayType):
         if isinstance(value, Duration):
             return CONVERTED
@@ -229,7 +229,7 @@ def _tier(avro: AvroType, value: Any) -> int | None:
 
 
 def _fits(avro: AvroType, value: Any, memo: Memo) -> int | None:
-    """How a type fits a value as a whole; None if it does not."""
+    """The fit of a type and a value as a whole; None if they don't fit."""
     value = plain(value)
     tier = _tier(avro, value)
     if tier is None:

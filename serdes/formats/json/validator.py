@@ -21,15 +21,15 @@ from serdes.errors import SerializationError, foreign
 BACKTRACKS: Final = 100_000
 """Steps of a pattern with look-around or back references, for one text; others are matched in linear time."""
 WORDING_STEPS: Final = 2_000
-"""How large a value may be, counting each part once per level above it, to be worded by the engine as a whole."""
+"""The largest value that the engine words as a whole, counting each part once per level above it."""
 NARROWING_STEPS: Final = 5_000
-"""How many parts of a large value are tried, to find the one that fails."""
+"""The most parts of a large value that are tried, to find the one that fails."""
 TEXT_STEP: Final = 1 << 12
 URIS: Final = ("$ref", "$id", "id")
 URI_SAFE: Final = "%#/:?&=@!$'()*+,;~[]"
 DATA: Final = ("const", "enum", "default", "examples")
 ROOT: Final = "kserdes-root.json"
-"""What the schema itself is called where parts of it are compiled alone."""
+"""The schema's own name where parts of it are compiled alone."""
 KINDS: Final[Mapping[str, Any]] = {
     "Draft4Validator": rs.Draft4Validator,
     "Draft6Validator": rs.Draft6Validator,
@@ -120,7 +120,7 @@ class Engine:
         return valid
 
     def error(self, value: Any) -> SerializationError:
-        """What is wrong with a value that is not valid."""
+        """The error of a value that is not valid."""
         path: list[Any] = []
         validator, part = self._validator, value
         if _steps(value) > WORDING_STEPS:
@@ -291,7 +291,7 @@ def _path(parts: Any) -> str:
 
 
 def _reason(error: Any) -> str:
-    """What is wrong, without the value."""
+    """The reason of an error, without the value."""
     rule, found = error.kind.name, _word(error.instance)
     if rule == "type":
         return f"{found} where {' or '.join(error.kind.types)} is needed"

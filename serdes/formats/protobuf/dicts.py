@@ -47,7 +47,7 @@ TEXTS: Final = frozenset(KNOWN + name for name in ("Timestamp", "Duration", "Fie
 
 
 class _Types:
-    """Where message types of an `Any` are looked for: among those of the schema, then among the generated classes."""
+    """The sources of message types of an `Any`: first those of the schema, then the generated classes."""
 
     def __init__(self, schema: Any) -> None:
         self._pools = (schema, descriptor_pool.Default())

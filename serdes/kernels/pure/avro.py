@@ -75,7 +75,7 @@ Memo = dict[Any, Any]
 
 
 class Out:
-    """What was written so far."""
+    """The bytes written so far."""
 
     __slots__ = ("data", "depth", "memo")
 
@@ -373,7 +373,7 @@ class WriteUnion(Writer):
 
 
 class WritePrepared(Writer):
-    """What a function makes of a value."""
+    """Writes the result of a function."""
 
     def __init__(self, prepare: Callable[[Any], Any], inner: Writer) -> None:
         self._prepare, self._inner = prepare, inner
@@ -602,7 +602,7 @@ class ReadArray(Reader):
 
 
 def _count(source: Source) -> int:
-    """How many items the next block has; 0 at the end."""
+    """The number of items in the next block; 0 at the end."""
     count = source.long()
     if count < 0:
         count = -count
@@ -715,7 +715,7 @@ class ReadTagged(Reader):
 
 
 class ReadConverted(Reader):
-    """What a function makes of a value."""
+    """Reads a value and applies a function."""
 
     def __init__(self, inner: Reader, convert: Callable[[Any], Any]) -> None:
         self._inner, self._convert = inner, convert
@@ -726,7 +726,7 @@ class ReadConverted(Reader):
 
 
 class ReadRefused(Reader):
-    """What can't be read."""
+    """Raises the reason why a value can't be read."""
 
     def __init__(self, error: Callable[[], Exception]) -> None:
         self._error = error

@@ -34,7 +34,7 @@ writing; topic and field are None for a plan that is good everywhere, and withou
 
 
 class Plan(Protocol):
-    """What a serializer found out for a key.
+    """A serializer's plan for a key.
 
     Attributes:
         direct: the encoder or decoder, if that is all there is to do; None if it takes the long way.

@@ -225,7 +225,7 @@ class ProduceCall:
         timestamp: int = 0,
         headers: Any = None,
     ) -> Any:
-        """What `serdes.SerializingProducer.produce` does."""
+        """Does what `serdes.SerializingProducer.produce` does."""
         key, value, headers = self._writer.write(topic, key, value, headers)
         return self._send(topic, value, key, partition, None, on_delivery, timestamp, headers)
 
@@ -236,7 +236,7 @@ def last_of_each(messages: list[Any]) -> list[Any]:
 
 
 def _decoded(function: Any, way: int, data: Any, named: bool) -> Any:
-    """What a function makes of bytes, without a context; MISSED if it needs one, or fails."""
+    """The function's result for bytes, without a context; MISSED if it needs one, or fails."""
     try:
         if way == KNOWN:
             if data is None:
@@ -251,7 +251,7 @@ def _decoded(function: Any, way: int, data: Any, named: bool) -> Any:
 
 
 def _encoded(function: Any, way: int, topic: Any, field: Any, obj: Any) -> Any:
-    """What a function makes of an object, without a context; MISSED if it needs one, or fails."""
+    """The function's result for an object, without a context; MISSED if it needs one, or fails."""
     try:
         if way == KNOWN:
             if obj is None:

@@ -74,7 +74,7 @@ class Frames:
         return place
 
     def names(self) -> list[tuple[int | bytes, int]]:
-        """What names the schemas, in the order in which it came: the number, or the 16 bytes of the GUID; its rows."""
+        """The names of the schemas, in order of appearance: the number, or the 16 bytes of the GUID; its rows."""
         return [(name, self._counts[place]) for name, place in self._names.items()]
 
     def plan_of_row(self, plans: list[int]) -> bytes:
@@ -99,10 +99,10 @@ class Frames:
         return self._values[row]
 
     def tail(self, row: int) -> bytes | None:
-        """What stood in the row's header after the id (Protobuf: the path of the type); None if it had no header."""
+        """The bytes of the row's header after the id (Protobuf: the path of the type); None if it had no header."""
         return self._tails[row]
 
     def name_of(self, row: int) -> int | bytes | None:
-        """What names a row's schema: the number, or the 16 bytes of the GUID; None without."""
+        """The name of a row's schema: the number, or the 16 bytes of the GUID; None without."""
         key = self._keys[row]
         return list(self._names)[key] if key >= 0 else None
