@@ -51,6 +51,7 @@ class ShareConsumer(ShareConsumerCalls):
         self._seen = None
         self._topics = []
         self._callback = None
+        self._untold, self._notices = [], []
         self._inside = {}
         self._thread = LoopThread("kafka-core-share-consumer")
         self._core = ShareCore(config)

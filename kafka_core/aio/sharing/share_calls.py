@@ -47,6 +47,8 @@ class AIOShareConsumerCalls:
     _topics: list[str]
     _callback: CommitCallback | None
     _in_callback: bool
+    _untold: list[Settled]
+    _notices: list[Message]
     _inside: dict[str, object]
 
     # ---- the shell
@@ -161,7 +163,7 @@ class AIOShareConsumerCalls:
             raise
 
     async def _poll(self, timeout: float) -> Messages[Message]:
-        notices = await self._serve()
+        await self._serve()
         if not self._topics:
             raise IllegalStateException("Consumer is not subscribed to any topics")
         if not self._explicit:
@@ -171,22 +173,24 @@ class AIOShareConsumerCalls:
                 "in explicit acknowledgement mode every record of a poll must be acknowledged before the next one"
             )
         deadline_s = deadline_after(timeout)
-        while not notices:
+        while not self._notices:
             left_s = None if deadline_s is None else max(0.0, deadline_s - self._now_s())
             delivery = await self._run(self._core.poll(left_s, self._seen, self._holdings.take()))
-            notices = await self._serve()
+            await self._serve()
             if delivery is not None:
-                return self._give(delivery, notices)
+                return self._give(delivery)
             if deadline_s is not None and self._now_s() >= deadline_s:
                 break
+        notices, self._notices = self._notices, []
         return Messages(notices)
 
-    def _give(self, delivery: Delivery, notices: list[Message]) -> Messages[Message]:
+    def _give(self, delivery: Delivery) -> Messages[Message]:
         """The application is about to see these records: from here on they are in its hands."""
         try:
             for origin, offsets in delivery.held:
                 self._holdings.delivered(origin, offsets)
             self._seen = delivery
+            notices, self._notices = self._notices, []
             return Messages([*notices, *delivery.messages])
         except BaseException:  # Ctrl-C at the last moment: the next poll gives them
             self._seen = None
@@ -345,40 +349,40 @@ class AIOShareConsumerCalls:
 
     # ---- callbacks
 
-    async def _serve(self) -> list[Message]:
-        """Runs the callbacks that are due; gives back messages that are for the application."""
+    async def _serve(self) -> None:
+        """Runs the callbacks that are due; messages for the application wait for the next poll.
+
+        A callback that raises leaves the others to the next call.
+        """
         core = self._core
-        notices: list[Message] = []
-        answers: list[Settled] = []
         while core.settled:
             answer = core.settled.popleft()
             self._holdings.settled(answer.acknowledged, answer.error)
-            answers.append(answer)
-        await self._tell(answers)
+            self._untold.append(answer)
+        await self._tell()
         while core.inbox:
             item = core.inbox.popleft()
             if isinstance(item, Notice):
-                notices.append(item.message)
+                self._notices.append(item.message)
                 continue
             call = core.inbox.callbacks.call_for(item)
             if call is not None:
                 await self._settled(call[0](*call[1]))
-        return notices
 
-    async def _tell(self, answers: Sequence[Settled]) -> None:
+    async def _tell(self) -> None:
         """Calls the callback: once for what worked, once for each error."""
-        if self._callback is None:
-            return
-        told: dict[int, tuple[KafkaError | None, dict[TopicPartition, set[int]]]] = {}
-        for answer in answers:
-            offsets = {offset for offset, kind in answer.acknowledged.types.items() if kind != GAP}
-            if not offsets:
+        while self._untold:
+            error = self._untold[0].error
+            answers = [answer for answer in self._untold if _code(answer.error) == _code(error)]
+            self._untold = [answer for answer in self._untold if _code(answer.error) != _code(error)]
+            found: dict[TopicPartition, set[int]] = {}
+            for answer in answers:
+                offsets = {offset for offset, kind in answer.acknowledged.types.items() if kind != GAP}
+                if offsets:
+                    origin = answer.acknowledged.origin
+                    found.setdefault(TopicPartition(origin.topic, origin.partition), set()).update(offsets)
+            if not found or self._callback is None:
                 continue
-            origin = answer.acknowledged.origin
-            code = 0 if answer.error is None else answer.error.code()
-            _, found = told.setdefault(code, (answer.error, {}))
-            found.setdefault(TopicPartition(origin.topic, origin.partition), set()).update(offsets)
-        for error, found in told.values():
             self._in_callback = True
             try:
                 await self._settled(self._callback(found, None if error is None else KafkaException(error)))
@@ -395,7 +399,18 @@ class AIOShareConsumerCalls:
             finally:
                 self._closed = True
                 self._ended()
-            await self._serve()
+            await self._serve_last()
+
+    async def _serve_last(self) -> None:
+        """Runs all callbacks that are due: after this call there is none; the first error is raised behind them."""
+        first: Exception | None = None
+        while self._core.settled or self._untold or self._core.inbox:
+            try:
+                await self._serve()
+            except Exception as error:
+                first = first or error
+        if first is not None:
+            raise first
 
     async def __aenter__(self) -> Self:
         with self._alone():
@@ -409,6 +424,10 @@ class AIOShareConsumerCalls:
     def __repr__(self) -> str:
         group_id = self._core.config.text("group.id")
         return f"<{type(self).__name__} of share group {group_id!r}{', closed' if self._closed else ''}>"
+
+
+def _code(error: KafkaError | None) -> int:
+    return 0 if error is None else error.code()
 
 
 def _names(topics: Sequence[str]) -> list[str]:
