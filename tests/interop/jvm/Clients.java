@@ -1,7 +1,7 @@
 // Clients of Kafka in Java, driven line by line from standard input, for test_clients_java.py.
 //
 // Each command is answered by "done COMMAND NAME", after what it tells; members tell what they get while they run.
-//   member NAME TOPIC key=value...       a consumer of a group: "owns NAME 0,1" and "got NAME VALUE", committed after
+//   member NAME TOPIC key=value...       a consumer of a group: "owns NAME 0,1" and "got NAME VALUE", told when committed
 //   share NAME TOPIC key=value...        a member of a share group: "got NAME VALUE", told when it was accepted
 //   stop NAME                            ends a member
 //   write NAME TOPIC commit|abort V...   a transaction of the producer NAME, written to partition 0
@@ -11,6 +11,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -30,6 +31,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -106,10 +108,21 @@ public class Clients {
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(conf)) {
             consumer.subscribe(List.of(topic));
             String owned = "";
+            Map<TopicPartition, List<String>> got = new HashMap<>();
             while (runs(name)) {
                 ConsumerRecords<String, String> records = consumer.poll(WAIT);
-                records.forEach(record -> tell("got", name, record.value()));
-                consumer.commitSync();
+                got.keySet().retainAll(consumer.assignment());
+                for (ConsumerRecord<String, String> record : records) {
+                    TopicPartition place = new TopicPartition(record.topic(), record.partition());
+                    got.computeIfAbsent(place, each -> new ArrayList<>()).add(record.value());
+                }
+                try {
+                    consumer.commitSync();
+                } catch (RebalanceInProgressException error) {
+                    continue; // the leader takes its time: what stays here is committed after the next poll
+                }
+                got.values().forEach(values -> values.forEach(value -> tell("got", name, value)));
+                got.clear();
                 String now = consumer.assignment().stream().map(TopicPartition::partition)
                     .collect(Collectors.toCollection(TreeSet::new)).stream()
                     .map(String::valueOf).collect(Collectors.joining(","));
