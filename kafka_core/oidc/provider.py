@@ -6,7 +6,6 @@ Must not know what else may give tokens. TLS trusts `https.ca.*`, else the machi
 from __future__ import annotations
 
 import ssl
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ import httpx
 from kafka_core.config import Config
 from kafka_core.errors import AuthError, ConfigError, NetworkError
 from kafka_core.oidc.assertion import assertion_of
+from kafka_core.oidc.ending import Ending
 from kafka_core.oidc.pairs import pairs_of
 from kafka_core.oidc.requests import (
     JWT_BEARER,
@@ -32,6 +32,7 @@ from kafka_core.wire.sasl.oauthbearer import is_extension
 
 TIMEOUT_S: Final = 20.0
 """For one request in all, as librdkafka has it."""
+LATE: Final = f"the token endpoint did not answer within {TIMEOUT_S:g} s"
 MAX_ANSWER_BYTES: Final = 1 << 20
 
 
@@ -111,26 +112,30 @@ class TokenEndpoint:
 
     def _ask(self, request: TokenRequest) -> tuple[int, bytes]:
         """Status and body; no redirect is followed, for it would take the secret along."""
-        ends_s = time.monotonic() + TIMEOUT_S
         body = bytearray()
+        ending = Ending(TIMEOUT_S)
         try:
             with (
+                ending,
                 self._client() as client,
                 client.stream(
                     request.method,
                     request.url,
                     headers={"Accept": "application/json", **request.headers},
                     data=request.form or None,
+                    extensions={"trace": ending.trace},
                 ) as response,
             ):
                 for chunk in response.iter_bytes():
                     body += chunk
                     if len(body) > MAX_ANSWER_BYTES:
                         raise AuthError(f"the answer of the token endpoint is longer than {MAX_ANSWER_BYTES} bytes")
-                    if time.monotonic() > ends_s:
-                        raise NetworkError(f"the token endpoint did not answer within {TIMEOUT_S:g} s")
+                if ending.over:  # a body without a length ends where its connection does
+                    raise NetworkError(LATE)
                 return response.status_code, bytes(body)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if ending.over:
+                raise NetworkError(LATE) from error
             reason = str(error) or type(error).__name__
             raise NetworkError(f"the token endpoint cannot be asked: {reason}") from error
 

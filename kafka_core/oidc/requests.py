@@ -108,14 +108,17 @@ def token_of(answer: bytes, subject_claim: str, extensions: Mapping[str, str], n
     if not isinstance(value, str) or not value:
         raise AuthError("the token endpoint's answer has no access_token")
     claims = claims_of(value)
-    expires_at_s = _number(claims.get("exp"))
-    if expires_at_s is None:
-        life_s = _number(fields.get("expires_in"))
-        if life_s is None:
-            raise AuthError("nothing says when the token ends: neither a claim exp nor the answer's expires_in")
-        expires_at_s = now_s + life_s
+    ends = [_number(claims.get("exp"))]
+    life_s = _number(fields.get("expires_in"))
+    if life_s is not None:  # says it without the two clocks
+        ends.append(now_s + life_s)
+    known = [end for end in ends if end is not None]
+    if not known:
+        raise AuthError("nothing says when the token ends: neither a claim exp nor the answer's expires_in")
+    expires_at_s = min(known)
     if expires_at_s <= now_s:
-        raise AuthError(f"the token endpoint gave a token that expired {now_s - expires_at_s:.0f} s ago")
+        past_s = now_s - expires_at_s
+        raise AuthError(f"the token endpoint gave a token that expired {past_s:.0f} s ago: is the clock here right?")
     subject = claims.get(subject_claim)
     return Token(value, expires_at_s, subject if isinstance(subject, str) else "", extensions)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import ssl
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +59,69 @@ def fetch(**own: Any) -> Token:
     return TokenEndpoint.from_config(config(**own), time.time)()
 
 
+# ---- endpoints that are never ready
+
+
+def drip(connection: socket.socket, head: bytes) -> None:
+    """Sends the beginning of an answer, then a byte now and then. OSError: the other side has gone."""
+    connection.sendall(head)
+    pause = threading.Event()
+    while not pause.wait(0.01):
+        connection.sendall(b"x")
+
+
+@contextmanager
+def dripping(head: bytes) -> Iterator[str]:
+    """The URL of an endpoint that drips until the client has gone."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                drip(connection, head)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/token"
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\nX-Long: ", id="a header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", id="a body"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n\r\n", id="a body without a length"),
+    ],
+)
+def test_an_endpoint_that_drips_is_left(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    monkeypatch.setattr("kafka_core.oidc.provider.TIMEOUT_S", 0.3)
+    with dripping(head) as url, pytest.raises(NetworkError, match="did not answer within"):
+        fetch(**secret(url))
+
+
+def test_an_endpoint_that_drips_over_tls_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    monkeypatch.setattr("kafka_core.oidc.provider.TIMEOUT_S", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with suppress(OSError), context.wrap_socket(listener.accept()[0], server_side=True) as connection:
+                drip(connection, b"HTTP/1.1 200 OK\r\nX-Long: ")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        url = f"https://localhost:{listener.getsockname()[1]}/token"
+        with pytest.raises(NetworkError, match="did not answer within"):
+            fetch(**secret(url, **{"https.ca.location": str(tmp_path / "ca.pem")}))
+        thread.join(60)
+        assert not thread.is_alive()
+
+
 # ---- client credentials
 
 
@@ -71,6 +137,13 @@ def test_id_and_secret_bring_a_token(provider: IdentityProvider) -> None:
     assert asked.form == {"grant_type": ["client_credentials"], "scope": ["read write+more"]}
     assert asked.headers["content-type"] == "application/x-www-form-urlencoded"
     assert base64.b64decode(asked.headers["authorization"].removeprefix("Basic ")) == b"an id:s:e/c+r&et"
+
+
+@pytest.mark.parametrize(("life", "ends_in_s"), [(60, 60), (7200, 3600)])
+def test_the_earlier_end_counts(provider: IdentityProvider, life: int, ends_in_s: int) -> None:
+    """A clock that is behind makes a token last longer by its claim; `expires_in` knows no clock."""
+    provider.body = {"access_token": unsigned_jwt(), "expires_in": life}
+    assert fetch(**secret(provider.url)).expires_at_s == pytest.approx(time.time() + ends_in_s, abs=30)
 
 
 def test_another_claim_may_name_the_principal(provider: IdentityProvider) -> None:
