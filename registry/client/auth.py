@@ -23,6 +23,8 @@ from registry.errors import RETRIABLE_STATUSES, OAuthTokenError, SchemaRegistryE
 REFRESH_AT = 0.8
 """The part of a token's life after which a new one is asked for; until its end the old one still serves."""
 DEFAULT_LIFE_S = 300.0
+NEW_S = 10.0
+"""How old a token must be to be thrown away when a registry refuses it: a new one would be refused as well."""
 log = logging.getLogger("registry")
 
 
@@ -33,8 +35,20 @@ class Credentials(Protocol):
         """The headers that go with a request."""
         ...
 
+    def refused(self, headers: Mapping[str, str]) -> bool:
+        """Whether others may be had in place of headers that a registry refused (401)."""
+        ...
 
-class Anonymous:
+
+class _Fixed:
+    """Credentials in whose place there are no others."""
+
+    def refused(self, headers: Mapping[str, str]) -> bool:
+        """No."""
+        return False
+
+
+class Anonymous(_Fixed):
     """No credentials."""
 
     def authorize(self) -> Steps[Mapping[str, str]]:
@@ -43,7 +57,7 @@ class Anonymous:
         return {}
 
 
-class _Static:
+class _Static(_Fixed):
     """Headers that never change."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
@@ -77,7 +91,7 @@ class Bearer(_Static):
         super().__init__({"Authorization": f"Bearer {token}", **(headers or {})})
 
 
-class Custom:
+class Custom(_Fixed):
     """Credentials of a user's function: a dict of `bearer.auth.token`, `bearer.auth.logical.cluster` and
     `bearer.auth.identity.pool.id`. The function is called for every request, and may keep tokens itself.
     """
@@ -136,7 +150,7 @@ class OAuth:
         self._clock = clock
         self._rng = rng
         self._token = ""
-        self._refresh_at_s = self._ends_at_s = 0.0
+        self._asked_at_s = self._refresh_at_s = self._ends_at_s = 0.0
 
     def __repr__(self) -> str:
         return f"OAuth({masked(self._request.url)})"
@@ -156,6 +170,18 @@ class OAuth:
                 log.warning("the token is not renewed yet, the old one is used on: %s", error)
                 self._refresh_at_s = min(self._ends_at_s, self._clock() + self._pause_ms[1] / 1000)
         return {"Authorization": f"Bearer {self._token}", **self._headers}
+
+    def refused(self, headers: Mapping[str, str]) -> bool:
+        """Whether there is another token than the refused one, or one may be asked for: this one was withdrawn before
+        its end, or the keys of who gave it have changed.
+        """
+        if headers.get("Authorization") != f"Bearer {self._token}":
+            return True  # somebody has renewed it meanwhile
+        now_s = self._clock()
+        if now_s - self._asked_at_s < NEW_S:
+            return False
+        self._refresh_at_s = self._ends_at_s = now_s
+        return True
 
     def _renew(self) -> Flow[None]:
         outcome: Reply | Unreachable = Unreachable("not asked", sent=False)
@@ -195,7 +221,7 @@ class OAuth:
             token, life_s = None, 0.0
         if not isinstance(token, str) or not fits_header(token) or not token or reply.status != 200:
             raise OAuthTokenError(f"no token from {masked(self._request.url)}", reply.status, _refusal(reply))
-        self._token = token
+        self._token, self._asked_at_s = token, asked_at_s
         self._ends_at_s = asked_at_s + life_s
         self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
 

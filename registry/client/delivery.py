@@ -92,8 +92,9 @@ class Delivery:
     def _deliver(self, call: Call) -> Steps[Reply]:
         """One call, tried until it is answered, refused for good, or out of tries or time."""
         deadline = self._clock() + self._config.timeout_s * (self._config.max_retries + 1)
+        credentials = yield from self._credentials.authorize()
         headers = {
-            **(yield from self._credentials.authorize()),
+            **credentials,
             "Accept": ACCEPT,
             "Confluent-Client-Version": CLIENT_VERSION,
         }
@@ -103,7 +104,7 @@ class Delivery:
             headers |= {"Content-Type": CONTENT, "Confluent-Accept-Unknown-Properties": "true"}
         query = {name: _query_text(value) for name, value in call.query.items()}
         outcome: Reply | Unreachable = Unreachable("no URL was tried", sent=False)
-        unsure = False
+        unsure = renewed = False
         for round_number in range(self._config.max_retries + 1):
             if round_number:
                 pause_s = self._pause_s(round_number, outcome)
@@ -114,11 +115,19 @@ class Delivery:
                 if number and self._clock() >= deadline:
                     break
                 outcome = yield Send(call.method, url + call.path, query, headers, content)
+                if not renewed and self._lets_nobody_in(outcome, credentials):
+                    renewed, credentials = True, (yield from self._credentials.authorize())
+                    headers = {**headers, **credentials}
+                    outcome = yield Send(call.method, url + call.path, query, headers, content)
                 if not _worth_repeating(outcome, call):
                     return self._settled(call, url, outcome, unsure)
                 unsure = unsure or _maybe_done(outcome)
                 log.debug("%s %s%s: %s", call.method, url, call.path, _summary(outcome))
         return self._settled(call, self._urls[0], outcome, unsure)
+
+    def _lets_nobody_in(self, outcome: Reply | Unreachable, credentials: Mapping[str, str]) -> bool:
+        """Whether a request was refused for its credentials, and there may be others."""
+        return isinstance(outcome, Reply) and outcome.status == 401 and self._credentials.refused(credentials)
 
     def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
         bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from registry.client.auth import Basic
+from registry.client.auth import Basic, credentials
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery, error_of, retry_after_s
 from registry.client.steps import Call, Flow, Reply, Send, Unreachable, send
@@ -105,6 +105,60 @@ def test_calls_that_must_not_be_doubled_are_repeated_only_if_not_carried_out(out
     with pytest.raises(SchemaRegistryError):
         run(driver, Call("DELETE", "/subjects/x", repeatable=False), **{"max.retries": 0})
     assert len(driver.sent) == tries
+
+
+OAUTH = {
+    "bearer.auth.credentials.source": "OAUTHBEARER",
+    "bearer.auth.client.id": "id",
+    "bearer.auth.client.secret": "geheim",
+    "bearer.auth.scope": "s",
+    "bearer.auth.issuer.endpoint.url": "http://issuer/token",
+    "bearer.auth.logical.cluster": "lsrc",
+    "bearer.auth.identity.pool.id": "pool",
+}
+NOT_LET_IN = Reply(401, b'{"error_code": 401, "message": "Unauthorized"}')
+
+
+def issued(name: str) -> Reply:
+    return Reply(200, json.dumps({"access_token": name, "expires_in": 3600}).encode())
+
+
+def with_tokens(driver: Driver) -> Callable[[Call], Reply]:
+    config = ClientConfig.parse({"url": "http://a", **OAUTH})
+    source = credentials(config, driver.clock, random.Random(1))
+    delivery = Delivery(config, source, driver.clock, random.Random(1))
+    return lambda call: driver.run(delivery.run(fetch(call)))
+
+
+def test_a_token_that_is_refused_before_its_end_is_replaced_once() -> None:
+    driver = Driver([issued("one"), GOOD, NOT_LET_IN, issued("two"), GOOD, NOT_LET_IN])
+    call = with_tokens(driver)
+    assert call(Call("GET", "/subjects")) == GOOD
+    driver.now_s += 60
+    assert call(Call("POST", "/subjects/x/versions", body={}, repeatable=False)) == GOOD
+    assert [sent.headers["Authorization"][-3:] for sent in driver.sent if sent.to_registry] == ["one", "one", "two"]
+    for _ in range(3):  # a new token is not thrown away: that would be two requests for each call
+        with pytest.raises(ResponseError, match="Unauthorized"):
+            call(Call("GET", "/subjects"))
+    assert len([sent for sent in driver.sent if not sent.to_registry]) == 2
+
+
+def test_a_refusal_of_an_older_token_does_not_throw_the_new_one_away() -> None:
+    driver = Driver([issued("one")])
+    config = ClientConfig.parse({"url": "http://a", **OAUTH})
+    source = credentials(config, driver.clock, random.Random(1))
+    assert driver.run(source.authorize())["Authorization"] == "Bearer one"
+    driver.now_s += 60
+    assert source.refused({"Authorization": "Bearer before"})
+    assert driver.run(source.authorize())["Authorization"] == "Bearer one"
+    assert len(driver.sent) == 1
+
+
+def test_a_user_who_is_refused_is_told_so_at_once() -> None:
+    driver = Driver([NOT_LET_IN])
+    with pytest.raises(ResponseError, match="Unauthorized"):
+        run(driver)
+    assert len(driver.sent) == 1
 
 
 def test_retry_after_is_honoured() -> None:
