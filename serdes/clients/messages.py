@@ -51,7 +51,7 @@ class Awaited:
     """A client whose constructor may be awaited, as it has to be in confluent_kafka, and must be for some builders."""
 
     def __new__(cls, conf: Mapping[str, object]) -> Self:
-        """What the constructor gives: the client, or a coroutine for it if a builder has something to await."""
+        """The constructor's result: the client, or a coroutine for it if a builder has something to await."""
         if not must_be_awaited(conf):
             return super().__new__(cls)
 

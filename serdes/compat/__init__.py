@@ -187,7 +187,7 @@ def set_original_key(key: Any) -> None:
 
 
 def get_original_key() -> Any:
-    """What `set_original_key` has set; None otherwise."""
+    """The key set by `set_original_key`; None otherwise."""
     return original_key.get()
 
 

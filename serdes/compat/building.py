@@ -48,7 +48,7 @@ def build_serde(
     construct: Callable[[Any], Any],
     init: Callable[[Any], object] | None = None,
 ) -> Any:
-    """What `construct` makes with a registry client: the given one, or one of its own, which is closed with it.
+    """The result of `construct` with a registry client: the given one, or one of its own, which is closed with it.
 
     Args:
         schema_registry_client: the client, or None.

@@ -142,7 +142,7 @@ class EncryptionExecutor(RuleExecutorBase):
         return self.new_transform(ctx).transform(ctx, FieldType.BYTES, message)
 
     def new_transform(self, ctx: RuleContext) -> EncryptionExecutorTransform:
-        """What encrypts or decrypts the values of a rule.
+        """The transform that encrypts or decrypts the values of a rule.
 
         Raises:
             RuleError: as `KeySettings.of`.

@@ -27,7 +27,7 @@ from serdes.rules.model import RuleContext, RuleError
 ALTERNATES: Final = "encrypt.alternate.kms.key.ids"
 MS_PER_DAY: Final = 24 * 60 * 60 * 1000
 PAUSE_MS: Final = 30_000
-"""How long a data key is used on, once the next one could not be made."""
+"""Milliseconds for which a data key is used on, once the next one could not be made."""
 KEYS: Final = 10_000
 """The most decrypted data keys that are kept (in memory only)."""
 REFUSALS: Final = (400, 409, 422)

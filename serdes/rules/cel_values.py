@@ -216,7 +216,7 @@ def _is_set(message: Any, field: Any) -> bool:
 
 @functools.lru_cache(1)
 def message_map() -> type[Any]:
-    """What messages are to CEL that are no single values."""
+    """CEL's type of messages that are no single values."""
     types = _types()
 
     class MessageMap(types.MapType):  # type: ignore[misc, name-defined]

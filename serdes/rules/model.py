@@ -53,7 +53,7 @@ class RuleConditionError(RuleError):
 
     @staticmethod
     def error_message(rule: Rule) -> str:
-        """What is said of a rule that does not hold: its documentation, or its expression, or its name."""
+        """The error's text for a rule that does not hold: its documentation, or its expression, or its name."""
         if rule.doc:
             return rule.doc
         return f"Rule expr failed: {rule.expr}" if rule.expr else f"Rule failed: {rule.name}"

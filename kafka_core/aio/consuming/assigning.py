@@ -137,7 +137,7 @@ class Assigning:
         self.event, self.decided, self.ended = event, False, False
 
     def subscription_ends(self) -> None:
-        """What is assigned from now on is the application's: not the group's, unless a callback takes that just now."""
+        """Later assignments are the application's: not the group's, unless a callback makes one just now."""
         self.ended = self.ended or self._in_callback()
 
     def _in_callback(self) -> bool:
