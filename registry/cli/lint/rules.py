@@ -49,7 +49,7 @@ class Complaint:
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("avro-namespace", "a named type at the top has a namespace"),
+        Rule("avro-namespace", "a named top-level type has a namespace"),
         Rule("avro-type-name", "names of records, enums and fixed types are in PascalCase"),
         Rule("avro-field-name", "names of fields are in the configured case (snake_case by default)"),
         Rule("avro-enum-symbol", "symbols of enums are in UPPER_CASE"),
@@ -57,19 +57,19 @@ RULES = {
         Rule("avro-field-doc", "fields have a doc", default=False),
         Rule("avro-optional-default", "a field that may be null has a default, so that it can be added and removed"),
         Rule("avro-enum-default", "an enum has a default, so that symbols can be added", default=False),
-        Rule("json-dialect", "the schema says its dialect in $schema"),
+        Rule("json-dialect", "the schema names its dialect in $schema"),
         Rule("json-id", "the schema has an $id", default=False),
         Rule("json-title", "the schema has a title"),
         Rule("json-description", "the schema has a description"),
         Rule("json-property-name", "names of properties are in the configured case (snake_case by default)"),
         Rule("json-property-description", "properties have a description", default=False),
-        Rule("json-required", "what is required is described in properties"),
-        Rule("json-open", "additionalProperties is said, so that it is no accident who may add fields", default=False),
+        Rule("json-required", "required properties are described in properties"),
+        Rule("json-open", "additionalProperties is set, so that open objects are deliberate", default=False),
         Rule(
-            "repeated-key", "no object of Avro or JSON Schema has a key twice: the last one counts, the others are lost"
+            "repeated-key", "no object of Avro or JSON Schema repeats a key: the last one counts, the others are lost"
         ),
         Rule("proto-valid", "protoc takes the file: types, imports and custom options are there and spelled right"),
-        Rule("proto-syntax", "the file says its syntax or edition"),
+        Rule("proto-syntax", "the file declares its syntax or edition"),
         Rule("proto-package", "the file has a package"),
         Rule("proto-message-name", "names of messages, enums and services are in PascalCase"),
         Rule("proto-field-name", "names of fields are in lower_snake_case"),
