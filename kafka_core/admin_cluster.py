@@ -94,7 +94,7 @@ class LogDirDescription:
 
 @dataclass(frozen=True, slots=True)
 class PartitionReassignment:
-    """A move of a partition that is under way: all replicas, those that come, those that go."""
+    """A move of a partition under way: all replicas, those added, those removed."""
 
     replicas: list[int]
     adding_replicas: list[int]
@@ -132,7 +132,7 @@ class TransactionListing:
 
 @dataclass(frozen=True, slots=True)
 class TransactionDescription:
-    """A transactional id with what its coordinator knows.
+    """A transactional id, as its coordinator describes it.
 
     Attributes:
         coordinator_id: the broker that coordinates it.
@@ -171,7 +171,7 @@ class MemberToRemove:
 
 @dataclass(frozen=True, slots=True)
 class QuorumReplica:
-    """A broker or controller that has the cluster's metadata.
+    """A broker or controller with a replica of the cluster's metadata.
 
     Attributes:
         replica_id: its id.
@@ -217,7 +217,7 @@ class QuorumInfo:
 
 @dataclass(frozen=True, slots=True)
 class PartitionDescription:
-    """A partition as `describe_topic_partitions` tells of it (KIP-966).
+    """A partition in the answer of `describe_topic_partitions` (KIP-966).
 
     Attributes:
         partition: its number.
@@ -242,7 +242,7 @@ class PartitionDescription:
 
 @dataclass(frozen=True, slots=True)
 class TopicPartitionsDescription:
-    """A topic with the partitions that were in one answer.
+    """A topic with its partitions in one answer.
 
     Attributes:
         topic: its name.

@@ -46,7 +46,7 @@ class Outcome(Generic[T]):
 
 
 class ResourceType(Enum):
-    """Kinds of things that have a configuration."""
+    """Kinds of resources."""
 
     UNKNOWN = 0
     ANY = 1
@@ -202,7 +202,7 @@ class NewPartitions:
 
 @dataclass(slots=True, eq=False, repr=False)
 class ConfigEntry:
-    """One configuration value; `synonyms` are the places it could come from, by name, the one in force first.
+    """One configuration value; `synonyms` are its possible sources by name, the one in force first.
 
     Entries are equal only to themselves, as in confluent_kafka.
     """
@@ -265,7 +265,7 @@ class ConfigResource:
         self.error = error
 
     def set_config(self, name: str, value: str, overwrite: bool = True) -> None:
-        """Sets a value for `alter_configs`; one that is there stays if `overwrite` is false."""
+        """Sets a value for `alter_configs`; an existing one stays if `overwrite` is false."""
         if overwrite or name not in self.set_config_dict:
             self.set_config_dict[name] = value
 
@@ -413,7 +413,7 @@ class TopicDescription:
 
 @dataclass(frozen=True, slots=True)
 class ListOffsetsResultInfo:
-    """An offset that was found: -1 if there is none; `timestamp` in ms, -1 if it was not asked for."""
+    """An offset: -1 if there is none; `timestamp` in ms, -1 if it was not asked for."""
 
     offset: int
     timestamp: int

@@ -98,7 +98,7 @@ class AclBinding:
 
     @classmethod
     def from_wire(cls, restype: int, name: str, resource_pattern_type: int, acl: WireAcl) -> AclBinding:
-        """A binding as a broker tells it; kinds and operations that this client has no name for are UNKNOWN."""
+        """A binding from a broker's answer; kinds and operations unknown to this client are UNKNOWN."""
         binding = cls.__new__(cls)
         binding.restype = _known(ResourceType, restype)
         binding.name = name

@@ -103,7 +103,7 @@ class KafkaError(ErrorCodes):
 
     @classmethod
     def from_code(cls, code: int, reason: Text | None = None) -> KafkaError:
-        """The error of a code that a broker sent, retriable as the table says.
+        """The error of a broker's code, retriable by the table.
 
         A code that no broker sends (from a newer one, or damaged on its way) is UNKNOWN, as in the Java client; so are
         the client's own codes below -1, which must not pass for something that the client found out.
@@ -115,7 +115,7 @@ class KafkaError(ErrorCodes):
 
     @classmethod
     def standard(cls, code: int, reason: Text | None = None) -> KafkaError:
-        """The error of any code, a broker's or the client's own, retriable as the table says.
+        """The error of any code, a broker's or the client's own, retriable by the table.
 
         confluent_kafka has no such method. For a number that came from a broker use `from_code`: it lets none pass for
         one of the client's own codes.
@@ -138,7 +138,7 @@ class KafkaError(ErrorCodes):
         return facts.name if facts else f"ERR_{self._code}?"
 
     def str(self) -> Text:
-        """The sentence for people: the reason if there is one, else the standing text of the code."""
+        """The sentence for people: the reason if there is one, else the fixed text of the code."""
         if self._reason is not None:
             return self._reason
         facts = FACTS.get(self._code)
@@ -329,7 +329,7 @@ class UnsupportedVersionError(ProtocolError):
 
 
 class UnknownCodecError(ProtocolError):
-    """A batch is compressed in a way we do not know."""
+    """A batch is compressed with an unknown codec."""
 
     DEFAULT_CODE = ErrorCodes._BAD_COMPRESSION
 

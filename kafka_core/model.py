@@ -162,7 +162,7 @@ def signed64(value: int) -> int:
 
 
 class Node:
-    """A broker as admin results name it.
+    """A broker in admin results.
 
     Args:
         id: broker id.
@@ -286,7 +286,7 @@ class Messages(Sequence[M]):
         self._records = list(messages)
 
     def records(self) -> list[M]:
-        """The messages as a list of the caller's own."""
+        """The messages as a new list."""
         return list(self._records)
 
     def count(self, value: Any = None) -> int:
@@ -294,7 +294,7 @@ class Messages(Sequence[M]):
         return len(self._records) if value is None else self._records.count(value)
 
     def is_empty(self) -> bool:
-        """Whether there are none."""
+        """Whether there are no messages."""
         return not self._records
 
     def __len__(self) -> int:

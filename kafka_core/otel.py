@@ -96,7 +96,7 @@ class MetricsHook:
         self._servers: dict[int, Attributes] = {}
 
     def on_connect(self, node_id: int, address: str, duration_s: float, error: Exception | None) -> None:
-        """See `kafka_core.hooks.ConnectHook`: remembers where a broker is."""
+        """See `kafka_core.hooks.ConnectHook`: remembers a broker's address."""
         host, _, port = address.rpartition(":")
         if port.isdigit():
             self._servers[node_id] = {"server.address": host.strip("[]"), "server.port": int(port)}
@@ -138,7 +138,7 @@ class MetricsHook:
 
 
 class Tracing:
-    """Spans around sending and processing; a trace goes on behind the topic.
+    """Spans around sending and processing; a trace continues in the consumers of the topic.
 
     For blocking and asyncio clients, typed or not: the clients are called as always, inside a `with`.
 
@@ -230,7 +230,7 @@ class Tracing:
 
 
 def inject(headers: GivenHeaders = None, propagator: TextMapPropagator | None = None) -> Headers:
-    """A record's headers with the current trace context; what they had of one is replaced.
+    """A record's headers with the current trace context, which replaces another one.
 
     Args:
         headers: the record's own, a dict or pairs; not changed.

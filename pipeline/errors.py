@@ -81,7 +81,7 @@ class RowError(PipelineError):
 
 
 class SchemaChangedError(PipelineError):
-    """evolution="restart" met a schema that was registered after the plan was made and has other columns.
+    """evolution="restart" met a schema registered after the plan was made, with other columns.
 
     Nothing is lost: start the job again, and its plan has the new columns.
     """

@@ -136,11 +136,11 @@ class Dek:
         return None if self.key_material is None else base64.b64decode(self.key_material)
 
     def get_encrypted_key_material_bytes(self) -> bytes | None:
-        """`encrypted_key`, as confluent_kafka has it."""
+        """`encrypted_key`, as in confluent_kafka."""
         return self.encrypted_key
 
     def get_key_material_bytes(self) -> bytes | None:
-        """`key`, as confluent_kafka has it."""
+        """`key`, as in confluent_kafka."""
         return self.key
 
     def set_key_material(self, key_material_bytes: bytes | None) -> None:

@@ -50,7 +50,7 @@ class SchemaRegistryError(Exception):
 
     @property
     def not_found(self) -> bool:
-        """Whether the registry says itself, with a code of its own, that what was asked for is not there.
+        """Whether the registry itself, by its own code, answers that the schema, version or subject does not exist.
 
         A status 404 alone says nothing: so answer a proxy, a wrong URL and other services.
         """

@@ -291,7 +291,7 @@ class Schema:
         object.__setattr__(self, "references", References(self.references or ()))
 
     def to_dict(self) -> Json:
-        """The REST form; Avro's type is left out, as old registries want it."""
+        """The REST form; Avro's type is left out, for old registries."""
         return _present(
             {
                 "schema": self.schema_str,

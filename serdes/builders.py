@@ -42,7 +42,7 @@ class SerializerBuilder(abc.ABC):
 
     @abc.abstractmethod
     def build(self, conf: dict[str, Any], is_key: bool) -> Any:
-        """Makes it.
+        """Makes the serializer.
 
         Args:
             conf: the client's configuration, without serializers and builders. A copy.
@@ -86,7 +86,7 @@ class _RegistryBuilder:
         return self
 
     def set_schema_registry_client(self, schema_registry_client: Any) -> Self:
-        """A registry client that is there already; it stays open."""
+        """Sets an existing registry client; it stays open."""
         self._registry_client = schema_registry_client
         return self
 
@@ -95,11 +95,11 @@ class _RegistryBuilder:
         return self._set("rule_conf", rule_conf)
 
     def set_rule_registry(self, rule_registry: Any) -> Self:
-        """Rule executors and actions of one's own."""
+        """Sets your own rule executors and actions."""
         return self._set("rule_registry", rule_registry)
 
     def build(self, conf: dict[str, Any], is_key: bool) -> Any:
-        """Makes it, with a registry client of its own unless one was given; takes nothing out of `conf`.
+        """Makes the serializer, with its own registry client unless one was given; takes nothing out of `conf`.
 
         Raises:
             ValueError: a registry client and its configuration were both given, or as the constructor.
@@ -338,7 +338,7 @@ class ProtobufSerializerBuilder(_SerializerParts):
         )
 
     def set_message_type(self, msg_type: Any) -> Self:
-        """The generated class of the messages."""
+        """Sets the generated class of the messages."""
         return self._set("msg_type", msg_type)
 
 
@@ -367,7 +367,7 @@ class ProtobufDeserializerBuilder(_DeserializerParts):
         )
 
     def set_message_type(self, msg_type: Any) -> Self:
-        """The generated class of the messages."""
+        """Sets the generated class of the messages."""
         return self._set("message_type", msg_type)
 
 

@@ -63,7 +63,7 @@ def decimal_to_protobuf(value: decimal.Decimal, scale: int) -> Any:
 
 
 def from_proto_decimal(msg: Any) -> decimal.Decimal:
-    """The number in a message, exactly; its `precision` has no say in it."""
+    """The number in a message, exactly; its `precision` is ignored."""
     unscaled = int.from_bytes(msg.value, "big", signed=True)
     return decimal.Decimal(unscaled).scaleb(-msg.scale, context=EXACT)
 

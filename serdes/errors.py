@@ -72,16 +72,16 @@ class SerializationError(KafkaException):
 
     @property
     def error(self) -> KafkaError:
-        """The error as a value: `_FAIL`, since whether a key or a value was read or written is not known here."""
+        """The error as a value: `_FAIL`, since it is unknown here whether a key or a value failed."""
         return KafkaError(KafkaError._FAIL, str(self), retriable=self.registry_away)
 
     @property
     def retriable(self) -> bool:
-        """Whether nothing is wrong with the value: the registry, or a key service, could not be reached."""
+        """Whether the value is not to blame: the registry, or a key service, could not be reached."""
         return self.registry_away
 
     def located(self, topic: str | None, field: str | None, schema_id: int | None = None) -> SerializationError:
-        """This error, knowing more of its place; what it knew already stays."""
+        """This error with more facts of its place; known ones stay."""
         self.topic = topic if self.topic is None else self.topic
         self.field = field if self.field is None else self.field
         self.schema_id = schema_id if self.schema_id is None else self.schema_id
@@ -92,7 +92,7 @@ class SerializationError(KafkaException):
 
 
 class UnfitError(SerializationError, ValueError):
-    """A value does not fit its schema; a `ValueError` too, as what confluent_kafka lets through from its codec."""
+    """A value does not fit its schema; a `ValueError` too, like the errors of confluent_kafka's codec."""
 
 
 def foreign(what: str, error: Exception) -> SerializationError:

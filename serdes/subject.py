@@ -25,7 +25,7 @@ SubjectNameStrategy: TypeAlias = Callable[[SerializationContext | None, str | No
 
 
 class SubjectNameStrategyType(enum.StrEnum):
-    """Names for `subject.name.strategy.type` and the fallback of ASSOCIATED (where NONE may stand too)."""
+    """Names for `subject.name.strategy.type` and the fallback of ASSOCIATED (which may also be NONE)."""
 
     TOPIC = "TOPIC"
     RECORD = "RECORD"
@@ -58,7 +58,7 @@ def record_subject_name_strategy(ctx: SerializationContext | None, record_name: 
 
 
 def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref: Any) -> str:
-    """The subject of an imported Protobuf file: its name, as the import statement has it.
+    """The subject of an imported Protobuf file: its name in the import statement.
 
     Args:
         ctx: not used.
@@ -91,7 +91,7 @@ class AssociatedNameStrategy:
         _fallback(self._conf)
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str | Awaitable[str]]) -> None:
-        """Sets what gives the Kafka cluster's id at look-ups if the properties have none; tasks may await it."""
+        """Sets a function for the Kafka cluster's id at look-ups if the properties have none; tasks may await it."""
         self._cluster = resolver
 
     def subject(

@@ -71,13 +71,13 @@ class AvroType(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """In `Annotated`: what a field means, for whoever reads the schema."""
+    """In `Annotated`: the description of a field, for readers of the schema."""
 
     text: str
 
 
 class Aliases:
-    """In `Annotated`: what a field was called before, e.g. `Annotated[str, Aliases("full_name")]`."""
+    """In `Annotated`: former names of a field, e.g. `Annotated[str, Aliases("full_name")]`."""
 
     def __init__(self, *names: str) -> None:
         self.names = names

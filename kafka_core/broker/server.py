@@ -286,7 +286,7 @@ class EmbeddedCluster:
         self._call(lambda: self.state.delete_topic(self.state.topics[name]))
 
     def records(self, topic: str, partition: int, from_offset: int = 0) -> list[MessageLike]:
-        """Everything the partition holds from `from_offset` on; KeyError or IndexError if there is no partition."""
+        """All records of a partition from `from_offset` on; KeyError or IndexError if there is no partition."""
         return self._call(lambda: reading.messages(self.state.topics[topic].partitions[partition], from_offset))
 
     def offsets(self, topic: str, partition: int) -> tuple[int, int]:
@@ -321,7 +321,7 @@ class EmbeddedCluster:
         return self._call(find)
 
     def telemetry(self) -> list[PushedTelemetry]:
-        """All that clients have pushed (KIP-714), in order; forgets it.
+        """All pushes of clients (KIP-714) since the last call, in order.
 
         Brokers take telemetry where the property `metric.reporters` names any class but Kafka's own JmxReporter, and
         clients push what a resource of type CLIENT_METRICS asks for.

@@ -182,7 +182,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
         include_authorized_operations: bool = False,
         request_timeout: float | None = None,
     ) -> dict[str, Future[TopicDescription]]:
-        """Topics with their partitions, and if that is wanted with what the caller may do; a future per topic name."""
+        """Topics with their partitions, and on request the caller's permissions; a future per topic name."""
         keys = check_topics(topics)
         call = self._core.describe_topics(
             topics,
@@ -238,7 +238,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
         request_timeout: float | None = None,
         validate_only: bool = False,
     ) -> dict[ConfigResource, Future[None]]:
-        """Replaces whole configurations (what is not set goes back to its default); a future per resource."""
+        """Replaces whole configurations (unset properties go back to their defaults); a future per resource."""
         keys = admin_configs.check_resources(resources)
         call = self._core.alter_configs(
             keys,
@@ -292,7 +292,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> Future[dict[TopicPartition, KafkaException | None]]:
-        """Elects leaders of partitions (None: of all in the cluster); None where it was done, else why not."""
+        """Elects leaders of partitions (None: of all in the cluster); None for each success, else the error."""
         check_election(election_type, partitions)
         call = self._core.elect_leaders(
             election_type,
@@ -307,14 +307,14 @@ class AdminClient(InsidesCalls, PartitionCalls):
     def create_acls(
         self, acls: Sequence[AclBinding], *, request_timeout: float | None = None
     ) -> dict[AclBinding, Future[None]]:
-        """Creates ACL bindings (one that is there already is no error); a future per binding."""
+        """Creates ACL bindings (an existing one is no error); a future per binding."""
         keys = check_bindings(acls)
         return self._futures(keys, self._core.create_acls(keys, request_timeout=self._seconds(request_timeout)))
 
     def describe_acls(
         self, acl_binding_filter: AclBindingFilter, *, request_timeout: float | None = None
     ) -> Future[list[AclBinding]]:
-        """The ACL bindings that a filter stands for."""
+        """The ACL bindings that match a filter."""
         check_filter(acl_binding_filter)
         call = self._core.describe_acls(acl_binding_filter, request_timeout=self._seconds(request_timeout))
         return self._future(call)
@@ -322,7 +322,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
     def delete_acls(
         self, acl_binding_filters: Sequence[AclBindingFilter], *, request_timeout: float | None = None
     ) -> dict[AclBindingFilter, Future[list[AclBinding]]]:
-        """Deletes the ACL bindings that filters stand for; a future per filter, with what it removed."""
+        """Deletes the ACL bindings that match filters; a future per filter, with the deleted bindings."""
         keys = check_binding_filters(acl_binding_filters)
         return self._futures(keys, self._core.delete_acls(keys, request_timeout=self._seconds(request_timeout)))
 
@@ -460,7 +460,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
     def delete_share_group_offsets(
         self, group_id: str, topics: Sequence[str], *, request_timeout: float | None = None
     ) -> dict[str, Future[None]]:
-        """Forgets where a share group without members is in topics; a future per topic name.
+        """Deletes the positions of a share group without members in topics; a future per topic name.
 
         The group begins there anew, as its `share.auto.offset.reset` says.
         """
@@ -518,7 +518,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
     # ---- life
 
     def poll(self, timeout: float = -1) -> int:
-        """Calls error_cb for what went wrong since the last call; waits up to `timeout` s for something (-1: ever).
+        """Calls error_cb for errors since the last call; waits up to `timeout` s for one (-1: for ever).
 
         Returns:
             How many callbacks were called.
@@ -540,7 +540,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
             served += 1
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
-        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are.
+        """Use these from the next authentication on (PLAIN, SCRAM); open connections stay as they are.
 
         Raises:
             StateError: closed, or forked.

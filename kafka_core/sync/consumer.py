@@ -73,7 +73,7 @@ class Consumer(ConsumerCalls):
                 yield message
 
     def close(self) -> None:
-        """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
+        """Commits the stored offsets (if commits are automatic), leaves the group, closes all connections.
 
         on_revoke may be called; what it raises is raised when everything is closed. Bounded in time, whatever the
         brokers do; harmless when called again. A callback may call it; inside a callback of close() it does nothing.

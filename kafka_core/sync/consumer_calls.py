@@ -102,7 +102,7 @@ class ConsumerCalls:
     # ---- records
 
     def poll(self, timeout: float | None = None) -> Message | None:
-        """The next record, or a Message whose `error()` tells what happened; runs callbacks that are due.
+        """The next record, or a Message with an `error()`; runs callbacks that are due.
 
         Args:
             timeout: seconds to wait; None or negative: until there is something.
@@ -140,7 +140,7 @@ class ConsumerCalls:
     def consume(
         self, num_messages: int = 1, timeout: float = -1, *, partitions: Sequence[TopicPartition] | None = None
     ) -> list[Message]:
-        """Up to `num_messages` records and events, as `poll` gives them.
+        """Up to `num_messages` records and events, as from `poll`.
 
         Waits until the list is full, the time is over, or it has something and the brokers are known to have no more
         (confluent_kafka would wait for the whole time).
@@ -365,7 +365,7 @@ class ConsumerCalls:
         self._call(self._core.positions.seek, partition)
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
-        """Hands out nothing of these partitions until `resume`; what is fetched already is kept.
+        """Returns no records of these partitions until `resume`; fetched ones are kept.
 
         Rebalances, `assign` and `unassign` do not end a pause: a partition that comes back is paused still.
         """
@@ -516,7 +516,7 @@ class ConsumerCalls:
         return self._core.membership.member_id or None
 
     def consumer_group_metadata(self) -> ConsumerGroupMetadata:
-        """The membership as `Producer.send_offsets_to_transaction` wants it."""
+        """The membership, for `Producer.send_offsets_to_transaction`."""
         self._check()
         return self._core.membership.identity()
 

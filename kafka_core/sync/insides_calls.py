@@ -53,7 +53,7 @@ class InsidesCalls(ABC):
     def delete_consumer_group_offsets(
         self, group_id: str, partitions: Sequence[TopicPartition], *, request_timeout: float | None = None
     ) -> dict[TopicPartition, Future[None]]:
-        """Forgets where a group is in partitions that nobody in it is subscribed to (KIP-496); a future for each."""
+        """Deletes a group's offsets of partitions that no member subscribes to (KIP-496); a future for each."""
         check_names([group_id], "group ids")
         keys = check_partitions(partitions)
         call = self._core.delete_consumer_group_offsets(group_id, keys, request_timeout=self._seconds(request_timeout))
@@ -118,7 +118,7 @@ class InsidesCalls(ABC):
     def describe_features(
         self, *, broker_id: int | None = None, request_timeout: float | None = None
     ) -> Future[FeatureMetadata]:
-        """Features and versions of requests, as a broker (None: any) tells them (KIP-584)."""
+        """Features and versions of requests of a broker (None: any) (KIP-584)."""
         return self._future(
             self._core.describe_features(broker_id=broker_id, request_timeout=self._seconds(request_timeout))
         )
@@ -172,7 +172,7 @@ class InsidesCalls(ABC):
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> Future[dict[TopicPartition, PartitionReassignment]]:
-        """Moves of partitions (None: of all) that are under way (KIP-455)."""
+        """Moves of partitions (None: of all) under way (KIP-455)."""
         wanted = None if partitions is None else check_partitions(partitions)
         return self._future(
             self._core.list_partition_reassignments(
@@ -189,7 +189,7 @@ class InsidesCalls(ABC):
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> dict[TopicPartition, Future[None]]:
-        """Gives partitions other replicas, or (None) ends a move that is under way (KIP-455); a future for each."""
+        """Gives partitions other replicas, or (None) ends a move under way (KIP-455); a future for each."""
         wanted = check_reassignments(reassignments)
         call = self._core.alter_partition_reassignments(
             wanted,

@@ -192,7 +192,7 @@ class Producer(TransactionCalls):
         callback: DeliveryCallback | None = None,
         on_delivery: DeliveryCallback | None = None,
     ) -> int:
-        """Queue many records; one that cannot be queued does not keep the others from it.
+        """Queue many records; one that can't be queued does not stop the others.
 
         Args:
             topic: Where to.
@@ -444,7 +444,7 @@ class Producer(TransactionCalls):
         return self._run(lambda: self._core.client.client_instance_id(timeout_s=timeout_s), timeout_s)
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
-        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are.
+        """Use these from the next authentication on (PLAIN, SCRAM); open connections stay as they are.
 
         Raises:
             StateError: Closed or forked.

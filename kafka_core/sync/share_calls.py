@@ -124,7 +124,7 @@ class ShareConsumerCalls:
             self._topics = names
 
     def unsubscribe(self) -> None:
-        """Leaves the group, in the background; what was polled can still be acknowledged."""
+        """Leaves the group, in the background; polled records can still be acknowledged."""
         with self._alone():
             if self._topics:
                 self._run(self._core.unsubscribe())
@@ -200,7 +200,7 @@ class ShareConsumerCalls:
             raise
 
     def hand_back(self) -> None:
-        """The application does not get what the last poll gave (a subclass could not finish): the next poll gives it.
+        """Takes the last poll's records back (a subclass could not finish): the next poll returns them.
 
         confluent_kafka has no such method.
         """
@@ -219,7 +219,7 @@ class ShareConsumerCalls:
             self._holdings.acknowledge(topic, partition, offset, ack_type)
 
     def acknowledge(self, message: Message, ack_type: AcknowledgeType = AcknowledgeType.ACCEPT) -> None:
-        """Says what becomes of a record of the last poll; sent by the next poll, commit or close. The last word counts.
+        """Acknowledges a record of the last poll; sent by the next poll, commit or close. The last call counts.
 
         Args:
             message: as poll gave it.
@@ -243,7 +243,7 @@ class ShareConsumerCalls:
     def acknowledge_offset(
         self, topic: str, partition: int, offset: int, ack_type: AcknowledgeType = AcknowledgeType.ACCEPT
     ) -> None:
-        """`acknowledge` where only the place of the record is known."""
+        """`acknowledge` for a record known only by its place."""
         with self._alone():
             if not isinstance(topic, str):
                 raise TypeError(f"topic must be str, not {type(topic).__name__}")
@@ -294,7 +294,7 @@ class ShareConsumerCalls:
             return result
 
     def commit_async(self) -> None:
-        """Sends the acknowledgements; what the brokers answer is told to the callback by a later call.
+        """Sends the acknowledgements; a later call gives the brokers' answers to the callback.
 
         Raises:
             IllegalStateException: closed.

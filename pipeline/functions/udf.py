@@ -197,7 +197,7 @@ def header_column(headers: Any, field: str) -> Any:
 
 
 def tune(spark: SparkSession, *, rows_per_batch: int = 10_000) -> None:
-    """Sets what makes Arrow UDFs fast on Spark 4.x, for this session.
+    """Sets session properties that make Arrow UDFs fast on Spark 4.x.
 
     `spark.sql.execution.arrow.maxBytesPerBatch` is set to its largest value and the columnar input path is switched
     off: on Spark 4.3 a struct column gained 1.2 to 1.9 times, nearly all of it from the input path. `rows_per_batch`

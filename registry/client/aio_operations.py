@@ -106,7 +106,7 @@ class AsyncOperations(ClientBase):
     async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """As `register_schema`, returning all that the registry answers."""
+        """As `register_schema`, returning the registry's whole answer."""
         known = self._caches.registered.get((subject_name, schema, normalize_schemas))
         if known is not None:
             return known

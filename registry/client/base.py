@@ -58,7 +58,7 @@ class ClientBase(ABC):
         self._caches.clear()
 
     def clear_latest_caches(self) -> None:
-        """Forgets which versions are the newest, nothing else."""
+        """Forgets only the newest versions."""
         self._caches.clear_latest()
 
     def tell(self, listener: Listener) -> None:
@@ -68,7 +68,7 @@ class ClientBase(ABC):
         self._caches.tell(listener)
 
     def latest_until_s(self, subject_name: str, metadata: Mapping[str, str] | None = None) -> float:
-        """Until when the cached newest version of a subject is believed, in monotonic seconds.
+        """The end of belief in the cached newest version of a subject, in monotonic seconds.
 
         Args:
             subject_name: the subject.

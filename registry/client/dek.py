@@ -146,5 +146,5 @@ class DekRegistryClient:
         return self._client._drive(self._flows.get_dek(kek_name, subject, algorithm, version, deleted))
 
     def forget_newest(self, kek_name: str, subject: str, algorithm: DekAlgorithm) -> None:
-        """Forgets which data key is the newest."""
+        """Forgets the newest data key."""
         self._flows.forget_newest(kek_name, subject, algorithm)

@@ -69,7 +69,7 @@ class DekFlows:
         return found
 
     def forget_newest(self, kek_name: str, subject: str, algorithm: DekAlgorithm) -> None:
-        """Forgets which data key is the newest."""
+        """Forgets the newest data key."""
         with self._lock:
             for deleted in (False, True):
                 self._cache.pop(("dek", kek_name, subject, algorithm, NEWEST, deleted), None)

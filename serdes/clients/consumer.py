@@ -367,7 +367,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             log.debug("not gone back to %s: %s", place, gone)
 
     def keep(self, places: list[TopicPartition]) -> None:
-        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
+        """Stores offsets; partitions revoked meanwhile are left out, as by the consumer itself."""
         for place in places:
             try:
                 self.store_offsets(offsets=[place])
@@ -403,7 +403,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
             raise KafkaException(delivery.error)
 
     def let_go(self, letter: Letter) -> None:
-        """The message behind a letter is done with."""
+        """Ends the work on a dead letter's message."""
         self._sent.forget(letter)
 
     def close(self) -> None:
@@ -506,7 +506,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
             log.debug("not gone back to %s: %s", place, gone)
 
     async def keep(self, places: list[TopicPartition]) -> None:
-        """Stores offsets; what was revoked meanwhile is left out, as the consumer itself would do."""
+        """Stores offsets; partitions revoked meanwhile are left out, as by the consumer itself."""
         for place in places:
             try:
                 await self.store_offsets(offsets=[place])
@@ -537,7 +537,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
             raise
 
     def let_go(self, letter: Letter) -> None:
-        """The message behind a letter is done with."""
+        """Ends the work on a dead letter's message."""
         self._sent.forget(letter)
 
     async def close(self) -> None:

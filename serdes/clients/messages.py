@@ -253,7 +253,7 @@ class Client(Protocol):
         ...
 
     def let_go(self, letter: Letter) -> None:
-        """The message behind a letter is done with."""
+        """Ends the work on a dead letter's message."""
         ...
 
 

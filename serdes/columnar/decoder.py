@@ -47,11 +47,11 @@ READING = (None, RuleMode.READ, RuleMode.WRITEREAD)
 
 
 class UnappliedRulesError(SerializationError):
-    """A schema has rules that change what is read, and columns are decoded without running rules."""
+    """A schema has rules that change values when reading, and columns are decoded without rules."""
 
 
 def reading_rules(schema: Schema) -> list[str]:
-    """The names of a schema's rules without which values do not come out as they are meant.
+    """The names of a schema's rules that are needed to read its values.
 
     They are: what transforms or checks while reading, what was encrypted, and migrations between versions.
     """
@@ -72,7 +72,7 @@ def rules_of(schema: Schema, modes: Collection[RuleMode | None]) -> list[str]:
 
 
 def rules_refused(names: Sequence[str]) -> str:
-    """Why values of a schema with such rules are not decoded, and what to do."""
+    """The reason for not decoding values of a schema with such rules, and the remedy."""
     listed = ", ".join(map(repr, names))
     return (
         f"the schema has rules ({listed}), and columns are decoded without rules: encrypted fields stay encrypted,"

@@ -24,7 +24,7 @@ MakeEncoder: TypeAlias = Callable[[pa.DataType, bytes, int], FrameEncoder]
 
 
 def writing_rules(schema: Schema) -> list[str]:
-    """The names of a schema's rules without which values are not written as they are meant.
+    """The names of a schema's rules that are needed to write its values.
 
     They are: what transforms or checks while writing, and what encrypts.
     """

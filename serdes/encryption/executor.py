@@ -191,12 +191,12 @@ class EncryptionExecutor(RuleExecutorBase):
 
     @classmethod
     def register(cls) -> None:
-        """As confluent_kafka has it; here the executor is found without."""
+        """As in confluent_kafka; not needed here."""
         cls.register_with_clock(Clock())
 
     @classmethod
     def register_with_clock(cls, clock: Clock) -> Self:
-        """Adds one that has the time from this clock to the global registry."""
+        """Adds an executor with this clock to the global registry."""
         from serdes.rules.registry import RuleRegistry
 
         made = cls(clock)
@@ -271,12 +271,12 @@ class FieldEncryptionExecutor(FieldRuleExecutor):
 
     @classmethod
     def register(cls) -> None:
-        """As confluent_kafka has it; here the executor is found without."""
+        """As in confluent_kafka; not needed here."""
         cls.register_with_clock(Clock())
 
     @classmethod
     def register_with_clock(cls, clock: Clock) -> Self:
-        """Adds one that has the time from this clock to the global registry."""
+        """Adds an executor with this clock to the global registry."""
         from serdes.rules.registry import RuleRegistry
 
         made = cls(clock)

@@ -80,7 +80,7 @@ _lock = threading.Lock()
 
 
 def register_kms_driver(driver: KmsDriver) -> None:
-    """Adds a driver; it comes before the built-in one of the same prefix, and before those added earlier."""
+    """Adds a driver; it precedes the built-in one of the same prefix, and those added earlier."""
     with _lock:
         _registered.insert(0, driver)
 

@@ -16,7 +16,7 @@ class Owner:
     _owns_client = False
 
     def own_schema_registry_client(self) -> None:
-        """From now on the registry client is closed with this: nobody else uses it."""
+        """Has `close` close the registry client too, from now on: nobody else uses it."""
         self._owns_client = True
 
     def set_cluster_id_resolver(self, resolver: Callable[[], str]) -> None:
@@ -24,7 +24,7 @@ class Owner:
         self._engine.set_cluster_id_resolver(resolver)
 
     def close(self) -> None:
-        """Closes what rules made; the registry client stays open, unless it is owned. May be called again."""
+        """Closes the executors of rules; the registry client stays open, unless owned. May be called again."""
         self._engine.close()
         if self._owns_client and self._engine.client is not None:
             self._engine.client.close()
@@ -38,7 +38,7 @@ class AsyncOwner(Owner):
         self._engine.set_cluster_id_resolver(resolver)
 
     def close(self) -> None:
-        """Closes what rules made; the registry client stays open: `aclose` closes one that is owned."""
+        """Closes the executors of rules; the registry client stays open: `aclose` closes an owned one."""
         self._engine.close()
 
     async def aclose(self) -> None:

@@ -79,7 +79,7 @@ class SchemaId(VarintStreams):
         return b"\x01" + self.guid.bytes + self._path()
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
-        """Takes the facts from the bytes at hand, and leaves the stream behind them.
+        """Reads the id from the stream, and leaves the stream behind it.
 
         Raises:
             SerializationError: not a frame.
@@ -89,7 +89,7 @@ class SchemaId(VarintStreams):
         return payload
 
     def read(self, data: bytes) -> int:
-        """Takes the facts from the start of some bytes; how many bytes they were.
+        """Reads the id from the start of some bytes; the number of its bytes.
 
         Raises:
             SerializationError: not a frame.
@@ -136,12 +136,12 @@ def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None
 
 
 def prefix_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
-    """Reads what names the schema in front of the payload; gives the payload."""
+    """Reads the schema's id from the prefix; returns the payload."""
     return schema_id.from_bytes(io.BytesIO(payload))
 
 
 def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
-    """Reads what names the schema in the header if there is one, else in front of the payload; gives the payload."""
+    """Reads the schema's id from the header if there is one, else from the prefix; returns the payload."""
     header = header_of(ctx)
     if header is None:
         return schema_id.from_bytes(io.BytesIO(payload))

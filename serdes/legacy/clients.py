@@ -81,7 +81,7 @@ class AvroProducer(Producer):
         super().produce(topic, value, key, **kwargs)
 
     def close(self, timeout: float | None = None) -> bool:
-        """As `Producer.close`; closes the registry client that was made of properties."""
+        """As `Producer.close`; also closes the registry client made of properties."""
         done = super().close(timeout)
         if self._owned:
             self._registry.close()
@@ -136,7 +136,7 @@ class AvroConsumer(Consumer):
         return message
 
     def close(self) -> None:
-        """As `Consumer.close`; closes the registry client that was made of properties."""
+        """As `Consumer.close`; also closes the registry client made of properties."""
         super().close()
         if self._owned:
             self._registry.close()

@@ -24,7 +24,7 @@ ONLY_THERE: Final = ("auto.register.schemas", "sasl.mechanism")
 
 
 class CachedSchemaRegistryClient:
-    """Registers and finds Avro schemas; what was found once is not asked for again (by id, and by subject and schema).
+    """Registers and finds Avro schemas; results are cached (by id, and by subject and schema).
 
     Args:
         url: the registry's address, or a dict of properties with `url` among them.
@@ -130,7 +130,7 @@ class CachedSchemaRegistryClient:
         return triple(found_or_none("Schema not found", lambda: self.client.get_version(subject, version)))
 
     def get_version(self, subject: str, avro_schema: Any) -> int | None:
-        """The version that a schema has in a subject, None if it is not there."""
+        """The version of a schema in a subject, None if there is none."""
         schema = needed(avro_schema)
         found = found_or_none("Not found", lambda: self.client.lookup_schema(subject, schema))
         return None if found is None else number(found.version)

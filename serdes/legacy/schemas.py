@@ -13,7 +13,7 @@ from serdes.errors import SerializationError
 
 
 class ClientError(Exception):
-    """A call that makes no sense, a schema that is not one, or a registry that refuses.
+    """A senseless call, a broken schema, or a refusal by the registry.
 
     Attributes:
         message: what happened.

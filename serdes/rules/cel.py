@@ -57,7 +57,7 @@ class CelExecutor(RuleExecutor):
 
     @classmethod
     def register(cls) -> None:
-        """As confluent_kafka has it; here the executor is found without."""
+        """As in confluent_kafka; not needed here."""
         from serdes.rules.registry import RuleRegistry
 
         RuleRegistry.register_rule_executor(cls())
@@ -87,7 +87,7 @@ class CelFieldExecutor(FieldRuleExecutor):
 
     @classmethod
     def register(cls) -> None:
-        """As confluent_kafka has it; here the executor is found without."""
+        """As in confluent_kafka; not needed here."""
         from serdes.rules.registry import RuleRegistry
 
         RuleRegistry.register_rule_executor(cls())

@@ -137,7 +137,7 @@ class DlqAction(RuleAction):
         raise refused from ex
 
     def close(self) -> None:
-        """Delivers what is left, if the producer is this action's own."""
+        """Delivers the remaining letters, if the producer is this action's own."""
         with self._lock:
             producer, self._own_producer = self._own_producer, None
         if producer is not None:

@@ -125,7 +125,7 @@ class ValidationRuleExecutor(abc.ABC):
 
 
 def parse_validation_rules(prop_value: Any) -> list[ValidationRule]:
-    """The rules of a `confluent:rules` property; what is not of its form is left out.
+    """The rules of a `confluent:rules` property; entries of another form are left out.
 
     Schemas with anything to leave out are refused by serializers that run rules (`rules_of`).
     """
@@ -192,7 +192,7 @@ Raises SerializationError or RuleError for a value of which it can't be told: no
 
 
 class RuleThatNeverRunsError(SerializationError):
-    """A rule stands where nothing runs it, or can't be run at all: the schema is refused."""
+    """A rule is in a place where nothing runs it, or can't be run at all: the schema is refused."""
 
 
 def rules_of(prop_value: Any, place: str) -> list[ValidationRule]:

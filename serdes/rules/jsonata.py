@@ -53,7 +53,7 @@ class JsonataExecutor(RuleExecutor):
 
     @classmethod
     def register(cls) -> None:
-        """As confluent_kafka has it; here the executor is found without."""
+        """As in confluent_kafka; not needed here."""
         from serdes.rules.registry import RuleRegistry
 
         RuleRegistry.register_rule_executor(cls())

@@ -19,7 +19,7 @@ from serdes.rules.tags import matching_tags
 
 
 class RuleError(Exception):
-    """A rule could not be run, or a value can't be what it asks for; its `onFailure` decides what follows.
+    """A rule could not be run, or its result can't be the value; its `onFailure` decides what follows.
 
     Args:
         args: what happened.
@@ -123,7 +123,7 @@ class FieldContext:
 
 @dataclass(slots=True)
 class RuleContext:
-    """All that a rule may ask while it runs on one value.
+    """The facts for a rule while it runs on one value.
 
     Attributes:
         enabled_env: where the rule set is to run, e.g. `CLIENT`.
@@ -164,7 +164,7 @@ class RuleContext:
         return value
 
     def current_field(self) -> FieldContext | None:
-        """The innermost field that is being walked."""
+        """The innermost field at work."""
         return self._fields[-1] if self._fields else None
 
     def enter_field(
@@ -208,7 +208,7 @@ class RuleBase(abc.ABC):
     """Shared base of executors and actions."""
 
     def configure(self, client_conf: Mapping[str, Any], rule_conf: Mapping[str, Any]) -> None:  # noqa: B027
-        """Told once for every serializer that may use it.
+        """Configures it; called once for every serializer that may use it.
 
         Args:
             client_conf: configuration of the serializer's registry client.
@@ -220,7 +220,7 @@ class RuleBase(abc.ABC):
         """The name that rules call it by, e.g. `CEL`."""
 
     def close(self) -> None:  # noqa: B027
-        """Gives back what it holds."""
+        """Frees its resources."""
 
 
 class RuleExecutor(RuleBase):

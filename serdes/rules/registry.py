@@ -58,12 +58,12 @@ class RuleRegistry:
         self._users = 0
 
     def retain(self) -> None:
-        """Counts one more serializer that uses what stands here."""
+        """Counts one more serializer that uses this registry."""
         with self._lock:
             self._users += 1
 
     def release(self) -> bool:
-        """Counts one less.
+        """Counts one serializer less.
 
         Returns:
             Whether that was the last one: what stands here may be closed.
@@ -73,32 +73,32 @@ class RuleRegistry:
             return self._users == 0
 
     def register_executor(self, rule_executor: RuleExecutor) -> None:
-        """Adds an executor; it takes the place of one of the same type, built-in ones too."""
+        """Adds an executor; it replaces one of the same type, also a built-in one."""
         with self._lock:
             self._executors[rule_executor.type()] = rule_executor
 
     def get_executor(self, name: str) -> RuleExecutor | None:
-        """The executor that was added for a type."""
+        """The executor added for a type."""
         with self._lock:
             return self._executors.get(name)
 
     def get_executors(self) -> list[RuleExecutor]:
-        """All that were added."""
+        """All added ones."""
         with self._lock:
             return list(self._executors.values())
 
     def register_action(self, rule_action: RuleAction) -> None:
-        """Adds an action; it takes the place of one of the same type, built-in ones too."""
+        """Adds an action; it replaces one of the same type, also a built-in one."""
         with self._lock:
             self._actions[rule_action.type()] = rule_action
 
     def get_action(self, name: str) -> RuleAction | None:
-        """The action that was added under a name."""
+        """The action added under a name."""
         with self._lock:
             return self._actions.get(name)
 
     def get_actions(self) -> list[RuleAction]:
-        """All that were added."""
+        """All added ones."""
         with self._lock:
             return list(self._actions.values())
 
@@ -118,7 +118,7 @@ class RuleRegistry:
             return list(self._overrides.values())
 
     def clear(self) -> None:
-        """Forgets all that was added."""
+        """Removes all added executors, actions and overrides."""
         with self._lock:
             self._executors.clear()
             self._actions.clear()
@@ -126,7 +126,7 @@ class RuleRegistry:
 
     @staticmethod
     def get_global_instance() -> RuleRegistry:
-        """The one that serializers use by default."""
+        """The registry that serializers use by default."""
         return _GLOBAL
 
     @staticmethod

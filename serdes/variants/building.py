@@ -214,7 +214,7 @@ class VariantBuilder:
         self._start(is_object=True)
 
     def append_key(self, key: str) -> None:
-        """The key of the value that comes next.
+        """The key of the next value.
 
         Raises:
             VariantError: no object is open, the last key has no value yet, or the object has this key already.

@@ -19,7 +19,7 @@ DEPTH: Final = 1_000
 
 
 class VariantError(ValueError):
-    """Bytes that are no variant, a value of another type than asked for, or one that no variant can hold."""
+    """Bytes that are not a variant, a value of another type than asked for, or one that no variant can hold."""
 
 
 class VariantType(Enum):

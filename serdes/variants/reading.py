@@ -73,7 +73,7 @@ class Variant:
             return f"<Variant: {error}>"
 
     def standalone_value_bytes(self) -> bytes:
-        """The bytes from where the value begins; what follows it in its parent may stand behind."""
+        """The bytes from the start of the value; those of its parent may follow."""
         return self.value[self.pos :] if self.pos else self.value
 
     def avro_fields(self) -> dict[str, bytes]:

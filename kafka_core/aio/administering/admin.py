@@ -84,7 +84,7 @@ from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 
 
 class AIOAdminClient(InsidesCalls, PartitionCalls):
-    """Administration of a cluster from asyncio code. Lives on one event loop; made on any thread.
+    """Administration of a cluster from asyncio code, on one event loop; can be made on any thread.
 
     Time-outs are in seconds; `request_timeout` bounds the whole call (default socket.timeout.ms), `operation_timeout`
     is how long the broker may wait for the effect. What fails for good fails for one key only: the others go on.
@@ -126,7 +126,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         await self.client.close(timeout_s)
 
     async def set_sasl_credentials(self, username: str, password: str) -> None:
-        """Use these from the next authentication on (PLAIN, SCRAM); connections that are open stay as they are."""
+        """Use these from the next authentication on (PLAIN, SCRAM); open connections stay as they are."""
         self.client.set_sasl_credentials(username, password)
 
     async def __aenter__(self) -> Self:
@@ -148,7 +148,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         request_timeout: float | None = None,
         validate_only: bool = False,
     ) -> Outcomes[str, None]:
-        """Creates topics, or only checks whether it could.
+        """Creates topics, or only checks whether that is possible.
 
         Raises:
             TypeError, ValueError: arguments that make no sense. Everything else is in the outcomes.
@@ -232,7 +232,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         include_authorized_operations: bool = False,
         request_timeout: float | None = None,
     ) -> Outcomes[str, TopicDescription]:
-        """Topics with their partitions, replicas and ids, and if that is wanted with what the caller may do."""
+        """Topics with their partitions, replicas and ids, and on request the caller's permissions."""
         wanted = check_topics(topics)
         with_operations = check_flag(include_authorized_operations, "include_authorized_operations")
 
@@ -275,7 +275,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         return admin_topics.cluster_description(response)
 
     async def cluster_id(self, timeout: float | None = None) -> str | None:
-        """The cluster's id. Raises KafkaException when nobody answered."""
+        """The cluster's id. Raises KafkaException if no broker answers."""
         with answering(CLUSTER_ID):
             return (await self._describe_cluster(False, timeout)).cluster_id
 
@@ -315,7 +315,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         request_timeout: float | None = None,
         validate_only: bool = False,
     ) -> Outcomes[ConfigResource, None]:
-        """Replaces whole configurations: what a resource does not set goes back to its default. Raises as above."""
+        """Replaces whole configurations: unset properties go back to their defaults. Raises as above."""
         wanted = admin_configs.check_resources(resources)
 
         async def one(node_id: int | None, part: Sequence[ConfigResource], deadline: Deadline) -> Any:
@@ -332,7 +332,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         validate_only: bool = False,
         broker: int | None = None,
     ) -> Outcomes[ConfigResource, None]:
-        """Changes single entries; `broker` is whom to send it to instead of the controller. Raises as above."""
+        """Changes single entries; `broker` gets the request instead of the controller. Raises as above."""
         wanted = admin_configs.check_resources(resources)
         admin_configs.check_increments(wanted)
 
@@ -374,7 +374,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> dict[TopicPartition, KafkaException | None]:
-        """Elects leaders of partitions (None: of all in the cluster); None where it was done, else why not.
+        """Elects leaders of partitions (None: of all in the cluster); None for each success, else the error.
 
         With None the brokers speak only of partitions that needed an election.
 
@@ -396,13 +396,13 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
     async def create_acls(
         self, acls: Sequence[AclBinding], *, request_timeout: float | None = None
     ) -> Outcomes[AclBinding, None]:
-        """Creates ACL bindings; one that is there already is no error. Raises TypeError, ValueError."""
+        """Creates ACL bindings; an existing one is no error. Raises TypeError, ValueError."""
         return await security.create_acls(self._router, acls, request_timeout)
 
     async def describe_acls(
         self, acl_binding_filter: AclBindingFilter, *, request_timeout: float | None = None
     ) -> list[AclBinding]:
-        """The ACL bindings that a filter stands for.
+        """The ACL bindings that match a filter.
 
         Raises:
             TypeError: not a filter. KafkaException: refused (SECURITY_DISABLED without an authorizer), or no answer.
@@ -412,7 +412,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
     async def delete_acls(
         self, acl_binding_filters: Sequence[AclBindingFilter], *, request_timeout: float | None = None
     ) -> Outcomes[AclBindingFilter, list[AclBinding]]:
-        """Deletes the ACL bindings that filters stand for, and tells them. Raises TypeError, ValueError."""
+        """Deletes the ACL bindings that match filters, and returns them. Raises TypeError, ValueError."""
         return await security.delete_acls(self._router, acl_binding_filters, request_timeout)
 
     async def describe_user_scram_credentials(
@@ -590,7 +590,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
     async def delete_share_group_offsets(
         self, group_id: str, topics: Sequence[str], *, request_timeout: float | None = None
     ) -> Outcomes[str, None]:
-        """Forgets where a share group without members is in topics; an outcome per topic. Raises TypeError, ValueError.
+        """Deletes a memberless share group's positions in topics; an outcome per topic. Raises TypeError, ValueError.
 
         The group begins there anew, as its `share.auto.offset.reset` says.
         """

@@ -49,7 +49,7 @@ class InsidesCalls:
     async def delete_consumer_group_offsets(
         self, group_id: str, partitions: Sequence[TopicPartition], *, request_timeout: float | None = None
     ) -> Outcomes[TopicPartition, None]:
-        """Forgets where a group is in partitions that nobody in it is subscribed to (KIP-496).
+        """Deletes a group's offsets of partitions that no member subscribes to (KIP-496).
 
         Raises:
             TypeError, ValueError: arguments that make no sense.
@@ -180,7 +180,7 @@ class InsidesCalls:
     async def describe_features(
         self, *, broker_id: int | None = None, request_timeout: float | None = None
     ) -> FeatureMetadata:
-        """Features and versions of requests, as a broker (None: any) tells them (KIP-584).
+        """Features and versions of requests of a broker (None: any) (KIP-584).
 
         Raises:
             KafkaException: no such broker, or no answer.
@@ -269,7 +269,7 @@ class InsidesCalls:
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> dict[TopicPartition, PartitionReassignment]:
-        """Moves of partitions (None: of all) that are under way (KIP-455).
+        """Moves of partitions (None: of all) under way (KIP-455).
 
         Raises:
             TypeError, ValueError: arguments that make no sense. KafkaException: the request was refused.
@@ -289,7 +289,7 @@ class InsidesCalls:
         operation_timeout: float | None = None,
         request_timeout: float | None = None,
     ) -> Outcomes[TopicPartition, None]:
-        """Gives partitions other replicas, or (None) ends a move that is under way (KIP-455).
+        """Gives partitions other replicas, or (None) ends a move under way (KIP-455).
 
         Raises:
             TypeError, ValueError: arguments that make no sense.

@@ -80,7 +80,7 @@ class AIOConsumer(AIOConsumerCalls):
                 yield message
 
     async def serve(self) -> Message:
-        """Runs callbacks when they are due, until there is an event that `poll` would give: gives that one back.
+        """Runs callbacks when they are due, until there is an event for `poll`: returns that one.
 
         For a task beside those that poll: rebalances go on though nobody polls, and polls leave the callbacks to it.
         Takes no records, and does not count as a poll: `max.poll.interval.ms` goes on. The blocking consumer has no
@@ -105,7 +105,7 @@ class AIOConsumer(AIOConsumerCalls):
             self._served_elsewhere = False
 
     async def close(self) -> None:
-        """Commits what is stored (if commits are automatic), leaves the group, closes all connections.
+        """Commits the stored offsets (if commits are automatic), leaves the group, closes all connections.
 
         on_revoke may be called; what it raises is raised when everything is closed. Bounded in time, whatever the
         brokers do; harmless when called again. A caller that is cancelled does not stop it: it goes on, and the next

@@ -101,7 +101,7 @@ class AIOConsumerCalls:
     # ---- records
 
     async def poll(self, timeout: float | None = None) -> Message | None:
-        """The next record, or a Message whose `error()` tells what happened; runs callbacks that are due.
+        """The next record, or a Message with an `error()`; runs callbacks that are due.
 
         Args:
             timeout: seconds to wait; None or negative: until there is something.
@@ -139,7 +139,7 @@ class AIOConsumerCalls:
     async def consume(
         self, num_messages: int = 1, timeout: float = -1, *, partitions: Sequence[TopicPartition] | None = None
     ) -> list[Message]:
-        """Up to `num_messages` records and events, as `poll` gives them.
+        """Up to `num_messages` records and events, as from `poll`.
 
         Waits until the list is full, the time is over, or it has something and the brokers are known to have no more
         (confluent_kafka would wait for the whole time).
@@ -364,7 +364,7 @@ class AIOConsumerCalls:
         await self._call(self._core.positions.seek, partition)
 
     async def pause(self, partitions: Sequence[TopicPartition]) -> None:
-        """Hands out nothing of these partitions until `resume`; what is fetched already is kept.
+        """Returns no records of these partitions until `resume`; fetched ones are kept.
 
         Rebalances, `assign` and `unassign` do not end a pause: a partition that comes back is paused still.
         """
@@ -519,7 +519,7 @@ class AIOConsumerCalls:
         return self._core.membership.member_id or None
 
     async def consumer_group_metadata(self) -> ConsumerGroupMetadata:
-        """The membership as `Producer.send_offsets_to_transaction` wants it."""
+        """The membership, for `Producer.send_offsets_to_transaction`."""
         self._check()
         return self._core.membership.identity()
 

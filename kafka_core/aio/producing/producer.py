@@ -301,7 +301,7 @@ class AIOProducer(AIOTransactionCalls):
         timestamp: int = 0,
         headers: Headers | None = None,
     ) -> None:
-        """Queue one record without waiting and without a future: `on_delivery` is told how it went.
+        """Queue one record without waiting and without a future: `on_delivery` gets the report.
 
         The producer must have been started, by `async with` or any call that is awaited. confluent_kafka has no such
         method.
@@ -320,7 +320,7 @@ class AIOProducer(AIOTransactionCalls):
         self._accumulator.produce(topic, value, key, partition, told, None, timestamp, headers)
 
     async def wait_for_room(self) -> None:
-        """Wait until records have got their verdicts, after `produce_nowait` found the queue full."""
+        """Wait until some records are delivered or failed, after `produce_nowait` found the queue full."""
         await self._start()
         if self._accumulator.queued_records:
             await self._deliveries.change()
@@ -461,7 +461,7 @@ class AIOProducer(AIOTransactionCalls):
     # ---- the cluster
 
     async def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
-        """Metadata of one topic, or of all; KafkaException when nobody answers in time."""
+        """Metadata of one topic, or of all; KafkaException if no broker answers in time."""
         await self._start()
         return await self._core.list_topics(topic, limit_s(timeout))
 

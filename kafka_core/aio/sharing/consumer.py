@@ -53,7 +53,7 @@ class AIOShareConsumer(AIOShareConsumerCalls):
         share_no_fork(self)
 
     async def close(self) -> None:
-        """Sends what was acknowledged, has the brokers release everything else, leaves the group.
+        """Sends the acknowledgements, has the brokers release all other records, leaves the group.
 
         Records that were polled and not acknowledged are released, in implicit mode too: whether the last poll's
         records were processed is not known here; `commit_sync()` before it accepts them. Bounded in time; harmless

@@ -123,7 +123,7 @@ class AIOShareConsumerCalls:
             self._topics = names
 
     async def unsubscribe(self) -> None:
-        """Leaves the group, in the background; what was polled can still be acknowledged."""
+        """Leaves the group, in the background; polled records can still be acknowledged."""
         with self._alone():
             if self._topics:
                 await self._run(self._core.unsubscribe())
@@ -199,7 +199,7 @@ class AIOShareConsumerCalls:
             raise
 
     def hand_back(self) -> None:
-        """The application does not get what the last poll gave (a subclass could not finish): the next poll gives it.
+        """Takes the last poll's records back (a subclass could not finish): the next poll returns them.
 
         confluent_kafka has no such method.
         """
@@ -218,7 +218,7 @@ class AIOShareConsumerCalls:
             self._holdings.acknowledge(topic, partition, offset, ack_type)
 
     async def acknowledge(self, message: Message, ack_type: AcknowledgeType = AcknowledgeType.ACCEPT) -> None:
-        """Says what becomes of a record of the last poll; sent by the next poll, commit or close. The last word counts.
+        """Acknowledges a record of the last poll; sent by the next poll, commit or close. The last call counts.
 
         Args:
             message: as poll gave it.
@@ -242,7 +242,7 @@ class AIOShareConsumerCalls:
     async def acknowledge_offset(
         self, topic: str, partition: int, offset: int, ack_type: AcknowledgeType = AcknowledgeType.ACCEPT
     ) -> None:
-        """`acknowledge` where only the place of the record is known."""
+        """`acknowledge` for a record known only by its place."""
         with self._alone():
             if not isinstance(topic, str):
                 raise TypeError(f"topic must be str, not {type(topic).__name__}")
@@ -293,7 +293,7 @@ class AIOShareConsumerCalls:
             return result
 
     async def commit_async(self) -> None:
-        """Sends the acknowledgements; what the brokers answer is told to the callback by a later call.
+        """Sends the acknowledgements; a later call gives the brokers' answers to the callback.
 
         Raises:
             IllegalStateException: closed.

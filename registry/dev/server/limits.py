@@ -9,7 +9,7 @@ from registry.limits import MAX_BODY_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits that clients have to keep to.
+    """Limits for clients.
 
     Attributes:
         body_bytes: size of a request body.

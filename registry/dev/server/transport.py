@@ -24,7 +24,7 @@ class Responder(Protocol):
 
 
 class InProcessTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Hands httpx's requests to an embedded registry."""
+    """Gives httpx's requests to an embedded registry."""
 
     def __init__(self, registry: Responder) -> None:
         self._registry = registry

@@ -44,7 +44,7 @@ VARIANT_FIELDS: Final = {("metadata", TypeName.BYTES), ("value", TypeName.BYTES)
 
 
 class Duration(NamedTuple):
-    """A value of Avro's logical type `duration`: three numbers that don't add up to one another."""
+    """A value of Avro's logical type `duration`: three independent numbers."""
 
     months: int
     days: int

@@ -65,7 +65,7 @@ class ValueEncoders:
     """Finds the encoder of a topic and field."""
 
     def __init__(self, store: PlanStore) -> None:
-        """Makes it.
+        """Makes the serializer.
 
         Args:
             store: the serializer's plans.
@@ -118,7 +118,7 @@ class FrameDecoders:
     """Finds the decoder of a frame by its first bytes."""
 
     def __init__(self, store: PlanStore, size: int) -> None:
-        """Makes it.
+        """Makes the serializer.
 
         Args:
             store: the deserializer's plans.
