@@ -125,7 +125,7 @@ class Reader:
         self.failure: BaseException | None = None
         self._consumer, self._topic, self._take = consumer, topic, take
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)  # one that nobody stops holds no exit up
         self._thread.start()
 
     def _run(self) -> None:
