@@ -22,13 +22,17 @@ TABLES_OWN: Final = "provider"
 """The option that Spark adds to those of a `CREATE TABLE … USING`."""
 
 
-def payload_rows(bytes_or_struct: str, formats: tuple[str, ...], default_topic: str) -> tuple[Property, ...]:
+def payload_rows(
+    bytes_or_struct: str, formats: tuple[str, ...], default_topic: str, unnamed: str, words: tuple[str, ...]
+) -> tuple[Property, ...]:
     """The options that say how keys and values become structs, or structs keys and values.
 
     Args:
         bytes_or_struct: what `value.format` does, for the documentation.
         formats: its words.
         default_topic: which topic gives the subject its name if no option does, in words.
+        unnamed: what becomes of members of JSON objects that the schema does not name, in words.
+        words: of the option that says so.
     """
     return (
         Property("value.format", Kind.ENUM, "bytes", bytes_or_struct, words=formats),
@@ -41,6 +45,8 @@ def payload_rows(bytes_or_struct: str, formats: tuple[str, ...], default_topic: 
         ),
         Property("value.messageType", Kind.STR, "", "Full name of Protobuf's message type; default: the first."),
         Property("key.messageType", Kind.STR, "", "The same of the key."),
+        Property("value.unnamed", Kind.ENUM, None, unnamed, words=words),
+        Property("key.unnamed", Kind.ENUM, None, "The same of the key.", words=words),
     )
 
 
@@ -52,11 +58,13 @@ class Payload:
         subject: of their schemas; empty where neither an option nor a topic names one.
         format: AVRO, JSON or PROTOBUF; empty for the subject's own (reading).
         message_type: Protobuf's; empty for the first.
+        unnamed: what becomes of members of JSON objects that the schema does not name; None for the default.
     """
 
     subject: str
     format: str = ""
     message_type: str = ""
+    unnamed: Any = None
 
 
 def payload_of(
@@ -80,7 +88,7 @@ def payload_of(
     """
     wanted: str = own[f"{field}.format"]
     if wanted == "bytes":
-        for name in ("subject", "messageType", *others):
+        for name in ("subject", "messageType", "unnamed", *others):
             if own.get(f"{field}.{name}"):
                 text = f'option "{field}.{name}" needs "{field}.format": {field}s are bytes otherwise'
                 raise OptionError(text, property=f"{field}.{name}")
@@ -91,7 +99,8 @@ def payload_of(
     subject: str | None = own[f"{field}.subject"]
     if subject is None and topic is not None:
         subject = f"{topic()}-{field}"
-    return Payload(subject or "", "" if wanted == "auto" else wanted.upper(), own[f"{field}.messageType"] or "")
+    kind = "" if wanted == "auto" else wanted.upper()
+    return Payload(subject or "", kind, own[f"{field}.messageType"] or "", own[f"{field}.unnamed"])
 
 
 def check_letters(own: Mapping[str, Any], *, structs: bool) -> None:

@@ -67,7 +67,7 @@ def check_texts(given: object, names: Sequence[str]) -> None:
             raise OptionError(f"{name} must be a text that is not empty, not {type(value).__name__} {value!r}")
 
 
-def check_words(given: object, words: Mapping[str, Sequence[str]]) -> None:
+def check_words(given: object, words: Mapping[str, Sequence[str | None]]) -> None:
     """Refuses arguments that are none of their words.
 
     Raises:

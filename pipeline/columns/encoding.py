@@ -13,12 +13,19 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.columns.arguments import check_names, check_registry, check_shared, check_texts, named_subject
+from pipeline.columns.arguments import (
+    check_names,
+    check_registry,
+    check_shared,
+    check_texts,
+    check_words,
+    named_subject,
+)
 from pipeline.columns.keys import content_key
 from pipeline.columns.modes import Fault, Mode, RowCode, fault_of
 from pipeline.columns.references import resolved, travelling_rules
@@ -66,6 +73,7 @@ class EncodeArguments:
     mode: str = "FAILFAST"
     rules: str = "run"
     rule_conf: Mapping[str, Any] | None = None
+    unnamed: Literal["map"] | None = None
 
     def __post_init__(self) -> None:
         if [self.topic, self.subject, self.by or None].count(None) != 2:
@@ -78,6 +86,7 @@ class EncodeArguments:
                 "mode must be FAILFAST or PERMISSIVE: a row that can't be written has no bytes to set aside"
             )
         Rules.of(self.rules)
+        check_words(self, {"unnamed": (None, "map")})
         if self.types is not None and self.message_type:
             raise OptionError("message_type and types contradict each other: each type is a message")
         if isinstance(self.schema, Mapping):
@@ -86,6 +95,9 @@ class EncodeArguments:
             raise OptionError(f"schema must be a text, a Schema or a Spark type, not {type(self.schema).__name__}")
         elif self.types is not None and not hasattr(self.schema, "fieldNames") and self.schema is not None:
             raise OptionError("with types, schema is a dict of one for each type, or the struct type of the column")
+        given = self.schema.values() if isinstance(self.schema, Mapping) else [self.schema]
+        if self.unnamed is not None and any(hasattr(one, "simpleString") for one in given):
+            raise OptionError("unnamed='map' needs a schema as text, or a registered one: one of a type names the map")
 
     def _check_schemas(self, given: Mapping[str, object]) -> None:
         if sorted(given) != sorted(self.types or ()):
@@ -149,6 +161,7 @@ class EncodePlan:
         rule_conf: properties of rule executors, secrets as references.
         topic: what rules are told.
         field: `key` or `value`.
+        unnamed: see `ColumnarEncoder`.
     """
 
     registry: Mapping[str, object] = dataclasses.field(repr=False)
@@ -162,14 +175,15 @@ class EncodePlan:
     rule_conf: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     topic: str | None = None
     field: str = "value"
+    unnamed: Literal["map"] | None = None
 
     @functools.cached_property
     def key(self) -> str:
         """A hash of the content; it travels with the plan."""
         references = [[*key, schema.to_dict()] for key, schema in sorted(self.references.items())]
         facts = [self.subject, self.schema_id, self.message_type, self.mode.value, self.rules.value, self.topic]
-        content = [dict(self.registry), self.schema.to_dict(), references, facts, dict(self.rule_conf), self.field]
-        return content_key(content)
+        content = [dict(self.registry), self.schema.to_dict(), references, facts, dict(self.rule_conf)]
+        return content_key([*content, self.field, self.unnamed])
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"key": self.key}
@@ -252,6 +266,7 @@ def plan_with(
         travelling_rules(arguments.rule_conf or {}),
         arguments.topic,
         arguments.field,
+        arguments.unnamed,
     )
 
 
@@ -292,7 +307,7 @@ class BatchEncoder:
     """Encodes batches for one plan; safe to share between threads.
 
     Raises:
-        PlanError: the schema is not valid, or has rules and they are refused.
+        PlanError: the schema is not valid, or has rules and they are refused, or can't run beside `unnamed`.
     """
 
     def __init__(self, plan: EncodePlan) -> None:
@@ -300,6 +315,9 @@ class BatchEncoder:
         self._lock = threading.Lock()
         self._row: Callable[[Any], bytes] | None = None
         self._ruled = bool(writing_rules(plan.schema)) and plan.rules is Rules.RUN
+        if self._ruled and plan.unnamed is not None:
+            told = "its rules run on rows, which have no members without a name: leave unnamed out, or rules='ignore'"
+            raise PlanError(f"subject {plan.subject!r}, schema id {plan.schema_id}: {told}")
         try:
             self._records = None if self._ruled else self._encoder(plan.schema)
         except (SerializationError, ValueError) as error:
@@ -315,6 +333,7 @@ class BatchEncoder:
             plan.schema_id,
             lambda one: references[one.subject, one.version],
             message_type=plan.message_type,
+            unnamed=plan.unnamed,
         )
 
     def check(self, kind: pa.DataType) -> None:

@@ -6,7 +6,7 @@ Closures only, so Spark Connect works.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -42,6 +42,7 @@ def to_registry(
     mode: str = "FAILFAST",
     rules: str = "run",
     rule_conf: Mapping[str, Any] | None = None,
+    unnamed: Literal["map"] | None = None,
 ) -> Column:
     """A column of values written as registry-framed payloads: magic byte 0, schema id, payload.
 
@@ -74,6 +75,9 @@ def to_registry(
         rules: schemas with rules that run when values are written: `run` them, row by row on executors; `refuse` the
             plan; or `ignore` them: nothing is checked or encrypted.
         rule_conf: properties of rule executors; secrets as `${env:NAME}` or `${file:PATH}`.
+        unnamed: with `map`, the entries of a map called `additionalProperties`, as `from_registry` makes it, are
+            members of the JSON object that it stands in, unless the schema names a member so. Not beside rules that
+            run, and not with a derived schema.
 
     Raises:
         OptionError: arguments that are wrong or don't fit together.
@@ -96,6 +100,7 @@ def to_registry(
         mode=mode,
         rules=rules,
         rule_conf=rule_conf,
+        unnamed=unnamed,
         **named,
     )
     plan = writing_plan(registry, given)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from kafka_core.config import Role
 from kafka_core.config_table import TABLE as CLIENT
@@ -31,6 +31,9 @@ TABLE: Final = Table(
             "`bytes`: the column `value` is bytes or text. Else it is a struct, and encoded here.",
             FORMATS,
             "that of `value.strategy`",
+            "`map`: the entries of a map `additionalProperties` in the struct are members of the JSON object itself, as"
+            " reading with `value.unnamed` = `map` makes them; default: the map is a member.",
+            ("map",),
         ),
         Property(
             "value.strategy",
@@ -111,6 +114,7 @@ class Encoding:
         schema: its text; None for the newest, or one that is made of the column's type.
         message_type: Protobuf's; empty for the first.
         strategy: how topics and records name subjects.
+        unnamed: whether entries of a map `additionalProperties` are members of JSON objects.
     """
 
     subject: str
@@ -118,6 +122,7 @@ class Encoding:
     schema: str | None = None
     message_type: str = ""
     strategy: str = "topic"
+    unnamed: Literal["map"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,4 +205,4 @@ def _encoding(own: Mapping[str, Any], field: str, registry: Mapping[str, str]) -
         text = f'options "{field}.subject" and "{field}.strategy" are at odds: one of them names the subject'
         raise OptionError(text, property=f"{field}.strategy")
     schema = own[f"{field}.schema"]
-    return Encoding(payload.subject, payload.format, schema, payload.message_type, strategy or "topic")
+    return Encoding(payload.subject, payload.format, schema, payload.message_type, strategy or "topic", payload.unnamed)

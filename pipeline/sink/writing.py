@@ -131,6 +131,7 @@ def _field_plan(name: str, how: Encoding, kind: pa.DataType, options: WriteOptio
         auto_register=options.auto_register,
         message_type=how.message_type,
         mode="PERMISSIVE",
+        unnamed=how.unnamed,
     )
     plan = writing_plan(options.registry, arguments)
     if isinstance(plan, EncodePlan):
@@ -139,6 +140,9 @@ def _field_plan(name: str, how: Encoding, kind: pa.DataType, options: WriteOptio
 
 
 def _derived(field: str, how: Encoding, kind: pa.DataType, topic: str | None) -> str:
+    if how.unnamed is not None:
+        name = f"{field}.unnamed"
+        raise OptionError(f'"{name}" needs "{field}.schema", or one that is registered', property=name)
     if how.format == "PROTOBUF":
         raise OptionError(f'a Protobuf schema is not made of columns: give "{field}.schema", or register one')
     subject = how.subject or (field if topic is None else f"{topic}-{field}")

@@ -134,6 +134,7 @@ def _field_plan(field: str, how: Decoding, options: ReadOptions) -> FieldPlan:
         reader_schema=how.reader_schema,
         columns=how.columns,
         message_type=how.message_type,
+        unnamed=how.unnamed,
         mode="PERMISSIVE",  # faults are dealt with here, where a row's place is known
     )
     # Spark plans in processes that live on: a stream that stopped for a newer version must not get the plan that such a

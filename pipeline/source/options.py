@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from kafka_core.config import Role
 from kserdes_config.properties import Kind, Property
@@ -205,6 +205,9 @@ DECODING: Final = (
         "`bytes`: the value as it is. Else it is decoded here, to a struct; `auto`: the subject says which format.",
         (FORMATS[0], "auto", *FORMATS[1:]),
         "the one topic",
+        "What becomes of members of JSON objects that the schema does not name: `skip` them (default), `refuse` their"
+        " rows, or keep them in a `map`: objects that admit them have one more field, `additionalProperties`.",
+        ("skip", "refuse", "map"),
     ),
     Property(
         "value.columns",
@@ -289,6 +292,7 @@ class Decoding:
         columns: the fields to decode, None for all.
         reader_schema: text of the schema they are read as, None for the newest.
         message_type: Protobuf's; empty for the first.
+        unnamed: what becomes of members of JSON objects that the schema does not name.
     """
 
     subject: str
@@ -296,6 +300,7 @@ class Decoding:
     columns: tuple[str, ...] | None = None
     reader_schema: str | None = None
     message_type: str = ""
+    unnamed: Literal["skip", "refuse", "map"] = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,7 +528,8 @@ def _decoding(own: Mapping[str, Any], field: str, topics: Topics, registry: Mapp
         return None
     columns = tuple(split(own[f"{field}.columns"] or "")) or None
     reader_schema = own.get(f"{field}.readerSchema")
-    return Decoding(payload.subject, payload.format, columns, reader_schema, payload.message_type)
+    unnamed: Any = payload.unnamed or "skip"
+    return Decoding(payload.subject, payload.format, columns, reader_schema, payload.message_type, unnamed)
 
 
 def _one_topic(topics: Topics, field: str) -> str:

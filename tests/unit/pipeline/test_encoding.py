@@ -15,6 +15,7 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import types
 
+from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.decoding import shared_decoder
 from pipeline.columns.encoding import EncodeArguments, encode_plan_for, shared_encoder
 from pipeline.columns.plan import DecodeArguments, plan_for
@@ -69,6 +70,12 @@ def encoded(conf: dict[str, Any], values: pa.Array, **arguments: Any) -> list[by
         ({"topic": "t", "name": ""}, "name must be a text"),
         ({"topic": "t", "rule_conf": "secret"}, "rule_conf must be a dict"),
         ({"topic": "t", "message_type": 1}, "message_type must be a text"),
+        ({"topic": "t", "unnamed": "skip"}, "unnamed must be None or 'map'"),
+        ({"topic": "t", "unnamed": "map", "schema": types.StructType()}, "unnamed='map' needs a schema as text"),
+        (
+            {"topic": "t", "unnamed": "map", "types": ["A"], "schema": {"A": types.StructType()}},
+            "unnamed='map' needs a schema as text",
+        ),
     ],
 )
 def test_arguments_are_checked_at_the_call(arguments: dict[str, Any], told: str) -> None:
@@ -338,3 +345,40 @@ def test_types_that_only_spark_can_read_are_refused(
     schema = types.StructType([types.StructField("id", types.LongType()), types.StructField("v", kind)])
     with pytest.raises(PlanError, match=told):
         encode_plan_for(conf, EncodeArguments(topic="t", schema=schema, format=format))
+
+
+# ---- members without a name in the schema
+
+OPEN = json.dumps(
+    {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": {"type": "string"}}
+)
+
+
+@pytest.mark.parametrize("by", ["", "topic"])
+def test_members_that_were_read_into_a_map_are_members_again(conf: dict[str, Any], by: str) -> None:
+    number = SchemaRegistryClient(conf).register_schema("t-value", Schema(OPEN, "JSON"))
+    frames = [b"\0" + number.to_bytes(4, "big") + text for text in (b'{"n":1,"a":"x","b":"y"}', b'{"n":2}')]
+    read = shared_decoder(plan_for(conf, DecodeArguments(topic="t", unnamed="map")))
+    values = read.decode(pa.array(frames, pa.binary()))
+    named: dict[str, Any] = {"by": by} if by else {"topic": "t"}
+    names = pa.array(["t", "t"]) if by else None
+
+    def again(**more: Any) -> list[bytes]:
+        plan = pickle.loads(pickle.dumps(writing_plan(conf, EncodeArguments(**named, **more))))
+        found: list[bytes] = write(plan, values, names).to_pylist()
+        return found
+
+    assert again(unnamed="map") == frames
+    with pytest.raises(RowError, match="additionalProperties"):  # without it the map is a member, and no text
+        again()
+
+
+def test_maps_of_members_beside_other_formats_and_rules_are_refused(conf: dict[str, Any]) -> None:
+    registry = SchemaRegistryClient(conf)
+    with pytest.raises(PlanError, match="only JSON objects have members without a name"):
+        encode_plan_for(conf, EncodeArguments(topic="avro", schema=ORDER, unnamed="map"))
+    rule = Rule("positive", kind=RuleKind.CONDITION, mode=RuleMode.WRITE, type="CEL", expr="message.n > 0")
+    registry.register_schema("t-value", Schema(OPEN, "JSON", rule_set=RuleSet(domain_rules=[rule])))
+    with pytest.raises(PlanError, match="its rules run on rows, which have no members without a name"):
+        encode_plan_for(conf, EncodeArguments(topic="t", unnamed="map"))
+    assert encode_plan_for(conf, EncodeArguments(topic="t", unnamed="map", rules="ignore")).unnamed == "map"

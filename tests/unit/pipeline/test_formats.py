@@ -126,3 +126,24 @@ def test_a_stream_that_is_started_again_has_the_newer_columns(conf: dict[str, An
     again = planned(conf, evolution="restart")  # in the same process, at once
     assert newer_version(again.fields, again.options) is None
     assert [field.name for field in again.arrow_schema.field("value").type] == ["id", "more"]
+
+
+OPEN = '{"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": {"type": "string"}}'
+
+
+@pytest.mark.parametrize(
+    ("unnamed", "found"),
+    [
+        ({}, {"n": 1}),
+        ({"value.unnamed": "skip"}, {"n": 1}),
+        ({"value.unnamed": "refuse"}, None),
+        ({"value.unnamed": "MAP"}, {"n": 1, "additionalProperties": [("a", "x")]}),
+    ],
+)
+def test_members_that_the_schema_does_not_name(conf: dict[str, Any], unnamed: dict[str, str], found: Any) -> None:
+    with SchemaRegistryClient(conf) as client:
+        number = client.register_schema("open", Schema(OPEN, "JSON"))
+    raw = batch((None, b"\0" + number.to_bytes(4, "big") + b'{"n": 1, "a": "x"}', None))
+    plan = planned(conf, **{"value.format": "json", "value.subject": "open", "mode": "PERMISSIVE", **unnamed})
+    (row,) = rows(plan, raw)
+    assert row["value"] == found

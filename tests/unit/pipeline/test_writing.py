@@ -101,6 +101,20 @@ def test_structs_are_encoded_with_the_newest_schema(cluster: EmbeddedCluster, re
     assert decoded.to_pylist() == [{"id": 5}, None, {"id": 6}]
 
 
+def test_a_map_of_members_without_a_name(cluster: EmbeddedCluster, registry: RegistryServer) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": {"type": "string"}}
+    more = {"value__format": "json", "schema__registry__url": registry.url, "topic": "open", "value__unnamed": "map"}
+    kind = pa.struct([("n", pa.int64()), ("additionalProperties", pa.map_(pa.string(), pa.string()))])
+    batch = pa.RecordBatch.from_pydict({"value": pa.array([{"n": 1, "additionalProperties": {"a": "x"}}], kind)})
+    told = {"value": "struct<n:bigint,additionalProperties:map<string,string>>"}
+    with pytest.raises(OptionError, match=r'"value\.unnamed" needs "value\.schema", or one that is registered'):
+        plan(options(cluster, autoRegister="true", **more), batch, **told)
+    made = plan(options(cluster, autoRegister="true", value__schema=json.dumps(schema), **more), batch, **told)
+    write_rows([batch], made)
+    (record,) = records(cluster, "open", 1)
+    assert json.loads(record.value()[5:]) == {"n": 1, "a": "x"}
+
+
 @pytest.mark.parametrize("kind", ["avro", "json"])
 def test_a_schema_is_made_of_the_column_and_registered(
     cluster: EmbeddedCluster, registry: RegistryServer, kind: str
@@ -163,6 +177,7 @@ def test_undelivered_records_fail_the_task(cluster: EmbeddedCluster) -> None:
         ),
         ({"value": "binary"}, {"topc": "t"}, "did you mean 'topic'"),
         ({"value": "binary"}, {"topic": "t", "value__format": "avro"}, "schema.registry.url"),
+        ({"value": "binary"}, {"topic": "t", "value__unnamed": "map"}, 'option "value.unnamed" needs "value.format"'),
         ({"value": "binary"}, {"topic": "t", "mode": "DEADLETTER"}, "need each other"),
         ({"value": "binary"}, {"topic": "t", "subscribe": "t"}, "an option of reading"),
     ],
