@@ -161,7 +161,7 @@ class Producer(TransactionCalls):
             partition: -1 leaves the choice to the partitioner.
             callback: Called with (KafkaError or None, Message) by poll() or flush() when there is a verdict.
             on_delivery: Another name for `callback`.
-            timestamp: Milliseconds since 1970-01-01 UTC; 0 is now.
+            timestamp: Milliseconds since 1970-01-01 UTC, below -1 before it; 0 is now, -1 none.
             headers: Pairs or a dict of str to bytes, str or None.
 
         Raises:

@@ -8,7 +8,13 @@ from collections import defaultdict
 
 import pytest
 
-from kafka_core import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, KafkaError, KafkaException
+from kafka_core import (
+    TIMESTAMP_CREATE_TIME,
+    TIMESTAMP_LOG_APPEND_TIME,
+    TIMESTAMP_NOT_AVAILABLE,
+    KafkaError,
+    KafkaException,
+)
 from kafka_core.admin import NewTopic
 from tests.contract.clusters import (
     LIMIT_S,
@@ -127,6 +133,30 @@ def test_many_small_batches_keep_their_order(cluster: Cluster, in_flight: int) -
     reports = fill(cluster, topic, sent, **conf)
     assert [report.offset() for report in reports] == list(range(3000))
     assert values_of(read(cluster, topic, len(sent))) == sent
+
+
+def test_times_before_1970_and_none_are_kept(cluster: Cluster) -> None:
+    topic, times = cluster.topic(), [-2, -1, -1_000, 1, -(2**40)]
+    with producer(cluster) as writer:
+        for time_ms in times:
+            writer.produce(topic, b"x", timestamp=time_ms)
+        assert writer.produce_batch(topic, [{"value": b"x", "timestamp": -7}]) == 1
+        assert writer.flush(LIMIT_S) == 0
+    with consumer(cluster) as reader:
+        reader.assign([whole(topic)])
+        found = [message.timestamp() for message in take(reader, len(times) + 1)]
+    assert found == [(TIMESTAMP_NOT_AVAILABLE if at == -1 else TIMESTAMP_CREATE_TIME, at) for at in [*times, -7]]
+
+
+@pytest.mark.parametrize("bound", [{}, {"message_timestamp_before_max_ms": "3600000"}])
+def test_times_that_are_too_early_are_refused(modern_cluster: Cluster, bound: dict[str, str]) -> None:
+    topic, reports = modern_cluster.topic(**bound), Reports()
+    with producer(modern_cluster) as writer:
+        for time_ms in (-(2**63), -2, -1):
+            writer.produce(topic, b"x", timestamp=time_ms, on_delivery=reports)
+            assert writer.flush(LIMIT_S) == 0
+    assert {error.code() for error, _ in reports.failed} == {KafkaError.INVALID_TIMESTAMP}
+    assert len(reports.failed) == (2 if bound else 1)
 
 
 def test_a_key_has_one_partition_and_its_order(cluster: Cluster) -> None:

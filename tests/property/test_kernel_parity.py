@@ -150,7 +150,7 @@ records = st.fixed_dictionaries(
         "value": payloads,
         "key": payloads | names,
         "headers": headers | st.dictionaries(names, payloads | names, max_size=2),
-        "timestamp": st.integers(NOW_MS - 10**6, NOW_MS + 10**6) | st.just(0),
+        "timestamp": st.integers(NOW_MS - 10**6, NOW_MS + 10**6) | st.just(0) | st.integers(-(2**63), 2**63 - 1),
         "partition": st.integers(-1, 3),
         "topic": st.sampled_from("tu"),
         "on_delivery": st.none() | st.just(print),

@@ -38,6 +38,7 @@ _CONTROL = 0x20
 _ZSTD = 4
 _FIRST_VERSION_WITH_ZSTD = 7
 _NO_PRODUCER_ID = -1
+_NO_TIMESTAMP = -1
 _NO_BOUND_MS = 2**63 - 1
 _SHOWN_RECORD_ERRORS = 3
 _EVERY_RECORD = 2**31 - 1
@@ -181,13 +182,14 @@ def _check_timestamps(partition: Partition, header: BatchHeader, batch: memoryvi
     """Records are looked at only if the header says one is too late, or if there is a bound for early ones."""
     config = partition.topic.config
     before_ms, after_ms = (config.integer(f"message.timestamp.{side}.max.ms") for side in ("before", "after"))
-    if before_ms == _NO_BOUND_MS and header.max_timestamp_ms - now_ms <= after_ms:
+    early = min(header.base_timestamp_ms, header.max_timestamp_ms) < now_ms - before_ms
+    if before_ms == _NO_BOUND_MS and not early and header.max_timestamp_ms - now_ms <= after_ms:
         return
     first_ms, last_ms = now_ms - before_ms, now_ms + after_ms
     bad = []
     for index, message in enumerate(_decoded(batch)):
         timestamp_ms = message.timestamp()[1]
-        if timestamp_ms >= 0 and not first_ms <= timestamp_ms <= last_ms:
+        if timestamp_ms != _NO_TIMESTAMP and not first_ms <= timestamp_ms <= last_ms:
             text = f"Timestamp {timestamp_ms} of message with offset {index} is out of range. "
             bad.append((index, f"{text}The timestamp should be within [{first_ms}, {last_ms}]"))
     if bad:

@@ -192,7 +192,7 @@ cdef class Accumulator:
             value, key: bytes, str (sent as UTF-8), any buffer, or None.
             partition: -1 leaves the choice to the partitioner.
             callback, on_delivery: the same thing: called with (KafkaError or None, Message) by poll() or flush().
-            timestamp: milliseconds since the epoch; 0 is now, and so is -1, what a message without a time has.
+            timestamp: milliseconds since the epoch, below -1 before it; 0 is now, -1 none.
             headers: dict or list of (str, bytes | str | None).
 
         Raises:
@@ -212,8 +212,6 @@ cdef class Accumulator:
             topic = exact_text(topic)
         if place < -1:
             raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
-        if time_ms < -1:
-            raise ValueError(f"timestamp must not be negative, got {timestamp}")
         self.add(topic, flat(value, "value"), flat(key, "key"), place, callback, time_ms,
                  b"" if headers is None else pack_headers(headers))
 
@@ -323,8 +321,6 @@ cdef class Accumulator:
                 raise ValueError(f"partition must be a number from 0 on, or -1 for any, not {partition}")
         if rows.timestamp_ms is not None and not rows.timestamp_ms.is_null(row):
             timestamp = rows.timestamp_ms.get(row)
-            if timestamp < -1:
-                raise ValueError(f"timestamp must not be negative, got {timestamp}")
         if rows.headers is not None:
             headers = rows.headers.get(row)
         size = HEADER_BYTES + PyBytes_GET_SIZE(headers) + 12 + max(key_size, 0) + max(value_size, 0)
@@ -336,7 +332,7 @@ cdef class Accumulator:
             return self.add(topic, None if value_size < 0 else PyBytes_FromStringAndSize(<const char*>value, value_size),
                             None if key_size < 0 else PyBytes_FromStringAndSize(<const char*>key, key_size),
                             partition, callback, timestamp, headers)
-        if timestamp <= 0:
+        if timestamp == 0:
             timestamp = ks_wall_ms() if self.time_ms is None else self.time_ms()
         if partition < 0:
             partition = self.choose(state, key, key_size, None)
@@ -357,7 +353,7 @@ cdef class Accumulator:
         cdef Py_ssize_t size = HEADER_BYTES + headers_size + 12
         cdef TopicState state
         size += (key_size if key_size > 0 else 0) + (value_size if value_size > 0 else 0)
-        if timestamp <= 0:
+        if timestamp == 0:
             timestamp = ks_wall_ms() if self.time_ms is None else self.time_ms()
         if self.closed_reason is not None:
             raise StateError(self.closed_reason)

@@ -149,7 +149,7 @@ cdef class Batch:
             self.memory.data, self.memory.room = grown, room
         if self.count == 0:
             self.base_timestamp = timestamp
-        delta = timestamp - self.base_timestamp
+        delta = <int64_t>(<uint64_t>timestamp - <uint64_t>self.base_timestamp)
         body = (1 + ks_varint_size(delta) + ks_varint_size(self.count) + ks_varint_size(key_size)
                 + ks_varint_size(value_size) + payload + (headers_size if headers_size else 1))
         p = ks_put_varint(self.memory.data + self.memory.size, body)

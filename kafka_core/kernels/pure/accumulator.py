@@ -147,7 +147,7 @@ class Accumulator:
             partition: -1 leaves the choice to the partitioner.
             callback: called with (KafkaError or None, Message) by poll() or flush().
             on_delivery: the same thing under its other name.
-            timestamp: milliseconds since the epoch; 0 is now, and so is -1, what a message without a time has.
+            timestamp: milliseconds since the epoch, below -1 before it; 0 is now, -1 none.
             headers: dict or list of (str, bytes | str | None).
 
         Raises:
@@ -159,7 +159,7 @@ class Accumulator:
         topic = exact_text(topic)
         partition, timestamp = _check_partition(partition), _check_timestamp(timestamp)
         section = pack_headers(headers)
-        timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
+        timestamp_ms = timestamp or self._time_ms()
         self._put(topic, flat(key, "key"), flat(value, "value"), partition, callback, timestamp_ms, section)
 
     def _put(
@@ -387,7 +387,7 @@ class Accumulator:
                 number = _check_partition(partition if found.partition is None else found.partition)
                 timestamp = _check_timestamp(found.timestamp_ms or 0)
                 section = pack_headers(found.headers)
-                timestamp_ms = timestamp if timestamp > 0 else self._time_ms()
+                timestamp_ms = timestamp or self._time_ms()
                 self._put(topic, found.key, found.value, number, callback, timestamp_ms, section)
             except (BufferError, KafkaException, ValueError):
                 if at == start:
@@ -565,8 +565,6 @@ def _check_timestamp(timestamp: int) -> int:
     timestamp = index(timestamp)
     if not -_INT64_END <= timestamp < _INT64_END:
         raise OverflowError(f"timestamp {timestamp} does not fit in 64 bits")
-    if timestamp < -1:
-        raise ValueError(f"timestamp must not be negative, got {timestamp}")
     return timestamp
 
 

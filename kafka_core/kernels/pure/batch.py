@@ -19,6 +19,7 @@ from kafka_core.kernels.abc import (
 )
 from kafka_core.kernels.pure.message import Message
 from kafka_core.kernels.pure.record_batch import Record, decode_record, encode_record, seal_batch
+from kafka_core.kernels.pure.varint import wrapped
 
 RECORD_SPARE = 41
 """The most bytes of a record beside its key, value and headers: attributes, and every varint at its longest."""
@@ -66,7 +67,7 @@ class Batch:
         """Adds a record; gives back its size in bytes."""
         if self.count == 0:
             self._base_timestamp_ms = timestamp_ms
-        record = encode_record(self.count, timestamp_ms - self._base_timestamp_ms, key, value, header_section)
+        record = encode_record(self.count, wrapped(timestamp_ms - self._base_timestamp_ms), key, value, header_section)
         self._records += record
         self._callbacks.append(callback)
         self.count += 1
@@ -133,7 +134,7 @@ class Batch:
         """
         found: list[tuple[DeliveryCallback | None, Message]] = []
         for index, record in enumerate(self._walk()):
-            timestamp = (TIMESTAMP_CREATE_TIME, self._base_timestamp_ms + record.timestamp_delta_ms)
+            timestamp = (TIMESTAMP_CREATE_TIME, wrapped(self._base_timestamp_ms + record.timestamp_delta_ms))
             if log_append_time_ms >= 0:
                 timestamp = (TIMESTAMP_LOG_APPEND_TIME, log_append_time_ms)
             message = Message(
@@ -161,7 +162,7 @@ class Batch:
         middle = self.count // 2
         halves = [Batch(self.topic, self.partition, self._limit_bytes, self.opened_at_s) for _ in range(2)]
         for index, record in enumerate(self._walk()):
-            timestamp_ms = self._base_timestamp_ms + record.timestamp_delta_ms
+            timestamp_ms = wrapped(self._base_timestamp_ms + record.timestamp_delta_ms)
             halves[index >= middle].append(
                 record.key, record.value, self._callbacks[index], timestamp_ms, record.header_section
             )

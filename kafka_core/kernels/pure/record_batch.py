@@ -22,7 +22,7 @@ from kafka_core.kernels.abc import (
 )
 from kafka_core.kernels.pure.hashes import crc32c
 from kafka_core.kernels.pure.message import Message, exact_text
-from kafka_core.kernels.pure.varint import MAX_VARINT32_BYTES, encode_varint, read_uvarint
+from kafka_core.kernels.pure.varint import MAX_VARINT32_BYTES, encode_varint, read_uvarint, wrapped
 
 PREFIX = struct.Struct(">qi")
 """The beginning of a batch (or message) of every format: base offset, and the length of the rest."""
@@ -339,7 +339,7 @@ class RecordCursor:
         """(type, milliseconds): the batch's one time if the broker set it, -1 if there is none."""
         if self._by_append_time:
             return TIMESTAMP_LOG_APPEND_TIME, self.header.max_timestamp_ms
-        time_ms = self.header.base_timestamp_ms + record.timestamp_delta_ms
+        time_ms = wrapped(self.header.base_timestamp_ms + record.timestamp_delta_ms)
         return TIMESTAMP_NOT_AVAILABLE if time_ms == NO_TIMESTAMP else TIMESTAMP_CREATE_TIME, time_ms
 
     def _finish(self) -> None:

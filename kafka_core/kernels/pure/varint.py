@@ -38,6 +38,11 @@ def encode_varint(value: int) -> bytes:
     return encode_uvarint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
+def wrapped(value: int) -> int:
+    """A sum or a difference of signed 64-bit integers, as a machine word holds it."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
 def read_uvarint(
     data: bytes | memoryview, position: int, end: int, bits: int = 64, max_bytes: int = MAX_VARINT64_BYTES
 ) -> tuple[int, int] | None:

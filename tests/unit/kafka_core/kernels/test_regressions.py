@@ -17,6 +17,7 @@ import pytest
 import kafka_core.kernels
 from kafka_core.errors import CorruptRecordError, KafkaError, KafkaException, StateError
 from kafka_core.kernels.abc import BatchHeader
+from kafka_core.records import open_batches
 
 
 def accumulator(kernels: ModuleType, **options: Any) -> Any:
@@ -291,7 +292,7 @@ def test_pickles_name_no_implementation(kernels: ModuleType) -> None:
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [({"partition": -7}, "partition must be"), ({"timestamp": -5}, "timestamp must not be negative")],
+    [({"partition": -7}, "partition must be"), ({"partition": -2}, "partition must be")],
 )
 @pytest.mark.parametrize("topic", ["t", "new"])
 def test_negative_numbers_are_refused(kernels: ModuleType, topic: str, options: dict[str, int], text: str) -> None:
@@ -309,6 +310,23 @@ def test_the_time_of_a_message_without_one_is_now(kernels: ModuleType) -> None:
     memory.produce("t", b"v", timestamp=kernels.Message().timestamp()[1])
     (batch,), _ = memory.take_ready(0.0, 0.0, True)
     assert batch.max_timestamp_ms == 5000
+
+
+@pytest.mark.parametrize("topic", ["t", "new"])
+def test_times_before_1970_and_none_are_kept(kernels: ModuleType, topic: str) -> None:
+    times = [-5, 1_700_000_000_000, -(2**63), 2**63 - 1, -1]
+    memory = known(kernels)
+    for time_ms in times:
+        memory.produce(topic, b"v", partition=0, timestamp=time_ms)
+    assert memory.produce_batch(topic, [{"value": b"v", "partition": 0, "timestamp": -7}]) == 1
+    memory.set_partition_count("new", 1)
+    (batch,), _ = memory.take_ready(0.0, 0.0, True)
+    assert [message.timestamp() for _, message in batch.reports(None, 0)] == [(1, time_ms) for time_ms in [*times, -7]]
+    (opened,) = open_batches(batch.encode(), topic, 0, 0)
+    read: list[Any] = []
+    opened.cursor.take(read, 10)
+    kinds = [0 if time_ms == -1 else 1 for time_ms in [*times, -7]]
+    assert [message.timestamp() for message in read] == list(zip(kinds, [*times, -7], strict=True))
 
 
 def test_a_buffer_with_gaps_is_not_a_full_queue(kernels: ModuleType) -> None:
