@@ -564,3 +564,44 @@ def test_records_written_with_every_codec_mix_in_one_partition(cluster: Cluster)
     with consumer(cluster) as reader:
         reader.assign([whole(topic, 0, 25)])
         assert values_of(take(reader, 225)) == sent[25:]
+
+
+# ---- epochs of positions
+
+
+def test_a_position_has_the_epoch_of_what_is_behind_it(cluster: Cluster) -> None:
+    topic = cluster.topic()
+    fill(cluster, topic, [b"%d" % number for number in range(6)])
+    with consumer(cluster, enable_auto_commit=False, enable_auto_offset_store=False) as reader:
+        asked = TopicPartition(topic, 0, 3, "note")
+
+        def position() -> tuple[int, int | None]:
+            (found,) = reader.position([asked])
+            assert (found.topic, found.partition, found.metadata) == (topic, 0, "note")
+            return found.offset, found.leader_epoch
+
+        assert position() == (OFFSET_INVALID, None)
+        reader.assign([whole(topic)])
+        assert position() == (OFFSET_INVALID, None)
+        (message,) = [reader.poll(LIMIT_S)]
+        assert message is not None
+        epoch = message.leader_epoch()
+        assert epoch is not None
+        assert position() == (1, epoch)
+        take(reader, 3)
+        assert position() == (4, epoch)
+        reader.seek(whole(topic, offset=2))
+        assert position() == (OFFSET_INVALID, None)
+        take(reader, 1)
+        assert position() == (3, epoch)
+        reader.store_offsets(offsets=reader.position([asked]))
+        reader.commit(asynchronous=False)
+        (kept,) = reader.committed([asked], LIMIT_S)
+        assert (kept.offset, kept.metadata) == (3, "note")
+        assert kept.leader_epoch in (epoch, None)  # brokers before 2.1 keep none
+        reader.assign([TopicPartition(topic, 0, 4, leader_epoch=epoch)])
+        assert [(item.offset, item.leader_epoch) for item in reader.assignment()] == [(4, epoch)]
+        assert position() == (OFFSET_INVALID, None)
+        take(reader, 2)
+        assert position() == (6, epoch)
+        assert (asked.offset, asked.leader_epoch) == (3, None)  # what is asked with stays as it is

@@ -375,7 +375,7 @@ class AIOConsumerCalls:
         await self._call(self._core.positions.resume, partitions)
 
     async def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The partitions with the offset after the last record taken or passed; OFFSET_INVALID before there was one.
+        """The partitions with offset and epoch after the last record taken or passed; OFFSET_INVALID before the first.
 
         Records of aborted transactions and markers are passed without being handed out.
         """

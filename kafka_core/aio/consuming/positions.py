@@ -102,12 +102,16 @@ class Positions:
         self._fetch_again.set()
 
     def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The given partitions with the offset after the last record taken or passed. Any thread."""
+        """The partitions, as new ones, with offset and epoch after the last record taken or passed. Any thread."""
+        found = []
         for item in checked(partitions):
             state = self._assignment.get((item.topic, item.partition))
-            item.offset = state.position if state is not None and state.consumed else OFFSET_INVALID
-            item.error = None
-        return list(partitions)
+            offset, epoch = OFFSET_INVALID, -1
+            if state is not None and state.consumed:
+                offset, epoch = state.position, state.position_epoch
+            known = epoch if epoch >= 0 else None
+            found.append(TopicPartition(item.topic, item.partition, offset, item.metadata, known))
+        return found
 
     async def next_offset(self, partition: TopicPartition, timeout_s: float | None) -> int:
         """The offset of the record that comes next; waits until the position has been found.

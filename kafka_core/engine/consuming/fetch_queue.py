@@ -244,7 +244,7 @@ class FetchQueue:
                             return self._finish(state, state.chunks[0])
                         if message is not None:
                             position = state.position = cursor.position
-                            state.consumed = True
+                            state.position_epoch, state.consumed = epoch, True
                             if self.auto_store:
                                 state.stored, state.stored_epoch = position, epoch
                             self._turn += 1
@@ -408,7 +408,7 @@ class FetchQueue:
     def _advance(self, state: PartitionState, position: int, epoch: int) -> None:
         # Also where nothing was to be handed out: aborted records, markers, the gaps that compaction leaves.
         state.consumed = state.consumed or position != state.position
-        state.position = position
+        state.position, state.position_epoch = position, epoch
         if not self.auto_store:
             return
         if self._draining or state in self._not_given:

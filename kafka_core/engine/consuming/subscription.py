@@ -148,11 +148,11 @@ class PartitionState:
         position: next offset to hand to the application (the caller's side); -1001 before the start is known.
         start: where an assignment, a seek, a new topic or the log's new beginning put it last: records that were taken
             before are not to come again. -1001 before it is known.
-        given: the offset it was assigned with, for `assignment()`.
+        given: the offset it was assigned with, and `given_epoch` its epoch, for `assignment()`.
         from_group: the group's, whoever assigned it: it is given up with the membership. Else the application's alone.
         consumed: whether the position has moved since it began, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
-        leader_epoch: of the leader in use. `stored_epoch`, `fetch_epoch`: of the records behind.
+        leader_epoch: of the leader in use. `position_epoch`, `stored_epoch`, `fetch_epoch`: of the records behind.
         high_watermark, last_stable_offset, log_start_offset: as the last fetch told, at `told_at_s`; -1001 if
             unknown.
         hurried: it was assigned, seeked or resumed since the last request of its session, and should not wait for that.
@@ -176,12 +176,14 @@ class PartitionState:
     position: int = OFFSET_INVALID
     start: int = OFFSET_INVALID
     given: int = OFFSET_INVALID
+    given_epoch: int | None = None
     from_group: bool = False
     consumed: bool = False
     stored: int = OFFSET_INVALID
     committed: int = OFFSET_INVALID
     leader_epoch: int = -1
     fetch_epoch: int = -1
+    position_epoch: int = -1
     stored_epoch: int = -1
     stored_metadata: str | None = None
     high_watermark: int = OFFSET_INVALID
@@ -234,7 +236,7 @@ class PartitionState:
         self.void()
         self.retry_at_s, self.attempt, self.reported = 0.0, 0, 0
         self.preferred_replica, self.eof_reported_at = None, OFFSET_INVALID
-        self.fetch_epoch = -1
+        self.fetch_epoch = self.position_epoch = -1
         self.next_fetch_offset = self.position = self.start = OFFSET_INVALID
         self.consumed, self.hurried = False, True
         self.suspect = OFFSET_INVALID
@@ -268,10 +270,10 @@ class PartitionState:
             What the application was given and is gone; None: nothing of that, it goes on where it is.
         """
         if end.holds(self.position):  # only what was fetched ahead is gone
-            consumed = self.consumed
+            consumed, epoch = self.consumed, self.position_epoch
             self.move(Phase.FETCH)
             self.go_back(self.position)
-            self.consumed = consumed
+            self.consumed, self.position_epoch = consumed, epoch
             return None
         known = (end.offset, end.epoch) if end.known else (None, None)
         lost = LogTruncation(self.topic, self.partition, self.position, self.fetch_epoch, *known)
@@ -323,9 +325,9 @@ class PartitionState:
         self.move(Phase.LOOKUP)
         self.lookup_timestamp = timestamp
 
-    def as_topic_partition(self, offset: int = OFFSET_INVALID) -> TopicPartition:
+    def as_topic_partition(self, offset: int = OFFSET_INVALID, leader_epoch: int | None = None) -> TopicPartition:
         """The value users see."""
-        return TopicPartition(self.topic, self.partition, offset)
+        return TopicPartition(self.topic, self.partition, offset, leader_epoch=leader_epoch)
 
 
 def check_offset(offset: int) -> int:
@@ -416,6 +418,7 @@ class Assignment:
         for item in wanted:
             paused = (item.topic, item.partition) in self.paused
             state = PartitionState(item.topic, item.partition, given=item.offset, paused=paused)
+            state.given_epoch = item.leader_epoch
             if item.offset == OFFSET_INVALID:
                 state.given = OFFSET_STORED
             state.restart(item.offset, item.leader_epoch)
@@ -441,8 +444,8 @@ class Assignment:
         return self.remove(list(self._states))
 
     def partitions(self) -> list[TopicPartition]:
-        """The assigned partitions as users see them, with the offsets they were assigned with."""
-        return [state.as_topic_partition(state.given) for state in self]
+        """The assigned partitions as users see them, with the offsets, and epochs, they were assigned with."""
+        return [state.as_topic_partition(state.given, state.given_epoch) for state in self]
 
     def topics(self) -> frozenset[str]:
         """The topics of which something is assigned."""
