@@ -392,8 +392,8 @@ MUTATIONS: Final = (
     Mutation(
         "Protobuf dicts may nest without a bound",
         "serdes/formats/protobuf/dicts.py",
-        "if depth > MAX_DEPTH:",
-        "if depth > MAX_DEPTH * 1000:",
+        "types: _Types) -> None:\n    if depth > MAX_DEPTH:",
+        "types: _Types) -> None:\n    if depth > MAX_DEPTH * 1000:",
         ("tests/unit/serdes/formats/protobuf", "tests/unit/serdes/test_protobuf.py"),
     ),
     Mutation(
