@@ -34,7 +34,7 @@ from kafka_core.wire.correlation import (
 )
 from kafka_core.wire.framing import FrameReader
 from kafka_core.wire.handshake import HandshakeResult, Negotiation, handshake, reauthenticate
-from kafka_core.wire.sasl import Proof
+from kafka_core.wire.sasl import Proof, Token
 
 if TYPE_CHECKING:
     from kafka_core.kerberos.login import Login
@@ -358,7 +358,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._check_alive()  # it may have been lost between connecting and here
         self._state.move(ConnectionPhase.HANDSHAKING)
         self.stage = "waiting for the broker in the handshake (does a Kafka broker listen there?)"
-        result = await self._drive(handshake(config, self._parts.rng, proof=proof))
+        result = await self._drive(handshake(config, self._parts.rng, proof=proof), proof)
         self._check_alive()  # the answer was there, and behind it the end
         self.versions = result.versions
         self._state.move(ConnectionPhase.READY)
@@ -384,7 +384,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if self._error is not None:
             raise self._gone_error(self._error)
 
-    async def _drive(self, negotiation: Negotiation) -> HandshakeResult:
+    async def _drive(self, negotiation: Negotiation, proof: Proof | None) -> HandshakeResult:
         """Send what a negotiation yields, give it the answers; its errors get the broker's name."""
         try:
             step = next(negotiation)
@@ -397,6 +397,8 @@ class BrokerConnection(asyncio.BufferedProtocol):
             result: HandshakeResult = stop.value
             return result
         except (AuthError, ProtocolError) as error:
+            if self._parts.tokens is not None and isinstance(proof, Token) and isinstance(error, AuthError):
+                self._parts.tokens.refused(proof)
             raise _renamed(error, self.name) from error
         finally:
             negotiation.close()
@@ -420,7 +422,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             negotiation = reauthenticate(
                 self._parts.settings.config, self._parts.rng, proof=proof, versions=self.versions
             )
-            result = await self._drive(negotiation)
+            result = await self._drive(negotiation, proof)
             self._check_alive()
         except KafkaException as error:
             logger.warning("re-authentication failed, the connection is closed: %s", error)

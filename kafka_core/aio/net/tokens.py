@@ -25,6 +25,9 @@ _first_token_for = threading.local()
 FIRST_TOKEN_S: Final = 10.0
 """Seconds that a client's constructor waits for its first token, as confluent_kafka does."""
 
+NEW_S: Final = 10.0
+"""How old a token must be to be given up when a broker refuses it: a new one would be refused as well."""
+
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""
 
@@ -56,6 +59,7 @@ class TokenSource:
         self._fetch = fetch
         self._clock = clock
         self._token: Token | None = None
+        self._token_at_s = 0.0
         self._fetching: asyncio.Task[Token] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -110,6 +114,15 @@ class TokenSource:
             return token
         return await asyncio.shield(self._start())
 
+    def refused(self, token: Token) -> None:
+        """A broker did not take a token: it was withdrawn, or the keys of who gave it have changed.
+
+        The next caller gets another one, unless this one is new.
+        """
+        if token is self._token and self._clock.monotonic() - self._token_at_s >= NEW_S:
+            logger.info("a broker refused the token of %s before its end: a new one is asked for", self.name)
+            self._token = None
+
     def _valid(self) -> Token | None:
         token = self._token
         return token if token is not None and token.expires_at_s > self._clock.time_ms() / 1000 else None
@@ -134,6 +147,7 @@ class TokenSource:
             token = self._token = await in_daemon_thread(
                 "kafka-core-oauth", self._fetch_for, asyncio.get_running_loop()
             )
+            self._token_at_s = self._clock.monotonic()
             delay_s = token.refresh_delay_s(self._clock.time_ms() / 1000)
             self._told = None
             return token

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from kafka_core.aio.net import tokens as module
-from kafka_core.aio.net.tokens import TokenSource
+from kafka_core.aio.net.tokens import NEW_S, TokenSource
 from kafka_core.clock import ManualClock
 from kafka_core.config import Role, parse
 from kafka_core.errors import AuthError
@@ -103,6 +103,24 @@ class TestGet:
         await made.get()
         clock.advance(101)
         assert (await made.get()).value == "token2"
+        await made.close()
+
+    @on_loop
+    async def test_a_token_that_a_broker_refuses_is_replaced_once(self):
+        clock = ManualClock()
+        issuer = Issuer(clock, 3600)
+        made = source(issuer, clock)
+        assert made is not None
+        first = await made.get()
+        made.refused(first)
+        assert await made.get() is first, "a new token that is refused is no reason for the next one"
+        clock.advance(NEW_S)
+        made.refused(first)
+        second = await made.get()
+        assert second.value == "token2"
+        clock.advance(NEW_S)
+        made.refused(first)
+        assert await made.get() is second, "what another connection was refused is no more in use"
         await made.close()
 
     @pytest.mark.parametrize("failure", [RuntimeError("identity provider is down"), AuthError("as it is")])
