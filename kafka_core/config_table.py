@@ -91,8 +91,8 @@ CONNECTION: Final[tuple[Option, ...]] = (
     text(
         "client.rack",
         None,
-        "Where this client stands; a consumer is sent to a replica in the same rack if there is one, and the assignors "
-        "range and cooperative-sticky give it such partitions first.",
+        "Rack of this client; a consumer reads from a replica in the same rack if there is one, and the assignors"
+        " range and cooperative-sticky give it such partitions first.",
     ),
     choice(
         "client.dns.lookup",
@@ -100,18 +100,18 @@ CONNECTION: Final[tuple[Option, ...]] = (
         "use_all_dns_ips resolve_canonical_bootstrap_servers_only",
         "Try every address a name resolves to, or expand the bootstrap names into their canonical names first.",
     ),
-    choice("broker.address.family", "any", "any v4 v6", "Which IP addresses of a broker to try."),
+    choice("broker.address.family", "any", "any v4 v6", "Families of a broker's IP addresses to try."),
     unused(
         integer("broker.address.ttl", 1000, 0, 86_400_000, "How long a resolved address is kept, in ms."),
         "names are looked up anew for every connection",
     ),
-    integer("socket.timeout.ms", 60_000, 10, 300_000, "How long a request may wait for its response."),
+    integer("socket.timeout.ms", 60_000, 10, 300_000, "Longest wait for the response to a request."),
     integer(
         "socket.connection.setup.timeout.ms",
         30_000,
         1000,
         INT32_MAX,
-        "How long connecting may take, with TLS handshake and authentication.",
+        "Longest time for connecting, TLS handshake and authentication included.",
     ),
     integer("socket.send.buffer.bytes", 0, 0, 100_000_000, "Send buffer of a socket; 0 leaves it to the system."),
     integer("socket.receive.buffer.bytes", 0, 0, 100_000_000, "Receive buffer of a socket; 0 leaves it to the system."),
@@ -166,10 +166,10 @@ CONNECTION: Final[tuple[Option, ...]] = (
     flag(
         "api.version.request",
         True,
-        "Ask brokers which versions of each request they know. If false, the oldest version of each is used that "
-        "brokers from 2.1 to 4.x know.",
+        "Ask brokers for their versions of each request. If false, the oldest version known to brokers from 2.1 "
+        "to 4.x is used.",
     ),
-    integer("api.version.request.timeout.ms", 10_000, 1, 300_000, "How long that question may take."),
+    integer("api.version.request.timeout.ms", 10_000, 1, 300_000, "Longest wait for that answer."),
     unused(
         integer("api.version.fallback.ms", 0, 0, 604_800_000, "How long the fallback version is used."), OLD_BROKERS
     ),
@@ -177,8 +177,8 @@ CONNECTION: Final[tuple[Option, ...]] = (
     flag(
         "enable.metrics.push",
         True,
-        "Measure and push what the operators of the cluster subscribe to (KIP-714). Brokers that take no telemetry are "
-        "asked nothing, and while nobody subscribes nothing is measured.",
+        "Measure and push the metrics that the cluster's operators subscribe to (KIP-714). Brokers without "
+        "telemetry are asked nothing, and without a subscription nothing is measured.",
     ),
 )
 
@@ -188,7 +188,7 @@ METADATA: Final[tuple[Option, ...]] = (
         300_000,
         -1,
         3_600_000,
-        "How often metadata is asked for anew; -1 only when needed.",
+        "Time between metadata requests; -1: only when needed.",
     ),
     integer("metadata.max.age.ms", 900_000, 1, 86_400_000, "Age at which cached metadata is no longer trusted."),
     integer(
@@ -211,7 +211,7 @@ METADATA: Final[tuple[Option, ...]] = (
         30_000,
         0,
         3_600_000,
-        "How long an unknown topic may take to appear before its records fail or its group gives it up.",
+        "Time an unknown topic has to appear before its records fail or its group gives it up.",
     ),
     words("topic.blacklist", None, "", "Regular expressions of topic names that a pattern subscription leaves out."),
     choice(
@@ -234,8 +234,8 @@ METADATA: Final[tuple[Option, ...]] = (
         flag(
             "allow.auto.create.topics",
             False,
-            "Let the broker create a topic that is asked for and missing, if the broker allows it too. "
-            "True in producers, false elsewhere.",
+            "Let the broker create a missing topic on request, if the broker allows it too. True in producers, "
+            "false elsewhere.",
         ),
         producer_default=True,
     ),
@@ -292,8 +292,8 @@ SECURITY: Final[tuple[Option, ...]] = (
         "sasl.mechanism",
         Kind.ENUM,
         "GSSAPI",
-        "How to authenticate with `sasl_plaintext` and `sasl_ssl`. GSSAPI is Kerberos and needs the system's MIT "
-        "Kerberos (libgssapi_krb5).",
+        "Mechanism of authentication with `sasl_plaintext` and `sasl_ssl`. GSSAPI is Kerberos and needs the "
+        "system's MIT Kerberos (libgssapi_krb5).",
         words=("GSSAPI", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
         aliases=("sasl.mechanisms",),
     ),
@@ -308,8 +308,8 @@ SECURITY: Final[tuple[Option, ...]] = (
     text(
         "sasl.oauthbearer.config",
         None,
-        "Text for `oauth_cb`, the claims of the unsecured token, or what a cloud is told: `query=…` for `azure_imds`, "
-        "`region=…,audience=…` for `aws_iam`.",
+        "Text for `oauth_cb`, the claims of the unsecured token, or the parameters for a cloud: `query=…` for "
+        "`azure_imds`, `region=…,audience=…` for `aws_iam`.",
         secret=True,
     ),
     flag(
@@ -321,19 +321,19 @@ SECURITY: Final[tuple[Option, ...]] = (
         "sasl.oauthbearer.method",
         "default",
         "default oidc",
-        "Where tokens come from: `oauth_cb`, or, with `oidc` and no `oauth_cb`, a token endpoint or a cloud.",
+        "Source of tokens: `oauth_cb`, or, with `oidc` and no `oauth_cb`, a token endpoint or a cloud.",
     ),
     choice(
         "sasl.oauthbearer.grant.type",
         "client_credentials",
         "client_credentials urn:ietf:params:oauth:grant-type:jwt-bearer",
-        "What the token endpoint is shown: id and secret, or an assertion.",
+        "Credentials for the token endpoint: id and secret, or an assertion.",
     ),
     text("sasl.oauthbearer.token.endpoint.url", None, "The token endpoint; with `azure_imds` it has a default."),
     text(
         "sasl.oauthbearer.client.id",
         None,
-        "Who asks the token endpoint.",
+        "Client id for the token endpoint.",
         aliases=("sasl.oauthbearer.client.credentials.client.id",),
     ),
     text(
@@ -343,7 +343,7 @@ SECURITY: Final[tuple[Option, ...]] = (
         secret=True,
         aliases=("sasl.oauthbearer.client.credentials.client.secret",),
     ),
-    text("sasl.oauthbearer.scope", None, "What the token is to be good for."),
+    text("sasl.oauthbearer.scope", None, "Scope of the token."),
     text(
         "sasl.oauthbearer.extensions",
         None,
@@ -370,7 +370,7 @@ SECURITY: Final[tuple[Option, ...]] = (
         INT32_MAX,
         "Seconds before its making from which an assertion holds.",
     ),
-    flag("sasl.oauthbearer.assertion.claim.jti.include", False, "Give each assertion an id of its own."),
+    flag("sasl.oauthbearer.assertion.claim.jti.include", False, "Give each assertion its own id."),
     text(
         "sasl.oauthbearer.assertion.jwt.template.file",
         None,
@@ -383,7 +383,7 @@ SECURITY: Final[tuple[Option, ...]] = (
         "With `oidc`, take tokens from the cloud that the client runs in: Azure's instance metadata service, or "
         "AWS STS through boto3.",
     ),
-    text("https.ca.location", None, "File or folder with the CA certificates that the token endpoint's is checked by."),
+    text("https.ca.location", None, "File or folder with the CA certificates for the token endpoint."),
     text("https.ca.pem", None, "CA certificates for the token endpoint as PEM text."),
     text("sasl.kerberos.service.name", "kafka", "First part of the brokers' Kerberos principals (GSSAPI)."),
     text("sasl.kerberos.principal", "kafkaclient", "The client's Kerberos principal, if there is a keytab."),
@@ -403,8 +403,8 @@ PRODUCER: Final[tuple[Option, ...]] = (
             -1,
             -1,
             1000,
-            "Who must have a record before it counts as delivered: 0 nobody, 1 the leader, -1 or `all` every replica "
-            "in sync.",
+            "Brokers that must have a record before it counts as delivered: 0 none, 1 the leader, -1 or `all` "
+            "every replica in sync.",
             roles=P,
             aliases=("request.required.acks",),
         ),
@@ -420,8 +420,8 @@ PRODUCER: Final[tuple[Option, ...]] = (
     text(
         "transactional.id",
         None,
-        "Identity of a transactional producer, the same after a restart: a producer that begins with it fences the "
-        "one before. Needs idempotence.",
+        "Identity of a transactional producer, the same after a restart: a new producer with it fences the "
+        "previous one. Needs idempotence.",
         roles=P,
     ),
     integer(
@@ -429,7 +429,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
         60_000,
         1000,
         INT32_MAX,
-        "Time after which the broker aborts a transaction that is left alone. message.timeout.ms and socket.timeout.ms "
+        "Time after which the broker aborts an abandoned transaction. message.timeout.ms and socket.timeout.ms "
         "are lowered to it (less 100 ms).",
         roles=P,
     ),
@@ -438,7 +438,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
         5.0,
         0,
         900_000,
-        "How long a batch waits for more records before it is sent.",
+        "Time a batch waits for more records before it is sent.",
         roles=P,
         aliases=("queue.buffering.max.ms",),
     ),
@@ -474,7 +474,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
         0,
         0,
         INT32_MAX,
-        "How long produce() waits for room before it raises BufferError; 0 raises at once, as librdkafka does. "
+        "Longest wait of produce() for room before it raises BufferError; 0 raises at once, as librdkafka does. "
         "Ours; librdkafka has none.",
         roles=P,
     ),
@@ -487,13 +487,13 @@ PRODUCER: Final[tuple[Option, ...]] = (
         roles=P,
         aliases=("delivery.timeout.ms",),
     ),
-    integer("request.timeout.ms", 30_000, 1, 900_000, "How long the broker may wait for its replicas.", roles=P),
+    integer("request.timeout.ms", 30_000, 1, 900_000, "Longest wait of the broker for its replicas.", roles=P),
     integer(
         "retries",
         INT32_MAX,
         0,
         INT32_MAX,
-        "How often a batch is sent again; message.timeout.ms ends it earlier.",
+        "Number of times a batch is sent again; message.timeout.ms ends it earlier.",
         roles=P,
         aliases=("message.send.max.retries",),
     ),
@@ -501,7 +501,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
         "compression.type",
         "none",
         "none gzip snappy lz4 zstd",
-        "How batches are compressed.",
+        "Codec of batches.",
         roles=P,
         aliases=("compression.codec",),
     ),
@@ -535,14 +535,14 @@ PRODUCER: Final[tuple[Option, ...]] = (
         -1,
         -1,
         22,
-        "The same for zstd; the levels below -1 that Java has are not there.",
+        "The same for zstd; Java's levels below -1 are not supported.",
         roles=P,
     ),
     choice(
         "partitioner",
         "murmur2_random",
         "random consistent consistent_random murmur2 murmur2_random fnv1a fnv1a_random",
-        "How a key chooses its partition; murmur2_random is what the Java client does. librdkafka: consistent_random.",
+        "Function from keys to partitions; murmur2_random is the Java client's. librdkafka: consistent_random.",
         roles=P,
     ),
     unused(
@@ -559,7 +559,7 @@ PRODUCER: Final[tuple[Option, ...]] = (
     flag("delivery.report.only.error", False, "Report only records that failed.", roles=P),
     callback(
         "on_delivery",
-        "Called by poll() and flush() with (error or None, message) for each record that has no callback of its own.",
+        "Called by poll() and flush() with (error or None, message) for each record without its own callback.",
         roles=P,
         aliases=("dr_cb", "dr_msg_cb"),
     ),
@@ -597,16 +597,15 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "group.protocol",
         "classic",
         "classic consumer",
-        "Who shares the partitions of the group: with `classic` a member of it, with `consumer` the broker (KIP-848, "
-        "Kafka 4.0 or newer). With `consumer`, `session.timeout.ms`, `heartbeat.interval.ms`, "
+        "Assignment of the group's partitions: with `classic` by a member, with `consumer` by the broker "
+        "(KIP-848, Kafka 4.0 or newer). With `consumer`, `session.timeout.ms`, `heartbeat.interval.ms`, "
         "`partition.assignment.strategy` and `group.protocol.type` can't be set: the broker has them.",
         roles=C,
     ),
     text(
         "group.remote.assignor",
         None,
-        "With `group.protocol=consumer`: how the broker shares the partitions, `uniform` or `range`; by default it "
-        "chooses itself.",
+        "With `group.protocol=consumer`: the broker's assignor, `uniform` or `range`; by default the broker chooses.",
         roles=C,
     ),
     unused(
@@ -617,8 +616,8 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "partition.assignment.strategy",
         "range,roundrobin",
         "range roundrobin cooperative-sticky sticky",
-        "Ways to share partitions, best first; the group takes one that all members know. cooperative-sticky can't be "
-        "mixed with others. sticky (KIP-54) is that of other clients; librdkafka has none.",
+        "Assignors, best first; the group takes one that all members know. cooperative-sticky can't be mixed with"
+        " others. sticky (KIP-54) is that of other clients; librdkafka has none.",
         roles=C,
     ),
     Option(
@@ -654,7 +653,7 @@ CONSUMER: Final[tuple[Option, ...]] = (
         "Commit stored offsets in the background.",
         roles=C,
     ),
-    integer("auto.commit.interval.ms", 5000, 0, 86_400_000, "How often that happens; 0 never.", roles=C),
+    integer("auto.commit.interval.ms", 5000, 0, 86_400_000, "Time between automatic commits; 0: none.", roles=C),
     flag(
         "enable.auto.offset.store",
         True,
@@ -666,7 +665,7 @@ CONSUMER: Final[tuple[Option, ...]] = (
             "auto.offset.reset",
             "latest",
             "earliest latest error",
-            "Where to begin if the group has no offset, or one that is gone; `error` reports it instead.",
+            "Start of reading if the group has no offset, or a lost one; `error` reports it instead.",
             roles=C,
         ),
         synonyms=(("smallest", "earliest"), ("beginning", "earliest"), ("largest", "latest"), ("end", "latest")),
@@ -703,7 +702,7 @@ CONSUMER: Final[tuple[Option, ...]] = (
     integer("max.poll.records", 500, 1, INT32_MAX, "Most records of one poll of a share consumer.", roles=S),
     flag("check.crcs", True, "Check the checksum of every batch. librdkafka: false.", roles=CS),
     integer("fetch.min.bytes", 1, 1, 100_000_000, "Data the broker waits for before it answers a fetch.", roles=CS),
-    integer("fetch.wait.max.ms", 500, 0, 300_000, "How long it waits for that.", roles=CS),
+    integer("fetch.wait.max.ms", 500, 0, 300_000, "Longest wait of the broker for that.", roles=CS),
     integer(
         "fetch.max.bytes",
         52_428_800,
@@ -760,15 +759,15 @@ CONSUMER: Final[tuple[Option, ...]] = (
 
 OBSERVING: Final[tuple[Option, ...]] = (
     callback("error_cb", "Called by poll() with a KafkaError when something fails in the background."),
-    callback("throttle_cb", "Called by poll() with a ThrottleEvent when a broker slows us down."),
+    callback("throttle_cb", "Called by poll() with a ThrottleEvent when a broker throttles the client."),
     callback("stats_cb", "Called by poll() with statistics as JSON text."),
     integer("statistics.interval.ms", 0, 0, 86_400_000, "Time between statistics; 0 for none."),
     Option(
         "logger",
         Kind.OBJECT,
         None,
-        "A logging.Logger (or an adapter of one) for the lines of this client: connections that fail, and what `debug` "
-        "asks for.",
+        "A logging.Logger (or an adapter of one) for this client's lines: failed connections, and the contexts of"
+        " `debug`.",
         takes="a logging.Logger",
         read=logger_of,
     ),
@@ -776,7 +775,7 @@ OBSERVING: Final[tuple[Option, ...]] = (
         "hooks",
         Kind.OBJECT,
         None,
-        "Objects that are told of connections, requests, batches and rebalances (kafka_core.hooks). Ours.",
+        "Objects called for connections, requests, batches and rebalances (kafka_core.hooks). Ours.",
         takes="a list of objects with hook methods",
         read=hooks_of,
     ),
@@ -784,11 +783,11 @@ OBSERVING: Final[tuple[Option, ...]] = (
         "debug",
         None,
         " ".join(sorted(CONTEXTS)),
-        "Contexts of which there are lines, to `logger` or, if there is none, to the logger `kafka_core.client`.",
+        "Contexts to log, to `logger` or, if there is none, to the logger `kafka_core.client`.",
     ),
     integer("log_level", 6, 0, 7, "syslog's level up to which `logger` gets lines; `debug` lifts it to 7."),
     flag("log.thread.name", True, "Whether lines name the thread."),
-    flag("log.connection.close", True, "Whether `logger` is told of connections that brokers close."),
+    flag("log.connection.close", True, "Whether connections closed by brokers are logged to `logger`."),
     unused(flag("log.queue", False, "Hand logs out by poll()."), "lines reach `logger` at once, on any thread"),
     unused(integer("enabled_events", 0, 0, INT32_MAX, "Events of the C API."), NO_C_LIBRARY),
     unused(flag("enable.random.seed", True, "Seed the C random source."), NO_C_LIBRARY),

@@ -45,14 +45,12 @@ VALIDATION: Final = (
         "Whether rules inside schemas (`confluent:rules`) run, before or after domain rules. Deserializers: ours.",
         words=(DISABLED, "BEFORE_DOMAIN_RULES", AFTER),
     ),
-    Property(
-        "validation.rules.fail.fast", Kind.BOOL, False, "Stop at the first rule that fails, rather than name them all."
-    ),
+    Property("validation.rules.fail.fast", Kind.BOOL, False, "Stop at the first failed rule, instead of naming all."),
     Property(
         "validation.rules.executor",
         Kind.OBJECT,
         None,
-        "Evaluates the rules; None for CEL. Not looked at while rules are off.",
+        "Evaluates the rules; None for CEL. Ignored while rules are off.",
         takes="a ValidationRuleExecutor",
         read=lambda raw: raw,
     ),
@@ -96,7 +94,7 @@ READ: Final = (
         "schema.id.deserializer",
         Kind.CALLBACK,
         dual_schema_id_deserializer,
-        "Finds what names the schema: in a header or in front of the payload.",
+        "Function that finds the schema's id: in a header or in front of the payload.",
     ),
     *VALIDATION,
     *NAMING,
@@ -112,14 +110,14 @@ WRITE: Final = (
         "latest.compatibility.strict",
         Kind.BOOL,
         False,
-        "The schema that the registry chooses must be able to read what the given one would write. "
-        "The Java serializers' property.",
+        "The schema that the registry chooses must be able to read values of the given one. The Java serializers'"
+        " property.",
     ),
     Property(
         "schema.id.serializer",
         Kind.CALLBACK,
         prefix_schema_id_serializer,
-        "Puts what names the schema in front of the payload, or into a header.",
+        "Function that puts the schema's id in front of the payload, or into a header.",
     ),
     *VALIDATION,
     *NAMING,
@@ -159,7 +157,7 @@ PROTOBUF: Final[Rows] = (
         "message.type",
         Kind.STR,
         "",
-        "Full name of the message type, where there is no class; the first of the file, or the frame's, if not set.",
+        "Full name of the message type, if there is no class; the first of the file, or the frame's, if not set.",
     ),
 )
 PROTOBUF_READ: Final[Rows] = (

@@ -26,9 +26,9 @@ TRANSACTION_MS: Final = 300_000
 """A task's rows come when Spark has them, so a transaction may take longer than a client's own would."""
 TABLE: Final = Table(
     (
-        Property("topic", Kind.STR, None, "Where rows go; stands above a column `topic`."),
+        Property("topic", Kind.STR, None, "Topic of all rows; overrides a column `topic`."),
         *payload_rows(
-            "`bytes`: the column `value` is bytes or text. Else it is a struct, and encoded here.",
+            "`bytes`: the column `value` is bytes or text. Otherwise it is a struct, and encoded here.",
             FORMATS,
             "that of `value.strategy`",
             "`map`: the entries of a map `additionalProperties` in the struct are members of the JSON object itself, as"
@@ -39,8 +39,8 @@ TABLE: Final = Table(
             "value.strategy",
             Kind.ENUM,
             None,
-            "How the subject of the values is named if `value.subject` does not: by their topic (the option `topic`, or"
-            " the column of each row) and `-value`, by the schema's record, or by both; default: `topic`.",
+            "Strategy for the subject of the values without `value.subject`: by their topic (the option `topic`, "
+            "or the column of each row) and `-value`, by the schema's record, or by both; default: `topic`.",
             words=STRATEGIES,
         ),
         Property("key.strategy", Kind.ENUM, None, "The same of the key.", words=STRATEGIES),
@@ -48,15 +48,15 @@ TABLE: Final = Table(
             "value.schema",
             Kind.STR,
             None,
-            "Text of the schema values are written with; default: the subject's newest, or with `autoRegister` one that"
-            " is made of the column's type (Avro and JSON).",
+            "Text of the schema values are written with; default: the subject's newest, or with `autoRegister` "
+            "one made of the column's type (Avro and JSON).",
         ),
         Property("key.schema", Kind.STR, None, "The same of the key."),
         Property(
             "autoRegister",
             Kind.BOOL,
             False,
-            "Whether the driver registers the schema if the subject has it not; else it has to be there.",
+            "Whether the driver registers a schema that the subject lacks; otherwise it has to be there.",
             loose=True,
         ),
         Property(
@@ -71,23 +71,23 @@ TABLE: Final = Table(
             "deliveryId",
             Kind.STR,
             None,
-            "Batches with `exactly-once`: a name for what is written, the same when the job is run again and a new one"
-            " for other rows; tasks that have written under this name do not write again. Default: a new one for each"
-            " write, so that only tries within a job are known.",
+            "Batches with `exactly-once`: a name for the delivery, the same when the job is run again and a new "
+            "one for other rows; tasks that have written under this name do not write again. Default: a new one "
+            "for each write, so that only tries within a job are known.",
         ),
         Property(
             "mode",
             Kind.ENUM,
             "FAILFAST",
-            "What becomes of a row that can't be encoded: it stops the query, or goes to `deadLetterTopic`, as JSON.",
+            "Treatment of a row that can't be encoded: it stops the query, or goes to `deadLetterTopic`, as JSON.",
             words=("FAILFAST", "DEADLETTER"),
         ),
-        Property("deadLetterTopic", Kind.STR, None, "Mode DEADLETTER: where rows that can't be encoded go."),
+        Property("deadLetterTopic", Kind.STR, None, "Mode DEADLETTER: topic for rows that can't be encoded."),
         Property(
             "timeoutSeconds",
             Kind.INT,
             120,
-            "How long a task may wait for room or for its last records before it fails.",
+            "Longest wait of a task for room or for its last records before it fails.",
             bounds=(1, 2**31 - 1),
             loose=True,
         ),

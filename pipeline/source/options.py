@@ -27,7 +27,7 @@ MOST_LONG: Final = 2**63 - 1
 MOST_BATCH_BYTES: Final = 64 * 2**20
 OFFSETS: Final = 'or JSON: `{"flights": {"0": 123, "1": -2}}`'
 TIMES: Final = 'JSON: `{"flights": {"0": 1700000000000}}`, milliseconds since 1970'
-NO_EFFECT: Final = "Taken for the sake of Spark's own source, without effect: "
+NO_EFFECT: Final = "Accepted for compatibility with Spark's source, without effect: "
 DURATION: Final = re.compile(r"\s*(\d+)\s*(us|ms|s|m|min|h|d)?\s*", re.ASCII)
 UNIT_S: Final = {None: 0.001, "us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -67,7 +67,7 @@ WHERE: Final = (
         "startingOffsetsByTimestampStrategy",
         Kind.ENUM,
         "error",
-        "What happens where no record is as young as the time to begin at: the read fails, or begins at the end.",
+        "Effect if no record is as young as the starting time: the read fails, or begins at the end.",
         words=("error", "latest"),
     ),
 )
@@ -76,7 +76,7 @@ SIZES: Final = (
         "minPartitions",
         Kind.INT,
         None,
-        "Read with so many tasks at least: large ranges are divided.",
+        "Least number of tasks: large ranges are divided.",
         (1, MOST),
         loose=True,
     ),
@@ -84,16 +84,16 @@ SIZES: Final = (
         "maxRecordsPerPartition",
         Kind.INT,
         None,
-        "Offsets of one task at the most: larger ranges are divided.",
+        "Most offsets of one task: larger ranges are divided.",
         (1, MOST_LONG),
         loose=True,
     ),
-    Property("rowsPerBatch", Kind.INT, 50_000, "Rows of one Arrow batch at the most.", bounds=(1, MOST), loose=True),
+    Property("rowsPerBatch", Kind.INT, 50_000, "Most rows of one Arrow batch.", bounds=(1, MOST), loose=True),
     Property(
         "bytesPerBatch",
         Kind.INT,
         32 * 2**20,
-        "Bytes of one Arrow batch at the most; one row is always taken.",
+        "Most bytes of one Arrow batch; one row is always taken.",
         bounds=(1, MOST_BATCH_BYTES),
         loose=True,
     ),
@@ -104,14 +104,14 @@ TROUBLE: Final = (
         "failOnDataLoss",
         Kind.BOOL,
         True,
-        "Whether offsets that are gone, and partitions that are, stop the query; else what is left is read.",
+        "Whether lost offsets and partitions stop the query; otherwise the remaining ones are read.",
         loose=True,
     ),
     Property(
         "timeoutSeconds",
         Kind.INT,
         60,
-        "How long planning may wait for the cluster, and a read may make no progress, before it fails.",
+        "Longest wait of planning for the cluster, and longest time of a read without progress, before it fails.",
         bounds=(1, MOST),
         loose=True,
     ),
@@ -119,7 +119,7 @@ TROUBLE: Final = (
         "kafkaConsumer.pollTimeoutMs",
         Kind.INT,
         None,
-        "How long a read may make no progress, in ms; stands above `timeoutSeconds`.",
+        "Longest time of a read without progress, in ms; overrides `timeoutSeconds`.",
         (1, MOST),
         loose=True,
     ),
@@ -145,8 +145,8 @@ TROUBLE: Final = (
         "pushFilters",
         Kind.BOOL,
         False,
-        "Whether filters on `topic`, `partition`, `offset` and `timestamp` narrow what is fetched; needs"
-        " `spark.sql.python.filterPushdown.enabled`.",
+        "Whether filters on `topic`, `partition`, `offset` and `timestamp` narrow the fetched range; needs "
+        "`spark.sql.python.filterPushdown.enabled`.",
         loose=True,
     ),
 )
@@ -155,7 +155,7 @@ STREAM: Final = (
         "maxOffsetsPerTrigger",
         Kind.INT,
         None,
-        "Offsets of one batch of a stream at the most, shared out by lag; a partition that lags gets one at least.",
+        "Most offsets of one batch of a stream, divided by lag; a partition with a lag gets at least one.",
         (1, MOST_LONG),
         loose=True,
     ),
@@ -163,7 +163,7 @@ STREAM: Final = (
         "minOffsetsPerTrigger",
         Kind.INT,
         None,
-        "A batch of a stream waits for so many offsets, `maxTriggerDelay` at the longest.",
+        "Offsets that a batch of a stream waits for, at most for `maxTriggerDelay`.",
         (1, MOST_LONG),
         loose=True,
     ),
@@ -172,7 +172,7 @@ STREAM: Final = (
         "maxBytesPerTrigger",
         Kind.INT,
         None,
-        "Bytes of one batch of a stream, about: records at the beginning of each range are measured.",
+        "Approximate bytes of one batch of a stream: records at the beginning of each range are measured.",
         (1, MOST_LONG),
         loose=True,
     ),
@@ -188,25 +188,26 @@ STREAM: Final = (
         "commitProgressToGroup",
         Kind.STR,
         None,
-        "Group to which a stream commits what it has done, for tools that show lag; it never reads from there.",
+        "Group to which a stream commits its progress, for tools that show lag; it never reads from there.",
         takes="the name of a group",
     ),
     Property(
         "evolution",
         Kind.ENUM,
         "ignore",
-        "What a stream does when the subject gets a newer version than its columns were made of: goes on, or stops at"
-        " the border of a batch, so that a restart has the new columns.",
+        "Reaction of a stream to a newer version of the subject than its columns were made of: it goes on, or "
+        "stops between two batches, so that a restart has the new columns.",
         words=("ignore", "restart"),
     ),
 )
 DECODING: Final = (
     *payload_rows(
-        "`bytes`: the value as it is. Else it is decoded here, to a struct; `auto`: the subject says which format.",
+        "`bytes`: the value as it is. Otherwise it is decoded here, to a struct; `auto`: in the subject's format.",
         (FORMATS[0], "auto", *FORMATS[1:]),
         "the one topic",
-        "What becomes of members of JSON objects that the schema does not name: `skip` them (default), `refuse` their"
-        " rows, or keep them in a `map`: objects that admit them have one more field, `additionalProperties`.",
+        "Treatment of members of JSON objects that the schema does not name: `skip` them (default), `refuse` "
+        "their rows, or keep them in a `map`: objects that admit them have one more field, "
+        "`additionalProperties`.",
         ("skip", "refuse", "map"),
     ),
     Property(
@@ -222,12 +223,12 @@ DECODING: Final = (
         "mode",
         Kind.ENUM,
         "FAILFAST",
-        "What becomes of a payload that can't be decoded: it stops the query, is null, or goes to `deadLetterTopic` and"
-        " is left out.",
+        "Treatment of a payload that can't be decoded: it stops the query, is null, or goes to `deadLetterTopic` "
+        "and is left out.",
         words=("FAILFAST", "PERMISSIVE", "DEADLETTER"),
     ),
     Property("errorField", Kind.STR, None, "Mode PERMISSIVE: name of a column with the reason, null for good rows."),
-    Property("deadLetterTopic", Kind.STR, None, "Mode DEADLETTER: where records that can't be decoded go."),
+    Property("deadLetterTopic", Kind.STR, None, "Mode DEADLETTER: topic for records that can't be decoded."),
 )
 TABLE: Final = Table(
     (*SELECTION, *WHERE, *SIZES, *TROUBLE, *STREAM, *DECODING),

@@ -48,8 +48,8 @@ TABLE: Final = Table(
             "basic.auth.credentials.source",
             Kind.ENUM,
             None,
-            "Where user and password are: in the URL, in `basic.auth.user.info`, or in `sasl.username` and "
-            "`sasl.password`. If not set, the first two are looked at.",
+            "Source of user and password: the URL, in `basic.auth.user.info`, or in `sasl.username` and "
+            "`sasl.password`. If not set, the first two are tried.",
             words=("URL", "USER_INFO", "SASL_INHERIT"),
         ),
         Property("basic.auth.user.info", Kind.STR, None, "`user:password`.", secret=True),
@@ -59,19 +59,18 @@ TABLE: Final = Table(
             "bearer.auth.credentials.source",
             Kind.ENUM,
             None,
-            "Where tokens come from: STATIC_TOKEN if not set.",
+            "Source of tokens: STATIC_TOKEN if not set.",
             words=("STATIC_TOKEN", "OAUTHBEARER", "OAUTHBEARER_AZURE_IMDS", "CUSTOM"),
         ),
         Property("bearer.auth.token", Kind.STR, None, "The token, with STATIC_TOKEN; ASCII.", secret=True),
         Property("bearer.auth.client.id", Kind.STR, None, "OAuth2 client, with OAUTHBEARER."),
         Property("bearer.auth.client.secret", Kind.STR, None, "Its secret, with OAUTHBEARER.", secret=True),
-        Property("bearer.auth.scope", Kind.STR, None, "What tokens are to be good for, with OAUTHBEARER."),
+        Property("bearer.auth.scope", Kind.STR, None, "Scope of tokens, with OAUTHBEARER."),
         Property(
             "bearer.auth.issuer.endpoint.url",
             Kind.STR,
             None,
-            "Where tokens are asked for, with OAUTHBEARER; with OAUTHBEARER_AZURE_IMDS the instance's metadata service "
-            "if not set.",
+            "Token endpoint, with OAUTHBEARER; with OAUTHBEARER_AZURE_IMDS the instance's metadata service if not set.",
             secret=True,
         ),
         Property(
@@ -81,7 +80,7 @@ TABLE: Final = Table(
             "bearer.auth.custom.provider.function",
             Kind.CALLBACK,
             None,
-            "Gives the fields of a token, with CUSTOM; called with `bearer.auth.custom.provider.config`.",
+            "Function that gives the fields of a token, with CUSTOM; called with `bearer.auth.custom.provider.config`.",
         ),
         Property("bearer.auth.custom.provider.config", Kind.DICT, None, "Argument of that function.", secret=True),
         Property("bearer.auth.logical.cluster", Kind.STR, None, "Header `target-sr-cluster`, with tokens."),
@@ -114,7 +113,7 @@ TABLE: Final = Table(
             "cache.latest.ttl.sec",
             Kind.FLOAT,
             None,
-            "How long the latest version of a subject is believed to be it, in s; for ever if not set.",
+            "Seconds for which a subject's latest version is believed; for ever if not set.",
             bounds=(0, inf),
             above=True,
         ),
@@ -122,14 +121,14 @@ TABLE: Final = Table(
             "missing.cache.size",
             Kind.INT,
             MISSING_CAPACITY,
-            "How many ids are remembered that the registry does not know. The Java client's property.",
+            "Most unknown ids that are remembered. The Java client's property.",
             bounds=(1, inf),
         ),
         Property(
             "missing.id.cache.ttl.sec",
             Kind.FLOAT,
             MISSING_TTL_S,
-            "How long such an id is not asked for again, in s; 0: it is asked for every time. The Java "
+            "Seconds for which such an id is not asked for again; 0: it is asked for every time. The Java "
             "client's property.",
             bounds=(0, inf),
         ),
