@@ -308,7 +308,7 @@ class ShareCore:
     def _settle(self) -> None:
         while self.fetching.settled:
             answer = self.fetching.settled.popleft()
-            waiter = self._waiters.pop(id(answer.acknowledged), None)
+            waiter = self._waiters.pop(id(answer.part_of or answer.acknowledged), None)
             if waiter is not None and not waiter.done():
                 waiter.set_result(answer.error)
             self.settled.append(answer)

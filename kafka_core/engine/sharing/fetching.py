@@ -55,10 +55,15 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The broker's answer to acknowledgements, or why there will be none."""
+    """The broker's answer to acknowledgements, or why there will be none.
+
+    Attributes:
+        part_of: the acknowledgements of which these were some, if others of them are still on their way.
+    """
 
     acknowledged: Acknowledged
     error: KafkaError | None
+    part_of: Acknowledged | None = None
 
 
 @dataclass(slots=True)
@@ -326,6 +331,7 @@ class ShareFetching:
         self._told_errors.pop(key, None)
         if not item.acquired_records:
             return
+        self._supersede(broker, origin, item)
         try:
             records = self._records(origin, item)
         except KafkaException as error:
@@ -350,6 +356,29 @@ class ShareFetching:
             delivery.held.append((origin, held))
         if gaps:
             broker.pending.append(Acknowledged(origin, gaps))
+
+    def _supersede(self, broker: _Broker, origin: Origin, item: PartitionData) -> None:
+        """Drops what waits to be sent of records that are acquired again: their locks had ended.
+
+        An application says ACCEPT while a fetch is under way; the lock ends; the fetch brings the record again. Sent
+        behind that, the word would be one about the new lock, and count before the application's next one.
+        """
+        left: list[Acknowledged] = []
+        for part in broker.pending:
+            old: dict[int, int] = {}
+            if part.origin == origin:
+                for taken in item.acquired_records:
+                    offsets = range(taken.first_offset, taken.last_offset + 1)
+                    old |= {offset: kind for offset, kind in part.types.items() if offset in offsets}
+            if len(old) == len(part.types):
+                self.settled.append(Settled(part, _too_late(origin)))
+                continue
+            if old:
+                for offset in old:
+                    del part.types[offset]
+                self.settled.append(Settled(Acknowledged(origin, old), _too_late(origin), part))
+            left.append(part)
+        broker.pending = left
 
     def _records(self, origin: Origin, item: PartitionData) -> dict[int, Message]:
         if item.records is None:
@@ -393,6 +422,14 @@ def _left_out(origin: Origin) -> KafkaError:
         "they were taken is not known"
     )
     return KafkaError(KafkaError._BAD_MSG, text)
+
+
+def _too_late(origin: Origin) -> KafkaError:
+    text = (
+        f"{origin.topic}[{origin.partition}]: the lock of these records ended before their acknowledgement was sent; "
+        "the group has given them out again, to this member"
+    )
+    return KafkaError(KafkaError.INVALID_RECORD_STATE, text)
 
 
 def _lost_session(origin: Origin) -> KafkaError:

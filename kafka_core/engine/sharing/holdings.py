@@ -62,7 +62,7 @@ class Acknowledged:
     """Acknowledgements of one origin, to be sent together; `types` by offset."""
 
     origin: Origin
-    types: Mapping[int, int]
+    types: dict[int, int]
 
 
 @dataclass(slots=True)

@@ -105,6 +105,26 @@ def test_words_ride_on_the_next_fetch_and_the_answer_settles_them() -> None:
     assert settled.error.code() == KafkaError.INVALID_RECORD_STATE
 
 
+def test_a_word_that_waits_while_its_record_is_acquired_again_is_not_sent() -> None:
+    """It would be one about the new lock, and count before the application's next word."""
+    made, delivery = started()
+    (fetch,) = plan(made)
+    first, second = (
+        Acknowledged(delivery.held[0][0], dict.fromkeys(offsets, AcknowledgeType.ACCEPT)) for offsets in ([0, 1], [2])
+    )
+    made.acknowledge([first, second])  # while the fetch is under way
+    made.received(fetch, response(fetched(0, range(1, 3), (1, 2, 2))), 0.0)
+    late = KafkaError.INVALID_RECORD_STATE
+    found = [(dict(item.acknowledged.types), item.error and item.error.code()) for item in made.settled]
+    assert found == [({1: 1}, late), ({2: 1}, late)]
+    assert [item.part_of for item in made.settled] == [first, None]
+    made.settled.clear()
+    assert [item.offset() for item in take(made).messages] == [1, 2]
+    (alone,) = plan(made, wait_ms=None)
+    assert batches(alone.request) == {0: [(0, 0, [1])]}
+    assert alone.acknowledged == (first,)
+
+
 def test_words_go_alone_when_nobody_polls() -> None:
     made, delivery = started()
     made.acknowledge(words(delivery, AcknowledgeType.REJECT))
