@@ -3,10 +3,8 @@
 Must not hold any protocol logic: it starts coroutines on the client's loop thread and hands out futures.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
 
 from kafka_core.admin_cluster import (
     FeatureMetadata,
@@ -19,7 +17,6 @@ from kafka_core.admin_cluster import (
     TransactionListing,
 )
 from kafka_core.admin_model import Outcome
-from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.engine.administering.checks import (
     check_features,
     check_flag,
@@ -29,24 +26,11 @@ from kafka_core.engine.administering.checks import (
     check_reassignments,
 )
 from kafka_core.model import TopicPartition
-
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
+from kafka_core.sync.admin_calls import AdminCalls
 
 
-class InsidesCalls(ABC):
+class InsidesCalls(AdminCalls):
     """Calls about members and offsets of groups, transactions, features, replicas and disks."""
-
-    _core: AIOAdminClient
-
-    @abstractmethod
-    def _seconds(self, value: float | None, name: str = "request_timeout") -> float: ...
-
-    @abstractmethod
-    def _future(self, call: Coroutine[Any, Any, T]) -> Future[T]: ...
-
-    @abstractmethod
-    def _futures(self, keys: Sequence[K], call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, Future[Any]]: ...
 
     # ---- groups
 

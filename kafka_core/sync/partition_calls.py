@@ -3,35 +3,18 @@
 Must not hold any protocol logic: it starts coroutines on the client's loop thread and hands out futures.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
 
 from kafka_core.admin_cluster import PartitionCursor, QuorumInfo, TopicPartitionReplica, TopicPartitionsPage
-from kafka_core.admin_model import Outcome
-from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.administering.partitions import LARGEST_PAGE
 from kafka_core.engine.administering.checks import check_names, check_partitions, check_replica_dirs
 from kafka_core.model import TopicPartition
-
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
+from kafka_core.sync.admin_calls import AdminCalls
 
 
-class PartitionCalls(ABC):
+class PartitionCalls(AdminCalls):
     """Calls about partitions, their replicas and their open transactions, and about the log of metadata."""
-
-    _core: AIOAdminClient
-
-    @abstractmethod
-    def _seconds(self, value: float | None, name: str = "request_timeout") -> float: ...
-
-    @abstractmethod
-    def _future(self, call: Coroutine[Any, Any, T]) -> Future[T]: ...
-
-    @abstractmethod
-    def _futures(self, keys: Sequence[K], call: Coroutine[Any, Any, dict[K, Outcome[T]]]) -> dict[K, Future[Any]]: ...
 
     def describe_metadata_quorum(self, *, request_timeout: float | None = None) -> Future[QuorumInfo]:
         """The quorum that keeps the cluster's metadata (KIP-836)."""
