@@ -52,12 +52,12 @@ def plan_split(
         fail: whether offsets that are not held are an error; else what is held of them is the split.
 
     Raises:
-        PlanError: `wanted` is not within `held`, or ends before it starts.
+        PlanError: `wanted` is not within `held`, or ends before it starts: in what is held, whatever `fail` says.
     """
     low, high = held
     logical = {EARLIEST: low, LATEST: high}
     start, end = (logical.get(offset, offset) for offset in wanted)
-    if not fail:
+    if not fail and not low <= end < start <= high:
         start, end = min(max(start, low), high), min(max(end, low), high)
         return Split(topic, partition, start, max(start, end))
     if start < low or start > high or end > high:

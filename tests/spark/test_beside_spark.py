@@ -205,6 +205,15 @@ REFUSED: dict[str, tuple[Options, str]] = {
         {"subscribe": A, "startingOffsets": offsets(a=[5, 0]), "endingOffsets": offsets(a=[3, 1])},
         "endingOffsets 3 is before startingOffsets 5",
     ),
+    "an end before the start, and nothing is lost": (
+        {
+            "subscribe": A,
+            "startingOffsets": offsets(a=[5, 0]),
+            "endingTimestamp": ms(3),
+            "failOnDataLoss": "false",
+        },
+        "endingOffsets 3 is before startingOffsets 5",
+    ),
     "tasks without records": ({"subscribe": A, "maxRecordsPerPartition": "0"}, "maxRecordsPerPartition"),
     "offsets of a partition that is not read": (
         {"assign": partitions(a=[0]), "startingOffsets": offsets(a=[0, 0])},
@@ -245,6 +254,23 @@ UNKNOWN = (
     "Options that are unknown, `kafka.…` too, are errors that name the nearest one; Spark's source passes over them."
 )
 DIFFERENT: dict[str, Difference] = {
+    "more tasks than partitions with records": Difference(
+        {"subscribe": f"{A},{NONE}", "minPartitions": "4"},
+        [6, 7, 7, 7],
+        [7, 20],
+        "`minPartitions` is the least number of tasks; Spark's source takes partitions without records for tasks.",
+    ),
+    "an end before the start, with no record between": Difference(
+        {
+            "subscribe": B,
+            "startingOffsetsByTimestamp": offsets(b=[FIRST_MS + 500]),
+            "endingOffsetsByTimestamp": offsets(b=[FIRST_MS + 200]),
+        },
+        [],
+        "is greater than the end timestamp",
+        "An end before the start is an error where a record lies between; Spark's source refuses such times of a"
+        " partition, too.",
+    ),
     "small tasks": Difference(
         {"subscribe": A, "maxRecordsPerPartition": "8"},
         [6, 7, 7, 7],

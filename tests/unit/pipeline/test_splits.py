@@ -56,3 +56,23 @@ def test_offsets_that_are_not_held_fail_the_plan(wanted: tuple[int, int]) -> Non
 def test_an_end_before_the_start_fails_the_plan(wanted: tuple[int, int]) -> None:
     with pytest.raises(PlanError, match="is before startingOffsets"):
         plan_split("t", 3, held=(10, 20), wanted=wanted)
+
+
+@pytest.mark.parametrize("wanted", [(15, 12), (20, 10), (LATEST, EARLIEST)])
+def test_an_end_before_the_start_fails_the_plan_though_nothing_is_lost(wanted: tuple[int, int]) -> None:
+    with pytest.raises(PlanError, match="is before startingOffsets"):
+        plan_split("t", 3, held=(10, 20), wanted=wanted, fail=False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "range_"),
+    [
+        ((9, 12), (10, 12)),
+        ((EARLIEST, 9), (10, 10)),
+        ((21, 19), (20, 20)),
+        ((30, LATEST), (20, 20)),
+        ((3, 30), (10, 20)),
+    ],
+)
+def test_what_is_left_of_offsets_that_are_not_held(wanted: tuple[int, int], range_: tuple[int, int]) -> None:
+    assert plan_split("t", 3, held=(10, 20), wanted=wanted, fail=False) == Split("t", 3, *range_)
