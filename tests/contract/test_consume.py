@@ -32,6 +32,7 @@ from tests.contract.clusters import (
     unique,
     values_of,
     wait_for,
+    wait_until_led,
     whole,
 )
 
@@ -605,3 +606,27 @@ def test_a_position_has_the_epoch_of_what_is_behind_it(cluster: Cluster) -> None
         take(reader, 2)
         assert position() == (6, epoch)
         assert (asked.offset, asked.leader_epoch) == (3, None)  # what is asked with stays as it is
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_partition_that_is_not_there_is_told_once_and_read_when_it_comes(cluster: Cluster, known: bool) -> None:
+    topic, troubles = cluster.topic(), list[KafkaError]()
+    fill(cluster, topic, [b"a"])
+    conf = {"error_cb": troubles.append, "topic_metadata_refresh_interval_ms": 300}
+    with consumer(cluster, **conf) as reader:
+        if known:
+            reader.assign([whole(topic)])
+            take(reader, 1)
+        reader.assign([whole(topic), whole(topic, 1)])
+        assert values_of(poll_until([reader], lambda: bool(troubles), "it is told")) in ([b"a"], [])
+        assert [(error.code(), error.str().split(":")[0]) for error in troubles] == [
+            (KafkaError._UNKNOWN_PARTITION, f"{topic} [1]")
+        ]
+        cluster.admin.create_partitions([NewPartitions(topic, 2)])[topic].result(LIMIT_S)
+        wait_until_led(cluster.admin, {topic: 2})
+        fill(cluster, topic, [b"b"], 1)
+        found = poll_until(
+            [reader], lambda: reader.position([whole(topic, 1)])[0].offset == 1, "the new partition is read"
+        )
+        assert b"b" in values_of(found)
+        assert len(troubles) == 1

@@ -14,7 +14,24 @@ from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.config import Role, parse
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from tests.contract.clusters import LIMIT_S, Cluster, consumer, fill, take, unique, values_of, wait_for, whole
+from tests.contract.clusters import (
+    LIMIT_S,
+    Cluster,
+    Reports,
+    consumer,
+    fill,
+    producer,
+    take,
+    unique,
+    values_of,
+    wait_for,
+    wait_until_led,
+    whole,
+)
+from tests.contract.share_groups import Member, share_conf, share_group
+from tests.contract.share_groups import take as share_take
+
+SHARE_KINDS = [pytest.param("embedded"), pytest.param("real", marks=pytest.mark.broker)]
 
 
 def numbers(count: int, start: int = 0) -> list[bytes]:
@@ -25,13 +42,14 @@ def delete(cluster: Cluster, topic: str) -> None:
     cluster.admin.delete_topics([topic])[topic].result(LIMIT_S)
 
 
-def create(cluster: Cluster, topic: str) -> None:
+def create(cluster: Cluster, topic: str, partitions: int = 1) -> None:
     """Once the old one is gone."""
 
     def make() -> bool:
-        return cluster.admin.create_topics([NewTopic(topic, 1, 1)])[topic].exception(LIMIT_S) is None
+        return cluster.admin.create_topics([NewTopic(topic, partitions, 1)])[topic].exception(LIMIT_S) is None
 
     wait_for(make, f"{topic} is created again")
+    wait_until_led(cluster.admin, {topic: partitions})
 
 
 def committed(cluster: Cluster, group: str, topic: str) -> int:
@@ -99,6 +117,102 @@ def test_commits_of_a_deleted_topic_do_not_apply_to_the_new_one(modern_cluster: 
     with consumer(modern_cluster, group, auto_offset_reset="earliest") as reader:
         reader.subscribe([topic])
         assert values_of(take(reader, 8)) == numbers(8, 500)
+
+
+def test_a_partition_that_the_new_topic_lacks_is_told_and_the_others_are_read(modern_cluster: Cluster) -> None:
+    topic = modern_cluster.topic(2)
+    for partition in range(2):
+        fill(modern_cluster, topic, numbers(5), partition)
+    troubles: list[KafkaError] = []
+    conf = {"topic_metadata_refresh_interval_ms": 200, "enable_auto_commit": False, "error_cb": troubles.append}
+    with consumer(modern_cluster, **conf) as reader:
+        reader.assign([whole(topic, 0), whole(topic, 1)])
+        take(reader, 10)
+        delete(modern_cluster, topic)
+        create(modern_cluster, topic)
+        fill(modern_cluster, topic, numbers(3, 500))
+        assert values_of(take_past_errors(reader, 3)) == numbers(3, 500)
+        here, lacking = reader.position([TopicPartition(topic, number) for number in range(2)])
+        assert (here.offset, lacking.offset) == (3, OFFSET_INVALID)
+        assert [item.partition for item in reader.commit(asynchronous=False) or []] == [0]
+        told = [error for error in troubles if error.code() == KafkaError._UNKNOWN_PARTITION]
+        assert [error.str().split(":")[0] for error in told] == [f"{topic} [1]"]
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+def test_records_that_wait_are_for_the_new_topic_or_fail(modern_cluster: Cluster, idempotent: bool) -> None:
+    """Of four partitions two are left: what was queued for the others fails, all else goes to the new topic."""
+    topic, reports, later = modern_cluster.topic(4), Reports(), Reports()
+    conf = {"linger_ms": 60_000, "enable_idempotence": idempotent}
+    with producer(modern_cluster, **conf) as writer:
+        for partition in range(4):
+            writer.produce(topic, b"old", partition=partition)
+        assert writer.flush(LIMIT_S) == 0
+        for partition in range(4):
+            writer.produce(topic, b"%d" % partition, partition=partition, on_delivery=reports)
+        delete(modern_cluster, topic)
+        create(modern_cluster, topic, 2)
+        assert writer.flush(LIMIT_S) == 0
+        for number in range(20):
+            writer.produce(topic, b"%d" % (10 + number), b"%d" % number, on_delivery=later)
+        assert writer.flush(LIMIT_S) == 0
+        with pytest.raises(KafkaException) as refused:
+            writer.produce(topic, b"x", partition=2)
+    assert refused.value.code == KafkaError._UNKNOWN_PARTITION
+    assert sorted((message.partition(), message.offset()) for message in reports.delivered) == [(0, 0), (1, 0)]
+    failed = sorted((error.name(), message.partition()) for error, message in reports.failed)
+    assert failed == [("_UNKNOWN_PARTITION", 2), ("_UNKNOWN_PARTITION", 3)]
+    assert later.failed == []
+    with consumer(modern_cluster) as reader:
+        reader.assign([whole(topic, 0), whole(topic, 1)])
+        found = values_of(take(reader, 22))
+    assert sorted(found) == sorted([b"0", b"1", *numbers(20, 10)])
+
+
+@pytest.mark.parametrize("face", ["blocking", "asyncio"])
+@pytest.mark.parametrize("mode", ["implicit", "explicit"])
+@pytest.mark.parametrize("kind", SHARE_KINDS)
+def test_acknowledgements_for_the_old_topic_are_refused_and_the_new_one_is_shared(
+    request: pytest.FixtureRequest, kind: str, mode: str, face: str
+) -> None:
+    cluster: Cluster = request.getfixturevalue(kind)
+    topic, group = cluster.topic(), share_group(cluster)
+    fill(cluster, topic, numbers(6))
+    told: list[tuple[set[int], str | None]] = []
+
+    def on_commit(offsets: dict[TopicPartition, set[int]], error: KafkaException | None) -> None:
+        told.extend((set(found), None if error is None else error.error.name()) for found in offsets.values())
+
+    conf = share_conf(cluster, group, share_acknowledgement_mode=mode, topic_metadata_refresh_interval_ms=200)
+    with Member(face, conf) as member:
+        member.on_commit(on_commit)
+        member.subscribe(topic)
+        held = share_take(member, 6)
+        if mode == "explicit":
+            for message in held:
+                member.acknowledge(message)
+        delete(cluster, topic)
+        create(cluster, topic)
+        fill(cluster, topic, numbers(3, 500))
+        (refused,) = member.commit().values()
+        assert refused is not None
+        assert refused.error.name() == "UNKNOWN_TOPIC_ID"
+        found: list[Message] = []
+
+        def read() -> bool:
+            for message in member.poll():
+                if message.error() is None:
+                    found.append(message)
+                    if mode == "explicit":
+                        member.acknowledge(message)
+            return len(found) >= 3
+
+        wait_for(read, "the new topic's records")
+        assert sorted(values_of(found)) == numbers(3, 500)
+        member.commit()
+    refusals, accepted = told[:1], [offset for offsets, error in told[1:] for offset in offsets if error is None]
+    assert refusals == [(set(range(6)), "UNKNOWN_TOPIC_ID")]
+    assert sorted(accepted) == [0, 1, 2]
 
 
 def test_fetches_by_id_and_their_sessions_are_refused_with_the_same_codes(modern_cluster: Cluster) -> None:

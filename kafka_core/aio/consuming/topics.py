@@ -1,20 +1,27 @@
 """The topics that a consumer needs metadata of, and those of them that the cluster does not have.
 
 Must not know who changes the subscription or the assignment.
-Spec: confluent_kafka: a subscribed topic that is not there is told once, as a Message.
+Spec: confluent_kafka: a subscribed topic that is not there is told once, as a Message; an assigned partition that its
+topic does not have is told to error_cb.
 """
 
 from __future__ import annotations
 
+import logging
+import math
+from typing import Final
+
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.consuming.events import Notice
 from kafka_core.aio.consuming.inbox import Inbox
-from kafka_core.engine.consuming.subscription import Assignment, Subscription
+from kafka_core.engine.consuming.subscription import Assignment, Key, Subscription
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.retry import classify
 from kafka_core.errors import KafkaError
 from kafka_core.kernels import Message
+
+logger: Final = logging.getLogger("kafka_core.consumer")
 
 
 class NeededTopics:
@@ -33,6 +40,8 @@ class NeededTopics:
         self._membership = membership
         self._inbox = inbox
         self._missing: set[str] = set()
+        self._suspected: set[Key] = set()
+        self._lacking: set[Key] = set()
 
     def subscribe(self, subscription: Subscription) -> None:
         """There is another subscription; topics that are missing are told again."""
@@ -47,13 +56,31 @@ class NeededTopics:
         if self._membership.is_leader:
             names |= self._membership.group_topics()
         self._client.track_topics(names)
+        for name, _ in self._lacked(self._client.metadata) - self._lacking:
+            self._client.invalidate(name)
 
     def unknown_assigned(self) -> list[str]:
         """Assigned topics that the metadata does not have yet."""
         return [name for name in self._assignment.topics() if name not in self._client.metadata.topics]
 
+    def _lacked(self, view: ClusterView) -> set[Key]:
+        """Assigned partitions that their topics do not have."""
+        counts = {name: view.partition_count(name) for name in self._assignment.topics()}
+        return {state.key for state in self._assignment if state.partition >= (counts[state.topic] or math.inf)}
+
     def tell_missing(self, view: ClusterView) -> None:
-        """Tells once about every topic that the cluster does not have (or does not let us see)."""
+        """Tells once about every topic and partition that the cluster does not have (or does not let us see)."""
+        lacked = self._lacked(view)
+        for name, _ in lacked - self._suspected:
+            self._client.invalidate(
+                name
+            )  # it may be new, and the broker that was asked behind: only the next one counts
+        told, self._suspected = lacked & self._suspected, lacked
+        for name, number in sorted(told - self._lacking):
+            text = f"{name} [{number}]: the topic has {view.partition_count(name)} partitions, there is no such one"
+            logger.warning("%s", text)
+            self._inbox.tell_client_error(KafkaError(KafkaError._UNKNOWN_PARTITION, text))
+        self._lacking = (self._lacking & lacked) | told
         names = set(self._assignment.topics())
         if self.subscription is not None:
             names |= self.subscription.names
