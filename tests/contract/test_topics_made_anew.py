@@ -20,6 +20,7 @@ from tests.contract.clusters import (
     Reports,
     consumer,
     fill,
+    poll_until,
     producer,
     take,
     unique,
@@ -135,8 +136,13 @@ def test_a_partition_that_the_new_topic_lacks_is_told_and_the_others_are_read(mo
         here, lacking = reader.position([TopicPartition(topic, number) for number in range(2)])
         assert (here.offset, lacking.offset) == (3, OFFSET_INVALID)
         assert [item.partition for item in reader.commit(asynchronous=False) or []] == [0]
-        told = [error for error in troubles if error.code() == KafkaError._UNKNOWN_PARTITION]
-        assert [error.str().split(":")[0] for error in told] == [f"{topic} [1]"]
+
+        def told() -> list[str]:
+            found = [error for error in troubles if error.code() == KafkaError._UNKNOWN_PARTITION]
+            return [error.str().split(":")[0] for error in found]
+
+        poll_until([reader], lambda: bool(told()), "it is told")
+        assert told() == [f"{topic} [1]"]
 
 
 @pytest.mark.parametrize("idempotent", [False, True])

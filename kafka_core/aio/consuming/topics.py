@@ -72,9 +72,7 @@ class NeededTopics:
         """Tells once about every topic and partition that the cluster does not have (or does not let us see)."""
         lacked = self._lacked(view)
         for name, _ in lacked - self._suspected:
-            self._client.invalidate(
-                name
-            )  # it may be new, and the broker that was asked behind: only the next one counts
+            self._client.invalidate(name)  # it may be new, and the broker that was asked behind: the next one counts
         told, self._suspected = lacked & self._suspected, lacked
         for name, number in sorted(told - self._lacking):
             text = f"{name} [{number}]: the topic has {view.partition_count(name)} partitions, there is no such one"
