@@ -23,6 +23,7 @@ from pipeline.columns.ruled import RuledRows
 from pipeline.columns.schema import spark_arrow_type
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError, SchemaChangedError
 from registry import Schema, SchemaRegistryError
+from registry.schemas.references import within
 from serdes import SerializationError
 from serdes.columnar import MAX_UNKNOWN_IDS, ColumnarDecoder, ColumnOptions, DecodeResult, UnappliedRulesError
 from serdes.columnar.frames import Frames, frames_of
@@ -182,9 +183,10 @@ class PartDecoder:
         if self._plan.evolution == "restart" and snapshot.newest and snapshot.subject:
             client = client_of(snapshot.registry)
             newest = client.get_version(snapshot.subject, max(client.get_versions(snapshot.subject)))
-            later = dataclasses.replace(snapshot, reader=newest.schema, schemas={}, guids={})
+            latest = within(newest.schema, snapshot.subject)
+            later = dataclasses.replace(snapshot, reader=latest, schemas={}, guids={})
             plan = dataclasses.replace(self._plan, parts=(Part("", "", later),), evolution="ignore")
-            if newest.schema != snapshot.reader and PartDecoder(plan, plan.parts[0]).type != self.type:
+            if latest != snapshot.reader and PartDecoder(plan, plan.parts[0]).type != self.type:
                 raise SchemaChangedError(
                     f"subject {snapshot.subject!r} has version {newest.version} (schema id {newest.schema_id}) since"
                     " the plan was made, and its columns are others: start the job again to have them"

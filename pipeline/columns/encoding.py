@@ -35,7 +35,7 @@ from pipeline.columns.roots import ROOT, has_record, wrapped
 from pipeline.columns.schema import arrow_of
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
 from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
-from registry.schemas.references import resolve_all
+from registry.schemas.references import resolve_all, within
 from serdes import SerializationError
 from serdes.columnar import ColumnarEncoder, avro_schema_of, json_schema_of, writing_rules
 from serdes.context import MessageField, SerializationContext
@@ -245,9 +245,9 @@ def plan_with(
     if written is None:
         schema, schema_id = _newest(client, subject, record, resolve)
     elif arguments.auto_register:
-        schema, schema_id = written, client.register_schema(subject, written)
+        schema, schema_id = within(written, subject), client.register_schema(subject, written)
     else:
-        schema, schema_id = written, client.lookup_schema(subject, written).schema_id
+        schema, schema_id = within(written, subject), client.lookup_schema(subject, written).schema_id
     resolve_all(schema, resolve)
     wanted = arguments.format.upper()
     if wanted not in ("AUTO", schema.schema_type):
@@ -275,12 +275,14 @@ def _newest(
 ) -> tuple[Schema, int]:
     """The newest version of a subject, or the newest one that has this record; and its id."""
     newest = client.get_latest_version(subject)
-    if record is None or has_record(newest.schema, resolve, record):
-        return newest.schema, newest.schema_id
+    schema = within(newest.schema, subject)
+    if record is None or has_record(schema, resolve, record):
+        return schema, newest.schema_id
     for version in sorted(client.get_versions(subject), reverse=True):
         older = client.get_version(subject, version)
-        if has_record(older.schema, resolve, record):
-            return older.schema, older.schema_id
+        schema = within(older.schema, subject)
+        if has_record(schema, resolve, record):
+            return schema, older.schema_id
     raise PlanError(f"subject {subject!r}: no version has a record {record!r}")
 
 

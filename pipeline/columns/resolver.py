@@ -16,7 +16,7 @@ from pipeline.columns.references import Travelling, resolved, travelling
 from pipeline.errors import LookupFailedError, OptionError, PlanError
 from registry import RegisteredSchema, Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
 from registry.client.config_table import TABLE
-from registry.schemas.references import resolve_all
+from registry.schemas.references import resolve_all, within
 from serdes.columnar import reading_rules, rules_refused
 
 ReferenceKey = tuple[str, int]
@@ -158,7 +158,7 @@ def take_snapshot(
                 resolve_all(registered.schema, resolve)
             schemas = {registered.schema_id: registered.schema for registered in found}
             if chosen.schema_id is not None and chosen.schema_id not in schemas:
-                schemas[chosen.schema_id] = client.get_schema(chosen.schema_id)
+                schemas[chosen.schema_id] = _by_id(client, chosen.schema_id, subject)
                 resolve_all(schemas[chosen.schema_id], resolve)
             if chosen.name is not None and has_record is not None:
                 found = [one for one in found if has_record(one.schema, resolve, chosen.name)]
@@ -176,7 +176,15 @@ def take_snapshot(
 def _versions(client: SchemaRegistryClient, subject: str | None) -> list[RegisteredSchema]:
     if subject is None:
         return []
-    return [client.get_version(subject, version) for version in sorted(client.get_versions(subject))]
+    found = [client.get_version(subject, version) for version in sorted(client.get_versions(subject))]
+    return [dataclasses.replace(one, schema=within(one.schema, subject)) for one in found]
+
+
+def _by_id(client: SchemaRegistryClient, schema_id: int, subject: str | None) -> Schema:
+    """The schema of an id: ids are counted per context, so that of the subject counts, if it names one."""
+    if subject is None or not subject.startswith(":."):
+        return client.get_schema(schema_id)
+    return within(client.get_schema(schema_id, subject), subject)
 
 
 def _reader(found: Sequence[RegisteredSchema], schemas: Mapping[int, Schema], chosen: Chosen, told: str) -> Schema:
@@ -215,7 +223,7 @@ def remembering(client: SchemaRegistryClient, kept: dict[ReferenceKey, Schema]) 
     def resolve(reference: SchemaReference) -> Schema:
         key = (reference.subject, reference.version)
         if key not in kept:
-            kept[key] = client.get_version(*key).schema
+            kept[key] = within(client.get_version(*key).schema, reference.subject)
         return kept[key]
 
     return resolve
@@ -248,7 +256,7 @@ class SnapshotResolver:
             SchemaRegistryError: the registry doesn't know the id or can't be reached.
             LookupFailedError: asking needs a secret that has not travelled.
         """
-        return self._schema(schema_id, lambda client: client.get_schema(schema_id))
+        return self._schema(schema_id, lambda client: _by_id(client, schema_id, self._snapshot.subject))
 
     def guid(self, guid: str) -> Schema:
         """The writer schema of this GUID; raises as a call does."""

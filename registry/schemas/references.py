@@ -6,6 +6,7 @@ text serves local resolvers, the embedded store and network clients. Source: "sc
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator
 
 from registry.errors import InvalidSchemaError
@@ -56,6 +57,23 @@ def closure(schema: Schema) -> Generator[SchemaReference, Schema, list[tuple[Sch
         under_way.append((reference, places[place]))
         stack.append(iter(places[place].references))
     return done
+
+
+def within(schema: Schema, subject: str | None) -> Schema:
+    """A schema whose references say in which context their subjects are: that of its own subject, if they name none.
+
+    Args:
+        schema: as it is registered.
+        subject: its subject; None, or one of the default context, leaves it as it is.
+    """
+    if subject is None or not subject.startswith(":.") or not schema.references:
+        return schema
+    prefix = f":{subject[1:].partition(':')[0]}:"
+    references = tuple(
+        item if item.subject.startswith(":.") else dataclasses.replace(item, subject=prefix + item.subject)
+        for item in schema.references
+    )
+    return schema if references == schema.references else dataclasses.replace(schema, references=references)
 
 
 def resolve_all(schema: Schema, resolve: Resolver | None) -> list[tuple[SchemaReference, Schema]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from registry import InvalidSchemaError, RegisteredSchema, Schema, SchemaReference, SchemaRegistryError
-from registry.schemas.references import closure
+from registry.schemas.references import closure, within
 from serdes.asks import Inquiry, ask
 from serdes.context import SerializationContext
 from serdes.errors import SerializationError
@@ -160,7 +160,7 @@ def _referenced(schema: Schema) -> Inquiry[Referenced]:
         reference = next(walk)
         while True:
             registered = yield from _version(reference)
-            reference = walk.send(registered.schema)
+            reference = walk.send(within(registered.schema, reference.subject))
     except StopIteration as stop:
         found: Referenced = stop.value
         return found
@@ -222,9 +222,14 @@ class WritePlanner:
         form = self._form
         what = "a schema that the given one refers to"
         try:
-            given = None if self._schema is None else (yield from self._schemas.load(self._schema))
+            given, place = None, _qualified(self._strategy, ctx)
+            if self._schema is not None:
+                given = yield from self._schemas.load(within(self._schema, place))
             what = "the subject"
             subject = yield from subject_of(self._strategy, ctx, None if given is None else form.name(given))
+            if self._schema is not None and place is None:
+                what = "a schema that the given one refers to"
+                given = yield from self._schemas.load(within(self._schema, subject))
             what = f"the schema for subject {subject!r}"
             chosen, parsed = yield from self._choose(subject, ctx, given)
         except SchemaRegistryError as error:
@@ -261,9 +266,10 @@ class WritePlanner:
         options = self._options
         if options.chosen_by_registry:
             chosen = yield from self._chosen_by_registry(subject)
+            chosen_schema = within(chosen.schema, subject)
             if options.latest_strict and self._schema is not None:
-                yield from self._check(chosen.schema)
-            return chosen, (yield from self._schemas.load(chosen.schema))
+                yield from self._check(chosen_schema, within(self._schema, subject))
+            return chosen, (yield from self._schemas.load(chosen_schema))
         assert self._schema is not None  # the options demand a schema here
         schema = yield from self._form.complete(self._schema, ctx, options)
         if options.auto_register:
@@ -285,17 +291,16 @@ class WritePlanner:
             return RegisteredSchema(subject, None, schema_id, guid, schema)
         return (yield from _latest(subject, options.metadata))
 
-    def _check(self, latest: Schema) -> Inquiry[None]:
+    def _check(self, latest: Schema, given: Schema) -> Inquiry[None]:
         """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
         from registry.compat.verdict import check
 
-        assert self._schema is not None
         known = {}
-        for schema in (latest, self._schema):
+        for schema in (latest, given):
             _, referenced = yield from self._schemas.load_all(schema)
             known.update({(reference.subject, reference.version): found for reference, found in referenced})
         verdict = check(
-            latest, [self._schema], "BACKWARD", resolve=lambda reference: known[reference.subject, reference.version]
+            latest, [given], "BACKWARD", resolve=lambda reference: known[reference.subject, reference.version]
         )
         if not verdict:
             reasons = "; ".join(str(difference) for difference in verdict.differences)
@@ -394,7 +399,7 @@ class ReadPlanner:
         Raises:
             SerializationError: an unknown id, the registry can't be reached, or a schema can't be used.
         """
-        form, place = self._form, self._qualified(ctx)
+        form, place = self._form, _qualified(self._strategy, ctx)
         try:
             written = (yield from _written(schema_id, place)) if self._online else None
             if written is not None:
@@ -406,7 +411,7 @@ class ReadPlanner:
             validates = self._contracts is not None and self._contracts.validates
             writer = None
             if written is not None and (form.needs_writer or ruled or validates or self._latest):
-                writer = yield from self._schemas.load(written)
+                writer = yield from self._schemas.load(within(written, place))
             named = ruled or (validates and self._online)
             target, reader, subject = yield from self._read_with(ctx, writer, named)
             hooks = None
@@ -433,16 +438,6 @@ class ReadPlanner:
         anywhere = not self._latest and hooks is None and place is None
         return ReadPlan(schema_id.id, decode, stale_at_s, hooks, skip, anywhere)
 
-    def _qualified(self, ctx: SerializationContext | None) -> str | None:
-        """The subject, if a user's strategy puts it into a context of the registry: ids are counted per context."""
-        if isinstance(self._strategy, AssociatedNameStrategy) or self._strategy in STRATEGIES.values():
-            return None
-        try:
-            subject = self._strategy(ctx, None)
-        except Exception:  # it needs the record's name, which is not known before the schema is
-            return None
-        return subject if subject is not None and subject.startswith(":.") else None
-
     def _read_with(
         self, ctx: SerializationContext | None, writer: Any, ruled: bool
     ) -> Inquiry[tuple[Schema | None, Any, str | None]]:
@@ -453,7 +448,19 @@ class ReadPlanner:
         schema = self._schema
         if self._latest:
             schema = (yield from _latest(subject, self._options.metadata)).schema
+            return schema, (yield from self._schemas.load(within(schema, subject))), subject
         return schema, None if schema is None else (yield from self._schemas.load(schema)), subject
+
+
+def _qualified(strategy: Strategy, ctx: SerializationContext | None) -> str | None:
+    """The subject, if a user's strategy puts it into a context of the registry: ids are counted per context."""
+    if isinstance(strategy, AssociatedNameStrategy) or strategy in STRATEGIES.values():
+        return None
+    try:
+        subject = strategy(ctx, None)
+    except Exception:  # it needs the record's name, which is not known before the schema is
+        return None
+    return subject if isinstance(subject, str) and subject.startswith(":.") else None
 
 
 def _written(schema_id: SchemaId, subject: str | None) -> Inquiry[Schema]:

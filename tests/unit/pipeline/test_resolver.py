@@ -193,3 +193,26 @@ def test_a_subject_with_rules_is_no_plan(conf: dict[str, object]) -> None:
         with pytest.raises(PlanError, match=r"registered after the job was planned.*'mask'") as caught:
             BatchDecoder(DecodePlan.of(plain, mode, error_field="error")).decode(frames)
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_references_of_a_context_stay_in_it() -> None:
+    """Subjects that a schema of a context refers to are that context's, and so are ids that come later."""
+    conf: dict[str, object] = {"url": f"mock://{uuid.uuid4()}"}
+    outer = {"type": "record", "name": "R", "fields": [{"name": "e", "type": "E"}]}
+    with SchemaRegistryClient(conf) as client:
+        for context in ("", ":.x:", ":.y:"):
+            symbol = f"S{context.strip(':.').upper()}"
+            enum = {"type": "enum", "name": "E", "symbols": [symbol]}
+            client.register_schema(f"{context}e", Schema(json.dumps(enum)))
+            client.register_schema(
+                f"{context}t-value", Schema(json.dumps(outer), "AVRO", [SchemaReference("E", "e", 1)])
+            )
+        snapshot = take_snapshot(conf, ":.x:t-value")
+        assert [schema.schema_str for schema in snapshot.references.values()] == [
+            json.dumps({"type": "enum", "name": "E", "symbols": ["SX"]}, separators=(",", ":"))
+        ]
+        client.register_schema("other", record("Default", "a"))
+        later = client.register_schema(":.x:t-value", record("R", "z"))
+        assert client.get_schema(later).schema_str != client.get_schema(later, ":.x:t-value").schema_str
+    resolver = SnapshotResolver(snapshot)
+    assert '"z"' in resolver(later).schema_str
