@@ -302,7 +302,7 @@ def check_group(values: Values, given: frozenset[str]) -> None:
         if "heartbeat.interval.ms" in given:
             raise refuse(
                 f"heartbeat.interval.ms ({heartbeat}) must be less than session.timeout.ms ({session}), "
-                "best a third of it",
+                "ideally a third of it",
                 "heartbeat.interval.ms",
             )
         values["heartbeat.interval.ms"] = max(1, session // 3)

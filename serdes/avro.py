@@ -74,7 +74,7 @@ def _deserializing(
     objects = None
     if model is not None:
         if from_dict is not None or return_record_name:
-            raise ValueError("model already says what values are read as: leave out from_dict and return_record_name")
+            raise ValueError("model already sets the type of values: leave out from_dict and return_record_name")
         from serdes.models.avro import Model
         from serdes.typed import avro_schema
 

@@ -66,7 +66,7 @@ def _deserializing(
     check_callable(json_decode, "json_decode")
     if model is not None:
         if from_dict is not None:
-            raise ValueError("model says what values come as: from_dict has no place beside it")
+            raise ValueError("model sets the type of values: from_dict can't be given too")
         from serdes.typed import json_adapter
 
         from_dict = json_adapter(model)[2]

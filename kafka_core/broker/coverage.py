@@ -18,16 +18,16 @@ SKIPPED: Mapping[str, str] = {
     "the default of the interval between assignments": "groups assign in the heartbeat that makes it necessary, where "
     "nobody has set `consumer.assignment.interval.ms` or `share.assignment.interval.ms` (or the broker's properties of "
     "these names); the second that a real broker waits is only told",
-    "the state topic of share groups": "what a share group knows is kept in memory; __share_group_state does not "
+    "the state topic of share groups": "a share group's state is kept in memory; __share_group_state does not "
     "exist, and brokers do not ask each other for it",
     "streams groups": "not planned for the first release (KIP-1071)",
     "quotas, delegation tokens": "nothing is throttled, and there are no tokens",
-    "ACLs without `authorizer.class.name`": "everybody who has logged in may do everything, as on a real broker; any "
+    "ACLs without `authorizer.class.name`": "every authenticated user may do everything, as on a real broker; any "
     "class name switches the one authorizer on",
-    "replication": "all replicas are one log in memory: a new leader lacks records only where `move_leader` says so, "
+    "replication": "all replicas are one log in memory: a new leader lacks records only by `move_leader`, "
     "followers are in sync at once, and a reassignment is over when it is answered",
     "disks": "each broker has one log directory that is none, of unknown size; replicas can go to no other one",
-    "the log of metadata": "the broker named as controller is the one voter, and the log's end is told as 0",
+    "the log of metadata": "the broker named as controller is the one voter, and the log's end is reported as 0",
     "compaction": "cleanup.policy=compact refuses records without a key, but nothing is compacted",
     "compression by the broker": "batches are stored as they come, whatever the topic's compression.type is",
     "retention by time": "old segments go when records are appended, not in the background; the open one stays",

@@ -55,9 +55,9 @@ METHODS: Final[Mapping[str, str]] = {
 DIFFERS: Final[Mapping[str, str]] = {
     "KafkaAdminClient.elect_leaders": "gives a plain object with the attributes of ElectLeadersResponse",
     "KafkaAdminClient.api_versions": "its keys are an enum of the same names, not kafka.protocol's",
-    "KafkaAdminClient.create_topics": "does not tell ids and configurations of what it made",
+    "KafkaAdminClient.create_topics": "does not return ids and configurations of new topics",
     "KafkaAdminClient.get_broker_version_data": "its result has no api_version(), which takes kafka.protocol's classes",
-    "KafkaAdminClient.describe_groups": "does not tell what members are subscribed to",
+    "KafkaAdminClient.describe_groups": "does not return the members' subscriptions",
 }
 """Class and method that work otherwise than the peer's: how."""
 

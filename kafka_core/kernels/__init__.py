@@ -77,7 +77,7 @@ def load(choice: str) -> tuple[Impl, ModuleType]:
                 ) from error
             logger.warning(
                 "the compiled kernels are not usable (%s): the client runs on the pure-Python ones, "
-                "several times slower; %s=pure says that this is meant",
+                "several times slower; set %s=pure if this is intended",
                 error,
                 VARIABLE,
             )

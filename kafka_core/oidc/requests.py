@@ -114,7 +114,7 @@ def token_of(answer: bytes, subject_claim: str, extensions: Mapping[str, str], n
         ends.append(now_s + life_s)
     known = [end for end in ends if end is not None]
     if not known:
-        raise AuthError("nothing says when the token ends: neither a claim exp nor the answer's expires_in")
+        raise AuthError("the token has no expiry: neither a claim exp nor the answer's expires_in")
     expires_at_s = min(known)
     if expires_at_s <= now_s:
         past_s = now_s - expires_at_s

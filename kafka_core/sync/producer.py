@@ -46,7 +46,7 @@ _FORKED: Final = (
 
 
 _NOBODY_HOLDS_IT: Final = (
-    "a record was given to a producer that nobody holds any more, and is not delivered: keep the producer in a "
+    "a record was given to an unreferenced producer, and is not delivered: keep the producer in a "
     "variable and call flush() or close() at the end"
 )
 

@@ -266,7 +266,7 @@ class Transaction:
         if consumer.partitions_given_up() != self._given_up:
             text = (
                 "partitions were taken from the consumer while the transaction was open: it is aborted, begin another "
-                "one (what was read comes again, here or elsewhere)"
+                "one (its records come again, here or elsewhere)"
             )
             raise KafkaException(KafkaError(KafkaError.ILLEGAL_GENERATION, text, txn_requires_abort=True))
 

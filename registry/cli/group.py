@@ -11,9 +11,9 @@ from registry.cli.shell.commands import LazyGroup
 
 COMMANDS = {
     "check": ("registry.cli.check.command:check", "Check schema files for compatibility with their earlier versions."),
-    "diff": ("registry.cli.diff.command:diff", "Show two schemas side by side, and who can read whose data."),
+    "diff": ("registry.cli.diff.command:diff", "Show two schemas side by side, and which can read the other's data."),
     "lint": ("registry.cli.lint.command:lint", "Check that schema files parse and keep to rules of style."),
-    "register": ("registry.cli.manage.command:register", "Register schema files, with what they refer to."),
+    "register": ("registry.cli.manage.command:register", "Register schema files, with their references."),
     "get": ("registry.cli.manage.command:get", "Print a registered schema."),
     "list": ("registry.cli.manage.command:list_subjects", "List subjects and versions."),
     "delete": ("registry.cli.manage.command:delete", "Delete a subject or a version."),

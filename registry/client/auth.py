@@ -117,7 +117,7 @@ class Custom(_Fixed):
         if not isinstance(token, str) or not token:
             raise TransportError(-1, -1, "bearer.auth.custom.provider.function gave no 'bearer.auth.token'")
         if not fits_header(token):
-            text = "bearer.auth.custom.provider.function gave a 'bearer.auth.token' that can't stand in a header"
+            text = "bearer.auth.custom.provider.function gave a 'bearer.auth.token' that can't be in a header"
             raise TransportError(-1, -1, f"{text}: it must be printable ASCII, without line breaks")
         return {"Authorization": f"Bearer {token}", **self._headers, **bearer_headers(fields)}
 

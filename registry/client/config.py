@@ -284,7 +284,7 @@ def fits_header(value: str) -> bool:
 def _check_header(name: str, value: str) -> None:
     if not fits_header(value):
         raise PropertyError(
-            f"{name} must be printable ASCII, without line breaks: it stands in a header", property=name
+            f"{name} must be printable ASCII, without line breaks: it is sent in a header", property=name
         )
 
 

@@ -138,7 +138,7 @@ class DekFlows:
                     self._cache.pop(key, None)
                     raise
                 self._cache[key] = (known[0], self._clock() + RETRY_S)
-            log.warning("%s can't be looked up again, what was known is used on: %s", call.path, error)
+            log.warning("%s can't be looked up again, the old answer is used: %s", call.path, error)
             return known[0]
 
     def _keep(self, key: Key, value: T) -> T:

@@ -192,9 +192,7 @@ class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
                 return bool(state.trailing_data[0])
             stream = getattr(stream, name, None)
         if self._connection is not None and self._http_version.startswith("HTTP/1"):
-            tell_of_changes(
-                "an answer that a server or a proxy sends beside the one asked for may be taken for another's"
-            )
+            tell_of_changes("an extra answer of a server or a proxy may be taken for another's")
         return False
 
 

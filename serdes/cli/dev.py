@@ -57,7 +57,7 @@ Environment
 @click.option(
     "--advertised-host",
     metavar="NAME",
-    help="Name or address that clients are told; else --host, or this machine's address if that is 0.0.0.0 or ::.",
+    help="Name or address given to clients; else --host, or this machine's address if that is 0.0.0.0 or ::.",
 )
 @click.option(
     "--kafka-port", type=click.IntRange(0, MAX_PORT), default=KAFKA_PORT, show_default=True, help="0: a free one."

@@ -12,7 +12,7 @@ from registry.cli.shell.commands import LazyGroup
 COMMANDS = {
     "schema": ("serdes.cli.schema_group:schema", "Schemas: check, compare and lint them, look after a registry."),
     "registry": ("serdes.cli.registry_group:registry", "Serve a schema registry without a broker."),
-    "migrate": ("serdes.cli.migrate_group:migrate", "See what a code base uses of other Kafka clients."),
+    "migrate": ("serdes.cli.migrate_group:migrate", "Find a code base's uses of other Kafka clients."),
     "dev": ("serdes.cli.dev:dev", "Run an embedded Kafka broker and schema registry."),
 }
 

@@ -30,7 +30,7 @@ def migrate() -> None:
 
 @migrate.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.argument("path", type=click.Path(path_type=Path, exists=True))
-@click.option("--all", "every", is_flag=True, help="List what works, too.")
+@click.option("--all", "every", is_flag=True, help="List uses that work, too.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
 def check(ctx: click.Context, path: Path, every: bool, as_json: bool) -> None:

@@ -364,7 +364,7 @@ class DeserializingConsumer(Consumer, Generic[K, V]):
         try:
             self.seek(place)
         except StateError as gone:
-            log.debug("not gone back to %s: %s", place, gone)
+            log.debug("the position was not set back to %s: %s", place, gone)
 
     def keep(self, places: list[TopicPartition]) -> None:
         """Stores offsets; partitions revoked meanwhile are left out, as by the consumer itself."""
@@ -503,7 +503,7 @@ class AIODeserializingConsumer(Awaited, AIOConsumer, Generic[K, V]):
         try:
             await self.seek(place)
         except StateError as gone:
-            log.debug("not gone back to %s: %s", place, gone)
+            log.debug("the position was not set back to %s: %s", place, gone)
 
     async def keep(self, places: list[TopicPartition]) -> None:
         """Stores offsets; partitions revoked meanwhile are left out, as by the consumer itself."""

@@ -304,7 +304,7 @@ class WritePlanner:
         )
         if not verdict:
             reasons = "; ".join(str(difference) for difference in verdict.differences)
-            raise SerializationError(f"the registered schema can't read what the given one writes: {reasons}")
+            raise SerializationError(f"the registered schema can't read values of the given one: {reasons}")
 
 
 Rules: TypeAlias = Callable[[Any, SerializationContext | None], Any]

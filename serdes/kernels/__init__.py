@@ -58,7 +58,7 @@ def _picked() -> Literal["native", "pure"]:
             raise
         logger.warning(
             "the compiled kernels are not usable (%s): serializers run on the pure-Python ones, several times slower; "
-            "%s=pure says that this is meant",
+            "set %s=pure if this is intended",
             error,
             VARIABLE,
         )

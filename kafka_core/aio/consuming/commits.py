@@ -26,7 +26,7 @@ logger: Final = logging.getLogger("kafka_core.consumer")
 
 
 MOVED_ON: Final = (
-    "the partitions were given up before their offsets could be committed: whoever has them now may have committed more"
+    "the partitions were given up before their offsets could be committed: their new owner may have committed more"
 )
 
 

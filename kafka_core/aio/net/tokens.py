@@ -80,7 +80,7 @@ class TokenSource:
         if callback is not None:
             if inspect.iscoroutinefunction(callback):
                 raise ConfigError(
-                    "oauth_cb is a coroutine function, but it runs on a thread of its own, where nothing awaits it: "
+                    "oauth_cb is a coroutine function, but it runs on its own thread, where nothing awaits it: "
                     "make it an ordinary function, which may block",
                     property="oauth_cb",
                 )

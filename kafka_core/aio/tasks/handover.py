@@ -63,7 +63,7 @@ class WeakCall:
 
     def __repr__(self) -> str:
         held = self._held()
-        return "<a callback that is gone>" if held is None else repr(held.calls[self._key])
+        return "<a collected callback>" if held is None else repr(held.calls[self._key])
 
 
 def weakly(config: Config, awaits: bool = False) -> tuple[Config, Held]:

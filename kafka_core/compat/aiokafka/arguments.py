@@ -38,10 +38,10 @@ def common(client_id: object) -> tuple[Argument, ...]:
     return (
         unused("loop", None, "The event loop.", NO_LOOP),
         sets("bootstrap_servers", "localhost", "bootstrap.servers", "`host[:port]`, or a list of them.", addresses),
-        sets("client_id", client_id, "client.id", "What brokers call this client in their logs."),
+        sets("client_id", client_id, "client.id", "Name of this client in brokers' logs."),
         sets(
             "metadata_max_age_ms", 300_000, "topic.metadata.refresh.interval.ms metadata.max.age.ms",
-            "When metadata is asked for again though nothing went wrong.", clamped(10, 3_600_000),
+            "Age at which metadata is refreshed.", clamped(10, 3_600_000),
         ),
         sets("retry_backoff_ms", 100, "retry.backoff.ms", "Wait before another attempt.", clamped(1, 300_000)),
         unused("api_version", None, "The brokers' version.", NO_VERSION),
@@ -93,8 +93,8 @@ CONSUMER: Final = Arguments(
         sets("fetch_min_bytes", 1, "fetch.min.bytes", "Bytes that are worth an answer."),
         sets("max_partition_fetch_bytes", 1_048_576, "max.partition.fetch.bytes", "Bytes of a partition in a fetch."),
         sets("request_timeout_ms", 40_000, "socket.timeout.ms", "How long a request may take.", clamped(10, 300_000)),
-        own("auto_offset_reset", "latest", "Where to begin without an offset: earliest, latest or none."),
-        own("enable_auto_commit", True, "Commit what was read in the background."),
+        own("auto_offset_reset", "latest", "Start without an offset: earliest, latest or none."),
+        own("enable_auto_commit", True, "Commit offsets of records read, in the background."),
         own("auto_commit_interval_ms", 5_000, "How often."),
         sets("check_crcs", True, "check.crcs", "Check batches' checksums."),
         sets(
@@ -104,20 +104,20 @@ CONSUMER: Final = Arguments(
         sets("max_poll_interval_ms", 300_000, "max.poll.interval.ms", "How far calls that take records may be apart."),
         unused(
             "rebalance_timeout_ms", None, "How long a rebalance waits for this member.",
-            "members are waited for as long as max_poll_interval_ms says, as with the Java client",
+            "a rebalance waits for members for max_poll_interval_ms, as with the Java client",
         ),
         sets("session_timeout_ms", 10_000, "session.timeout.ms", "When a silent member is thrown out."),
-        sets("heartbeat_interval_ms", 3_000, "heartbeat.interval.ms", "How often it says that it is there."),
+        sets("heartbeat_interval_ms", 3_000, "heartbeat.interval.ms", "Time between heartbeats."),
         unused(
             "consumer_timeout_ms", 200, "How often the background routine looks for changes.",
-            "nothing is looked for at intervals: changes are told at once",
+            "changes are noticed at once, without intervals",
         ),
         own("max_poll_records", None, "The most records that getmany() gives."),
         unused(
             "exclude_internal_topics", True, "Leave internal topics out of patterns.", "patterns never bring them in",
         ),
         sets("isolation_level", "read_uncommitted", "isolation.level", "read_committed leaves aborted records out."),
-        sets("client_rack", None, "client.rack", "Where this client is, for fetches from the nearest replica."),
+        sets("client_rack", None, "client.rack", "Rack of this client, for fetches from the nearest replica."),
     )
 )  # fmt: skip
 

@@ -140,7 +140,7 @@ class ClusterMetadata:
                 has no racks, no controller and does not say what is internal.
         """
         if not metadata.brokers:
-            logger.warning("there are no brokers in the metadata, which is passed over")
+            logger.warning("there are no brokers in the metadata, which is ignored")
             self.failed_update(RuntimeError("there are no brokers in the metadata"))
             return
         bare = metadata.API_VERSION == 0

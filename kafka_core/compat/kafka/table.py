@@ -115,7 +115,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "coordinator.base": _CLIENT,
     "coordinator.consumer": _CLIENT,
     "coordinator.heartbeat": _CLIENT,
-    "net": "connections are asyncio's here; of its modules only `net.sasl.oauth` has what applications write",
+    "net": "connections are asyncio's here; of its modules only `net.sasl.oauth` is for applications",
     "producer.__main__": _PROGRAM,
     "producer.producer_batch": _CLIENT,
     "producer.record_accumulator": _CLIENT,
@@ -179,7 +179,7 @@ NAMES_NOT_HERE: Final[Mapping[str, str]] = {
 }
 """Public names of modules that are here, without those names: why. tests/interop/test_peer_modules.py compares."""
 
-_VIEW: Final = "it is a view that does not refresh itself: the clients do, and nobody but them gets answers of brokers"
+_VIEW: Final = "the view does not refresh itself: only the clients get answers of brokers"
 _MESSAGE: Final = "a value here, not a message of the protocol"
 CODING: Final = ("flexible_version_q", "parse_header", "to_dict")
 

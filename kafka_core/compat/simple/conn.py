@@ -1,4 +1,4 @@
-"""Lists of hosts, and the old connection, which is not there any more."""
+"""Lists of hosts, and the old connection, which does not exist any more."""
 
 from __future__ import annotations
 

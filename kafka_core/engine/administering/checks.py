@@ -107,7 +107,7 @@ def check_filters(states: Any, types: Any) -> None:
         if not isinstance(values, set | frozenset | tuple | list) or not all(isinstance(item, kind) for item in values):
             raise TypeError(f"'{name}' must be a set of {kind.__name__}")
     if ConsumerGroupType.UNKNOWN in (types or ()):
-        raise ValueError("UNKNOWN is no type to ask for")
+        raise ValueError("UNKNOWN can't be asked for")
 
 
 def check_group_offsets(request: object, *, offsets_needed: bool) -> dict[str, ConsumerGroupTopicPartitions]:
@@ -128,7 +128,7 @@ def check_group_offsets(request: object, *, offsets_needed: bool) -> dict[str, C
                 if item.partition < 0 or (offsets_needed and item.offset < 0):
                     raise ValueError(f"{item}: partition and offset must not be negative")
                 if not offsets_needed and item.offset != OFFSET_INVALID:
-                    raise ValueError(f"{item}: an offset is what is asked for, none can be given")
+                    raise ValueError(f"{item}: the offset is the result, it can't be given")
     return {group.group_id: group for group in found}
 
 

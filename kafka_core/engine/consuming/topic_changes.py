@@ -79,6 +79,6 @@ def halting_error(state: PartitionState) -> KafkaError:
     """The event for the application."""
     text = (
         f"{state.topic}[{state.partition}]: the topic was deleted and created again and auto.offset.reset is `error`: "
-        "seek() to where reading should go on"
+        "seek() to where reading should continue"
     )
     return KafkaError(KafkaError._AUTO_OFFSET_RESET, text)

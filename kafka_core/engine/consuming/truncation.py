@@ -79,11 +79,11 @@ def describe(truncation: LogTruncation, *, halted: bool) -> str:
     lost, end = truncation.offset, truncation.divergent_offset
     where = f"{truncation.topic}[{truncation.partition}]"
     if end is None:
-        what = f"the leader does not know epoch {truncation.leader_epoch}, of what was read before offset {lost}"
-        seek = "seek() to where reading should go on"
-        goes_on = "reading goes on where auto.offset.reset says"
+        what = f"the leader does not know epoch {truncation.leader_epoch}, of the records read before offset {lost}"
+        seek = "seek() to where reading should continue"
+        goes_on = "reading continues by auto.offset.reset"
     else:
         what = f"the log was truncated to offset {end} (an unclean leader election), it had been read to {lost}"
-        seek = f"seek() to {end}, or to where reading should go on"
+        seek = f"seek() to {end}, or to where reading should continue"
         goes_on = f"reading goes on from {end}"
     return f"{where}: {what}; " + (f"auto.offset.reset is `error`: {seek}" if halted else goes_on)

@@ -317,7 +317,7 @@ class ConsumerMembership(HeartbeatMembership):
     def _unreleased_text(self) -> str:
         return (
             f"group.instance.id {self.settings.instance_id!r} belongs to another member: this one joins when that one "
-            "leaves or its session ends; give each instance an id of its own"
+            "leaves or its session ends; give each instance its own id"
         )
 
     def _unsupported(self) -> None:

@@ -225,6 +225,6 @@ def fenced_instance(settings: GroupSettings) -> KafkaError:
     """The application's error after another member took its `group.instance.id`."""
     text = (
         f"group {settings.group_id!r}: another consumer joined with group.instance.id {settings.instance_id!r}, so "
-        "this one is fenced: give each instance an id of its own"
+        "this one is fenced: give each instance its own id"
     )
     return KafkaError(KafkaError.FENCED_INSTANCE_ID, text, fatal=True)

@@ -49,7 +49,7 @@ kserdes schema diff archive/orders.avro schemas/order.avsc
 @click.argument("old", type=PATH)
 @click.argument("new", type=PATH)
 @click.option("--policy", type=UpperChoice(POLICIES), default="STRICT", help="For JSON Schema.")
-@click.option("--all-lines", is_flag=True, help="Show what is the same too.")
+@click.option("--all-lines", is_flag=True, help="Show equal parts too.")
 @click.option(
     "--root", type=PATH, metavar="FOLDER", help="Where references of files are resolved; by default their folder."
 )
@@ -74,7 +74,7 @@ def diff(
     client_properties: tuple[str, ...],
     config: Path | None,
 ) -> None:
-    """Show two schemas side by side, and who can read whose data.
+    """Show two schemas side by side, and which can read the other's data.
 
     OLD and NEW are schema files, Avro data files (the schema they were written with), files of a git revision
     (REVISION:PATH), or versions of a subject (SUBJECT:VERSION).

@@ -18,7 +18,7 @@ def complaints(text: str) -> Iterator[Complaint]:
     items = outline(text)
     kinds = {item.kind for item in items}
     if not kinds & {"syntax", "edition"}:
-        yield Complaint("proto-syntax", "the file says no syntax: it is taken for proto2", offset=0)
+        yield Complaint("proto-syntax", "the file declares no syntax: proto2 is assumed", offset=0)
     if "package" not in kinds:
         yield Complaint("proto-package", "the file has no package: its names may collide with others'", offset=0)
     for item in items:

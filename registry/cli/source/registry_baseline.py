@@ -50,7 +50,7 @@ class VersionSource(Protocol):
 def no_answer(error: SchemaRegistryError) -> Unusable:
     """The error of a run whose registry does not answer, or whose URL is not a registry's."""
     if isinstance(error, UnexpectedAnswerError):
-        return Unusable(f"this is no answer of a schema registry, is the URL right? {error}", kind="REGISTRY")
+        return Unusable(f"this is not an answer of a schema registry; is the URL right? {error}", kind="REGISTRY")
     return Unusable(f"the registry does not answer: {error}", kind="REGISTRY")
 
 

@@ -80,7 +80,7 @@ class Namer:
         if "name" in self._fields:
             name = own_name(document())
             if name is None:
-                raise Unusable(f"subject rule {self._rule!r}: the schema has no name of its own", kind="NO_SUBJECT")
+                raise Unusable(f"subject rule {self._rule!r}: the schema has no name", kind="NO_SUBJECT")
         if version is not None:  # of a folder `orders.v1` the whole name counts
             folder, _, stem = version.key[0].rpartition("/")
         whole = f"{folder}/{stem}" if folder else stem

@@ -114,7 +114,7 @@ class Archive:
             if path.stem.isdecimal():
                 content = self._read(path)
                 if content is None or not isinstance(content.get("schema"), str) or "id" not in content:
-                    raise Unusable(f"{path} is damaged: it is no saved version")
+                    raise Unusable(f"{path} is damaged: it is not a saved version")
                 found[int(path.stem)] = content
         return dict(sorted(found.items()))
 

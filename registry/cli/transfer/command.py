@@ -28,7 +28,7 @@ kserdes schema import backup --registry http://localhost:8081
 kserdes schema import backup --registry http://localhost:8081 --verify-only
 """
 
-UNFINISHED = "the import is not finished; run it again, it goes on where it stopped"
+UNFINISHED = "the import is not finished; run it again, it continues where it stopped"
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 @click.command(cls=ExampleCommand, examples=EXPORT_EXAMPLES)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--prefix", default="", help="Only subjects that start with this; others in the folder stay.")
-@click.option("--prune", is_flag=True, help="Remove from the folder what the registry has no more.")
+@click.option("--prune", is_flag=True, help="Remove versions from the folder that the registry no longer has.")
 @registry_options
 @config_option
 @click.pass_context
@@ -88,7 +88,7 @@ def export(
 
 @click.command("import", cls=ExampleCommand, examples=IMPORT_EXAMPLES)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
-@click.option("--skip-refused", is_flag=True, help="Leave out what is something else there, and what needs it.")
+@click.option("--skip-refused", is_flag=True, help="Leave out versions that differ there, and those that need them.")
 @click.option("--verify-only", is_flag=True, help="Change nothing; only compare the registry with the folder.")
 @registry_options
 @config_option

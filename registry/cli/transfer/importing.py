@@ -70,9 +70,9 @@ def plan(archive: Archive) -> Plan:
     """
     manifest = archive.manifest()
     if manifest is None:
-        raise Unusable(f"{archive.folder} has no registry.json: it is no export of a registry")
+        raise Unusable(f"{archive.folder} has no registry.json: it is not an export of a registry")
     if not manifest.get("complete"):
-        raise Unusable(f"{archive.folder}: the export is not complete; run it again, it goes on where it stopped")
+        raise Unusable(f"{archive.folder}: the export is not complete; run it again, it continues where it stopped")
     subjects = {entry["subject"]: entry for entry in archive.subjects()}
     saved = manifest.get("subjects", 0)
     if isinstance(saved, int) and len(subjects) < saved:
@@ -174,7 +174,9 @@ def load(
     present, conflicts = _compared(rest, what)
     if conflicts and not skip_refused:
         listed = "".join(f"\n  {text}" for texts in conflicts.values() for text in texts)
-        raise Unusable(f"nothing was written: {rest} has something else there (--skip-refused leaves it out):{listed}")
+        raise Unusable(
+            f"nothing was written: {rest} has different schemas there (--skip-refused leaves them out):{listed}"
+        )
     refused = {key: "there is another schema" for key in conflicts if key in what.versions}
     found = Imported(present=len(present))
     missing = {key: content for key, content in what.versions.items() if key not in present and key not in refused}

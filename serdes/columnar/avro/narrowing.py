@@ -87,7 +87,7 @@ class _Cut:
 
     def _union(self, avro: UnionType, tree: Tree, inside: tuple[int, ...], path: str) -> AvroType | None:
         if tree and sum(branch.kind is not TypeName.NULL for branch in avro.branches) != 1:
-            raise SerializationError(f"columns: {path} is a union of several types, which is taken whole")
+            raise SerializationError(f"columns: {path} is a union of several types, which can only be taken whole")
         made = [
             branch if branch.kind is TypeName.NULL else self.of(branch, tree, inside, path) for branch in avro.branches
         ]
@@ -100,8 +100,8 @@ class _Cut:
     def _record(self, avro: RecordType, tree: Tree, inside: tuple[int, ...], path: str) -> AvroType | None:
         depth = inside.count(id(avro))
         if depth and not self._max_depth:
-            hint = "recursive types can't be columns; recursive_max_depth leaves out what is deeper"
-            raise SerializationError(f"record {avro.name} holds itself: {hint}")
+            hint = "recursive types can't be columns; recursive_max_depth leaves out deeper fields"
+            raise SerializationError(f"record {avro.name} contains itself: {hint}")
         if depth > self._max_depth:
             return None
         missing = [name for name in tree if name not in {field.name for field in avro.fields}]

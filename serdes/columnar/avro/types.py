@@ -76,7 +76,7 @@ def arrow_type(avro: AvroType, options: ColumnOptions = DEFAULTS) -> pa.DataType
 def _arrow(avro: AvroType, options: ColumnOptions, inside: tuple[RecordType, ...]) -> pa.DataType:
     if isinstance(avro, RecordType):
         if avro in inside:
-            raise SerializationError(f"record {avro.name} holds itself: recursive types can't be columns")
+            raise SerializationError(f"record {avro.name} contains itself: recursive types can't be columns")
         deeper = (*inside, avro)
         return pa.struct([pa.field(field.name, _arrow(field.type, options, deeper)) for field in avro.fields])
     if isinstance(avro, ArrayType):

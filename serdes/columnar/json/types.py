@@ -306,7 +306,7 @@ def _resolved(reference: str, resolver: Any) -> Any:
     try:
         return resolver.lookup(reference)
     except (referencing.exceptions.Unresolvable, ValueError) as error:
-        raise SerializationError(f"the JSON Schema refers to {reference!r}, which is not there") from error
+        raise SerializationError(f"the JSON Schema refers to {reference!r}, which does not exist") from error
 
 
 def _kinds(schema: dict[str, Any]) -> list[str]:

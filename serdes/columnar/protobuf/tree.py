@@ -350,8 +350,8 @@ class _Builder:
         times = inside.count(full_name)
         if times and self.max_depth is None:
             raise SerializationError(
-                f"message type {full_name} holds itself: recursive types can't be columns, unless recursive_max_depth"
-                " says at which level they are cut"
+                f"message type {full_name} contains itself: recursive types can't be columns, unless "
+                "recursive_max_depth says at which level they are cut"
             )
         return self.max_depth is not None and times >= max(self.max_depth, 1)
 

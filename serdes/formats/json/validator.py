@@ -230,7 +230,7 @@ def _refuse(uri: Any) -> NoReturn:
 def _schema_fault(error: Any) -> str:
     text = str(getattr(error, "message", error)).splitlines()[0]
     if isinstance(error, rs.ReferencingError) or error.kind.name == "$ref":
-        return f"the JSON Schema refers to what it has no reference for: {text}"
+        return f"the JSON Schema refers to a name without a reference: {text}"
     return f"the JSON Schema is not valid at {_path(error.instance_path) or 'its root'}: {text}"
 
 

@@ -192,7 +192,7 @@ def _check_any(value: Any, path: str, depth: int, types: _Types) -> None:
         return
     url = value.get("@type")
     if not isinstance(url, str):
-        _fail("'@type' says which message an Any has, like 'type.googleapis.com/shop.Order'", path)
+        _fail("'@type' names the message type of an Any, like 'type.googleapis.com/shop.Order'", path)
     try:
         descriptor = types.FindMessageTypeByName(url.rpartition("/")[2])
     except KeyError:
@@ -233,7 +233,7 @@ def _check_open(name: str, value: Any, path: str, depth: int) -> None:
         _refuse_surrogates(value, path)
     elif isinstance(value, float):
         if not math.isfinite(value):
-            _fail(f"NaN and the infinities are no JSON, which message type {name} holds", path)
+            _fail(f"NaN and the infinities are not JSON, which message type {name} holds", path)
     elif _is_int(value):
         _refuse_inexact(value, FieldDescriptor.CPPTYPE_DOUBLE, path)
     elif value is not None and not isinstance(value, bool):

@@ -46,7 +46,7 @@ def test_an_argument_without_effect_is_said_once(caplog: pytest.LogCaptureFixtur
     for _ in range(2):
         AIOKafkaConsumer(consumer_timeout_ms=77)
     assert [text for text in caplog.messages if "consumer_timeout_ms" in text] == [
-        "consumer_timeout_ms has no effect: nothing is looked for at intervals: changes are told at once"
+        "consumer_timeout_ms has no effect: changes are noticed at once, without intervals"
     ]
 
 

@@ -72,7 +72,7 @@ def test_auto_falls_back_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
         assert load("auto") == ("pure", pure)
     (record,) = caplog.records
     assert "not usable (no accumulator): the client runs on the pure-Python ones" in record.getMessage()
-    assert "KAFKA_CORE_KERNELS=pure says that this is meant" in record.getMessage()
+    assert "set KAFKA_CORE_KERNELS=pure if this is intended" in record.getMessage()
 
 
 def test_pure_on_request_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -513,7 +513,7 @@ def test_a_producer_that_nobody_holds_takes_a_record_and_says_what_becomes_of_it
         OfflineProducer(FakeCluster(), {}).produce("events", b"a")
         gc.collect()
     assert [record.getMessage()[:48] for record in caplog.records] == [
-        "a record was given to a producer that nobody hol"
+        "a record was given to an unreferenced producer, "
     ]
 
 

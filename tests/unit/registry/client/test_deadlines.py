@@ -94,5 +94,5 @@ def test_httpx_that_has_changed_inside_is_told_once(
     exchange.tell_of_changes.cache_clear()
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
         "an answer that comes slowly is not bounded as a whole",
-        "an answer that a server or a proxy sends beside the one asked for may be taken for another's",
+        "an extra answer of a server or a proxy may be taken for another's",
     ]

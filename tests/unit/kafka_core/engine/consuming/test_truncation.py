@@ -160,7 +160,7 @@ def test_what_is_queued_goes_with_the_log() -> None:
     [
         (LogTruncation("t", 1, 7, 3, 4, 2), False, "truncated to offset 4 .* read to 7; reading goes on from 4"),
         (LogTruncation("t", 1, 7, 3, 4, 2), True, "`error`: seek\\(\\) to 4"),
-        (LogTruncation("t", 1, 7, 3), False, "does not know epoch 3.* offset 7; .* where auto.offset.reset says"),
+        (LogTruncation("t", 1, 7, 3), False, "does not know epoch 3.* offset 7; .* by auto.offset.reset"),
         (LogTruncation("t", 1, 7, 3), True, "`error`: seek\\(\\) to where"),
     ],
 )

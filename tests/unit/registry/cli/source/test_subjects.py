@@ -50,7 +50,7 @@ def test_rules_with_other_placeholders_are_refused(rule: str) -> None:
 
 def test_a_schema_without_a_name_can_not_be_named_by_it() -> None:
     nameless = Document("a.avsc", "", "AVRO", {"type": "array", "items": "int"})
-    with pytest.raises(Unusable, match="no name of its own"):
+    with pytest.raises(Unusable, match="the schema has no name"):
         Namer("{name}").subject("a.avsc", lambda: nameless)
 
 

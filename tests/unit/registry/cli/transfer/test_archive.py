@@ -60,8 +60,8 @@ def test_names_of_folders_are_safe_and_distinct() -> None:
         ("registry.json", "[]", "no JSON object"),
         ("registry.json", b"\xff", "is damaged"),
         ("subjects/x/subject.json", "{}", "names no subject"),
-        ("subjects/x/1.json", '{"id": 1}', "is no saved version"),
-        ("subjects/x/1.json", '{"schema": "s"}', "is no saved version"),
+        ("subjects/x/1.json", '{"id": 1}', "is not a saved version"),
+        ("subjects/x/1.json", '{"schema": "s"}', "is not a saved version"),
         ("subjects/x/1.json", '{"schema": "s", "id": 1}', "subject.json is missing"),
     ],
 )

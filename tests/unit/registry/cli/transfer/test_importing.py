@@ -149,7 +149,7 @@ def test_differences_after_the_import_are_reported(saved: Archive, target: Rest)
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({}, "is no export of a registry"),
+        ({}, "is not an export of a registry"),
         ({"registry.json": {"format": "kserdes-registry/1", "complete": False}}, "is not complete"),
         (
             {

@@ -76,7 +76,7 @@ def test_only_the_columns_asked_for_are_left(columns: list[str], left: Any) -> N
         ("items.price.cents", "columns: items.price has no field 'cents'"),
         ("id.high", "columns: id is no record, it has no 'high'"),
         ("address.city.x", "columns: address.city is no record, it has no 'x'"),
-        ("which.x", "columns: which is a union of several types, which is taken whole"),
+        ("which.x", "columns: which is a union of several types, which can only be taken whole"),
     ],
 )
 def test_a_column_that_is_not_there_is_named(column: str, text: str) -> None:
@@ -103,7 +103,7 @@ def test_the_type_that_a_default_is_of_is_known_for_each_cut_field() -> None:
 
 
 def test_recursion_is_refused_or_cut_at_a_depth() -> None:
-    with pytest.raises(SerializationError, match=r"record Node holds itself: .*recursive_max_depth"):
+    with pytest.raises(SerializationError, match=r"record Node contains itself: .*recursive_max_depth"):
         cut(TREE)
     assert cut(TREE, "value") == {"value": "int"}
     leaf = {"value": "int"}

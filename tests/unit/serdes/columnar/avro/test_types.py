@@ -75,7 +75,7 @@ def test_a_type_used_twice_is_not_recursive() -> None:
 
 def test_recursive_types_have_no_columns() -> None:
     node = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
-    with pytest.raises(SerializationError, match="record L holds itself"):
+    with pytest.raises(SerializationError, match="record L contains itself"):
         arrow_type(parse(json.dumps(node)))
 
 
