@@ -50,6 +50,7 @@ class ShareConsumerCalls:
     _in_callback: bool
     _untold: list[Settled]
     _notices: list[Message]
+    _given: list[Message]
     _inside: dict[str, object]
 
     # ---- the shell
@@ -191,8 +192,8 @@ class ShareConsumerCalls:
             for origin, offsets in delivery.held:
                 self._holdings.delivered(origin, offsets)
             self._seen = delivery
-            notices, self._notices = self._notices, []
-            return Messages([*notices, *delivery.messages])
+            self._given, self._notices = self._notices, []
+            return Messages([*self._given, *delivery.messages])
         except BaseException:  # Ctrl-C at the last moment: the next poll gives them
             self._seen = None
             for origin, offsets in delivery.held:
@@ -208,6 +209,7 @@ class ShareConsumerCalls:
         if delivery is not None:
             for origin, offsets in delivery.held:
                 self._holdings.withdrawn(origin, offsets)
+            self._notices, self._given = [*self._given, *self._notices], []
 
     def except_from_acceptance(self, message: Message, ack_type: AcknowledgeType) -> None:
         """In implicit mode, the next poll or commit acknowledges this record with `ack_type`, not ACCEPT.

@@ -51,7 +51,7 @@ class ShareConsumer(ShareConsumerCalls):
         self._seen = None
         self._topics = []
         self._callback = None
-        self._untold, self._notices = [], []
+        self._untold, self._notices, self._given = [], [], []
         self._inside = {}
         self._thread = LoopThread("kafka-core-share-consumer")
         self._core = ShareCore(config)

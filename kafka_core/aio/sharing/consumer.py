@@ -45,7 +45,7 @@ class AIOShareConsumer(AIOShareConsumerCalls):
         self._seen = None
         self._topics = []
         self._callback = None
-        self._untold, self._notices = [], []
+        self._untold, self._notices, self._given = [], [], []
         self._inside = {}
         self._closing = Closing()
         self._core = core = ShareCore(config)

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_core import KafkaError, KafkaException, Message, TopicPartition
 from kafka_core.aio.consuming.events import Notice
-from kafka_core.engine.sharing.fetching import Settled
+from kafka_core.engine.sharing.fetching import Delivery, Settled
 from kafka_core.engine.sharing.holdings import Acknowledged, Origin
 from tests.contract.share_groups import Member
 
@@ -93,3 +93,23 @@ def test_trouble_waits_behind_a_callback_that_raises(member: Member) -> None:
     codes = [message.error().code() for message in member.poll(0.0) if message.error() is not None]
     assert KafkaError.GROUP_AUTHORIZATION_FAILED in codes
     assert told.answers == ALL
+
+
+def test_trouble_of_a_poll_that_a_subclass_gives_back_is_told_again(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member.subscribe("t")
+    core = member.consumer._core
+
+    async def poll(*_: object) -> Delivery:
+        core.inbox.tell(Notice(Message(error=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED, "not allowed"))))
+        return Delivery(
+            [Message(topic="t", partition=0, offset=1, value=b"v")], [(settled(1).acknowledged.origin, [1])]
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(core, "poll", poll)
+        first = member.poll(60.0)
+        assert [message.error() is None for message in first] == [False, True]
+        member.consumer.hand_back()
+    assert [message.error().code() for message in member.poll(0.0)] == [KafkaError.GROUP_AUTHORIZATION_FAILED]
