@@ -22,7 +22,7 @@ from registry.cli.source.linking import Collection
 from registry.cli.source.registry_baseline import RegistryBaseline, VersionSource
 from registry.errors import InvalidSchemaError, ResponseError
 from registry.models import Schema, SchemaReference
-from registry.schemas.references import Resolver
+from registry.schemas.references import Resolver, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,8 @@ def _registered(subject: str, version: str, client: VersionSource) -> Side:
         raise Unusable(f"{subject} version {version}: {error}", kind="REGISTRY") from error
     empty = Collection(_NoFiles(), "\0", str)
     resolve = RegistryBaseline(empty, client).resolve
-    return Side(f"{subject}:{found.version}", found.schema, lambda reference: True, resolve, remote=True)
+    schema = within(found.schema, subject)
+    return Side(f"{subject}:{found.version}", schema, lambda reference: True, resolve, remote=True)
 
 
 class _NoFiles:

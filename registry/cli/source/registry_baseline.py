@@ -23,6 +23,7 @@ from registry.errors import (
     UnexpectedAnswerError,
 )
 from registry.models import RegisteredSchema, Schema, SchemaReference, ServerConfig
+from registry.schemas.references import within
 
 SILENT = (TransportError, UnexpectedAnswerError)
 """Errors after which nothing is known of any subject."""
@@ -95,7 +96,7 @@ class RegistryBaseline:
             if error.not_found:
                 return History(note=self._hint(subject))
             raise Unusable(f"subject {subject}: {error}", kind="REGISTRY") from error
-        return History(tuple(Old(f"{subject} version {item.version}", item.schema) for item in found))
+        return History(tuple(Old(f"{subject} version {item.version}", within(item.schema, subject)) for item in found))
 
     def _hint(self, subject: str) -> Finding | None:
         """A hint for a missing subject if there are others whose names mean the same file."""
@@ -122,7 +123,8 @@ class RegistryBaseline:
         try:
             if self._new.owns(reference):
                 return self._new.resolve(reference)
-            return self._client.get_version(reference.subject, reference.version).schema
+            found = self._client.get_version(reference.subject, reference.version)
+            return within(found.schema, reference.subject)
         except SILENT:
             raise
         except (Unusable, SchemaRegistryError) as error:

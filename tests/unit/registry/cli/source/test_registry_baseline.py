@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+import uuid
 from pathlib import Path
 
 import pytest
 
 from registry.cli.findings import Unusable
 from registry.cli.source.registry_baseline import RegistryBaseline, no_answer
+from registry.client.blocking import SchemaRegistryClient
 from registry.errors import InvalidSchemaError, ResponseError, TransportError
 from registry.models import (
     ConfigCompatibilityLevel,
@@ -14,6 +17,7 @@ from registry.models import (
     SchemaReference,
     ServerConfig,
 )
+from registry.schemas.references import resolve_all
 from tests.unit.registry.cli.helpers import collection, record, write
 
 
@@ -114,3 +118,17 @@ def test_references_lead_to_files_or_into_the_registry(tmp_path: Path, registry:
     assert found.resolve(SchemaReference("x", "orders", 1)).schema_str == '"a"'
     with pytest.raises(InvalidSchemaError, match="orders version 2"):
         found.resolve(SchemaReference("x", "orders", 2))
+
+
+def test_references_of_a_context_stay_in_it(tmp_path: Path) -> None:
+    """The default context has subjects of the same names: judged by those, a check would be of other schemas."""
+    with SchemaRegistryClient({"url": f"mock://{uuid.uuid4()}"}) as client:
+        for context, kind in (("", "x:int"), (":.eu:", "x:long")):
+            client.register_schema(f"{context}money", Schema(json.dumps(record("Money", kind)), "AVRO"))
+            order = Schema(json.dumps(record("Order", "m:Money")), "AVRO", [SchemaReference("Money", "money", 1)])
+            client.register_schema(f"{context}orders", order)
+        baseline = RegistryBaseline(collection(tmp_path), client)
+        for subject, kind in (("orders", "int"), (":.eu:orders", "long")):
+            (old,) = baseline.history("orders.avsc", subject, True).versions
+            ((_, money),) = resolve_all(old.schema, baseline.resolve)
+            assert f'"{kind}"' in money.schema_str
