@@ -37,7 +37,7 @@ def rate(client: str, kind: str, bootstrap: str, topic: str, records: int) -> fl
 def compare(cluster: Cluster, records: int, rounds: int) -> None:
     """Prints one line per kind of work."""
     source = cluster.topic()
-    rate("dialect", "produce", cluster.bootstrap, source, records)  # what is read later; the broker gets warm
+    rate("dialect", "produce", cluster.bootstrap, source, records)  # records to read later; the broker gets warm
     print(f"{'work':<10}{'kafka-python/s':>16}{'dialect/s':>14}{'ratio':>8}{'goal':>8}")
     for kind, goal in GOALS.items():
         rates: dict[str, list[float]] = {client: [] for client in WORKER}

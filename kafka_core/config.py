@@ -32,7 +32,7 @@ CLIENT_LOGGER: Final = logging.getLogger("kafka_core.client")
 TOPIC_CONFIG: Final = "default.topic.config"
 DEFAULT_PORT: Final = 9092
 ADDRESS: Final = re.compile(r"(?:[A-Za-z_]+://)?(\[[0-9A-Fa-f:.%\w]+\]|[^\s:/\[\],]+)(?::(\d{1,5}))?")
-# What was already said in this process, however many clients there are.
+# Lines already logged in this process, however many clients there are.
 said: set[str] = set()
 
 

@@ -61,7 +61,7 @@ LOCAL_RETRIABLE = frozenset(
 )
 
 
-# What a closed client says, in the words of confluent_kafka, which applications look for.
+# The text of a closed client's error, in confluent_kafka's words, which applications look for.
 PRODUCER_CLOSED = "Producer has been closed"
 CONSUMER_CLOSED = "Consumer closed"
 HANDLE_CLOSED = "Handle has been closed"

@@ -70,7 +70,7 @@ def settle() -> None:
     global _loaded
     if len(sys.modules) == _loaded or not _in_task():
         return
-    gc.collect()  # what is garbage by now would stay for ever
+    gc.collect()  # present garbage would stay for ever
     gc.freeze()
     _loaded = len(sys.modules)
 

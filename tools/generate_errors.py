@@ -56,7 +56,7 @@ SPELLED_OUT = {
     "inflight": "in flight",
 }
 CAPITALS = {"eof": "EOF", "id": "ID", "sasl": "SASL", "ssl": "TLS"}
-# What programs compare with: the words confluent_kafka has for a code. Where it has a whole sentence the name does.
+# Texts that programs compare with: confluent_kafka's for a code. Where it has a whole sentence the name does.
 SPECIAL_TEXTS = {
     -199: "Local: Bad message format",
     -198: "Local: Invalid compressed data",

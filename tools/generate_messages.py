@@ -54,7 +54,7 @@ BETWEEN_BROKERS = {
 """Requests that brokers take, but only from each other. WriteTxnMarkers ends hanging transactions, too (KIP-664)."""
 NOT_ON_A_CLIENTS_CONNECTION = {
     *("DefaultPrincipalData", "KRaftVersionRecord", "LeaderChangeMessage", "SnapshotFooterRecord"),
-    *("SnapshotHeaderRecord", "VotersRecord"),  # what controllers keep in their own log
+    *("SnapshotHeaderRecord", "VotersRecord"),  # records of controllers' own log
     *("ControlRecordTypeSchema", "EndTxnMarker"),  # four and six bytes: records/control.py packs them
 }
 IRREGULAR_WORDS = {"KRaft": "Kraft", "2Pc": "_2pc"}

@@ -135,7 +135,7 @@ class ClusterState:
         self.telemetry = Telemetry(self.config, clock)
         self._next_producer_id = 0
         self._next_leader = 0
-        #: What went wrong inside the broker itself (a handler, an interceptor); the shell shows it.
+        #: Errors inside the broker itself (a handler, an interceptor); the shell shows them.
         self.failures: list[Exception] = []
 
     # ---- brokers -------------------------------------------------------------------------------------------------

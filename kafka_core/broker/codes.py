@@ -101,7 +101,7 @@ class Code(IntEnum):
     SHARE_SESSION_LIMIT_REACHED = 133
 
 
-#: What a real broker says with INVALID_REQUEST when it has nothing better to say.
+#: A real broker's text with INVALID_REQUEST if it has no better one.
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
     "incompatible broker. See the broker logs for more details."

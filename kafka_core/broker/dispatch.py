@@ -31,7 +31,7 @@ from kafka_core.protocol import (
 
 logger: Final = logging.getLogger(__name__)
 
-#: What to write (with the 4-byte size in front), or that there is nothing to write, or to cut the connection.
+#: Bytes to write (with the 4-byte size in front), none to write, or to cut the connection.
 Reply: TypeAlias = list[Buffer] | Special
 
 

@@ -68,7 +68,7 @@ def encode_request(message: ApiMessage, version: int, correlation_id: int, clien
         first = bytearray(_REQUEST_HEAD.pack(0, message.API_KEY, version, correlation_id))
     except struct.error:
         encode_bytes(RequestHeader(message.API_KEY, version, correlation_id, client_id), header_version)
-        raise  # that has said what is wrong
+        raise  # its text names the error
     first += _after_correlation_id(header_version, client_id)
     return _frame(first, message, version)
 

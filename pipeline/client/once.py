@@ -200,7 +200,7 @@ class OnceDelivery(Delivery):
             self._producer.send_offsets_to_transaction([self._mark.as_position(topic)], group, self._timeout_s)
             self._producer.commit_transaction(max(0.0, deadline_s - time.monotonic()))
         except KafkaException as error:
-            self._check()  # which record failed says more
+            self._check()  # names the failed record
             raise self._failed("was not committed", error) from error
 
     def _check_same(self) -> None:

@@ -55,7 +55,7 @@ class Remembered(Generic[PlanT]):
         remembered_s: Any = registry.get("cache.latest.ttl.sec")
         until = now + (REMEMBERED_S if remembered_s is None else float(remembered_s))
         with self._lock:
-            # What the key knows by its place in memory lives as long as the key: nothing else gets that place.
+            # Objects that the key knows by their place in memory live as long as the key: no others get that place.
             self._plans[key] = until, made, (dict(registry), asked)
             while len(self._plans) > KEPT:
                 self._plans.popitem(last=False)

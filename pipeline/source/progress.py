@@ -70,7 +70,7 @@ class Progress:
         late = LATEST if self._options.latest_if_too_young else None
         low, high = cluster.earliest(places), cluster.latest(places)
         start = resolve_bound(cluster, places, self._options.starting, LATEST, late=late, low=low, high=high)
-        if self._target is not None:  # what came since then is for the next run
+        if self._target is not None:  # later records are for the next run
             start = {place: min(start[place], end) for place, end in self._target.items() if place in start}
         return self._named(start).text()
 

@@ -109,7 +109,7 @@ class Delivery:
             if round_number:
                 pause_s = self._pause_s(round_number, outcome)
                 if self._clock() + pause_s >= deadline:
-                    break  # who asks us to wait longer than all tries may take gets no further try
+                    break  # no further try if asked to wait longer than all tries may take
                 yield Wait(pause_s)
             for number, url in enumerate(self._urls):
                 if number and self._clock() >= deadline:

@@ -97,7 +97,7 @@ def _pages(
     return (yield from entries(path, query, lambda reply: read(reply, make), offset, limit, never_empty))
 
 
-# What answers are made of: only what a registry says counts, a page's or another service's JSON must not pass for it.
+# Parts of answers: only a registry's own count, a page's or another service's JSON must not pass for them.
 
 
 def _list(source: Any) -> list[Any]:

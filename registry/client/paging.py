@@ -81,7 +81,7 @@ def _attempt(
             return list(found.values())[: limit if limit > 0 else None]
         if repeated and not beyond and (yield from _ignores_offsets(path, query, read, len(found))):
             return list(found.values())
-        # Where more than the last entry comes again, offsets count what is not shown too (Apicurio 3.1).
+        # If more than the last entry comes again, offsets count hidden entries too (Apicurio 3.1).
         beyond = beyond + len(page) if repeated else 0
         again = 1 if len(page) > 1 else 0
 

@@ -88,7 +88,7 @@ SUBJECT_NOT_FOUND: Final = 40401
 DEFAULT_CACHE_CAPACITY: Final = 1000
 """Subjects that an AssociatedNameStrategy remembers by default."""
 
-# What frames begin with, and the headers that name schemas.
+# The beginnings of frames, and the headers that name schemas.
 _MAGIC_BYTE: Final = MAGIC_BYTE
 _MAGIC_BYTE_V0: Final = MAGIC_BYTE
 _MAGIC_BYTE_V1: Final = 1

@@ -50,7 +50,7 @@ class PlanCache(Generic[P]):
 
     def __init__(self) -> None:
         self.store = PlanStore()
-        self._order: deque[tuple[dict[Place, Any], Place]] = deque()  # what threads do with it is atomic
+        self._order: deque[tuple[dict[Place, Any], Place]] = deque()  # threads use it by atomic operations
 
     def keep(self, plans: dict[Place, Any], key: Place, plan: P) -> None:
         """Keeps a plan; of more than `MOST_PLANS` the oldest goes, and is made again where it is needed.

@@ -66,7 +66,7 @@ class _ObjectReaders:
         resolution = self._values.resolution
         both_records = isinstance(writer, RecordType) and isinstance(reader, RecordType)
         if resolution.fault(writer, reader) is not None and not both_records:
-            return self._values.of(writer, reader)  # which refuses
+            return self._values.of(writer, reader)  # it refuses
         if isinstance(reader, UnionType):
             place = resolution.branch(writer, reader)
             assert place is not None

@@ -140,7 +140,7 @@ class _Walk:
             child = known.message_type.fields_by_name["value"].message_type if is_map(known) else None
             item = field.message_type.fields_by_name["value"]
             entered = self._ctx.current_field()
-            if entered is not None:  # what is transformed is a value of the map
+            if entered is not None:  # the transform is for a value of the map
                 entered.field_type, entered.field_descriptor = type_of(item), item
             for key in list(value):
                 result = self._one(child, value[key])

@@ -75,7 +75,7 @@ class AIOConsumer(AIOConsumerCalls):
             except StateError:
                 if self._closed and not self._forked:
                     return
-                raise  # what a callback raised, say: an end would look like a close
+                raise  # an exception of a callback, say: an end would look like a close
             if message is not None:
                 yield message
 

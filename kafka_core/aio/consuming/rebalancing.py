@@ -100,7 +100,7 @@ class Rebalancing:
         Then the membership goes on. Harmless when called again for the same event.
         """
         if self._assigning.event is not event:
-            return  # that was done already
+            return  # done already
         try:
             if not self._assigning.decided:
                 self._assigning.decided = True

@@ -214,7 +214,7 @@ class ConsumerRpc:
             missing = {key: timestamp for key, timestamp in wanted.items() if key not in found}
             await self.know({topic for topic, _ in missing})
             if missing_is_final and (unknown := self._unknown(missing)):
-                await self._client.refresh_metadata({topic for topic, _ in unknown})  # what we have may be old
+                await self._client.refresh_metadata({topic for topic, _ in unknown})  # the metadata may be old
                 found.update({key: Committed(-1, error_code=code) for key, code in self._unknown(missing).items()})
                 missing = {key: timestamp for key, timestamp in missing.items() if key not in found}
             view = self._client.metadata

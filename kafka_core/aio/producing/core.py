@@ -531,7 +531,7 @@ class ProducerCore:
             self._react(reaction)
         else:
             reaction = self.batcher.answered(shipment, response, now_s)
-            self._react(reaction)  # who waits for the record wakes up meanwhile
+            self._react(reaction)  # waiters for the record wake up meanwhile
             self._note_answer(shipment, response, reaction, now_s - sent_at_s)
         if self._transactor is not None:
             self._send_to(node_id)
@@ -539,7 +539,7 @@ class ProducerCore:
         elif self._held or self.batcher.has_queued(node_id):
             self._send_to(node_id)
         elif self._sends_ahead and len(shipment.items) == 1:
-            self._loop.call_soon(self._offer, shipment.items[0][0])  # who waits for the record gets the GIL first
+            self._loop.call_soon(self._offer, shipment.items[0][0])  # waiters for the record get the GIL first
         self._arm_timer()
 
     # ---- records that produce() sends itself

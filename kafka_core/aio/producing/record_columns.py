@@ -141,7 +141,7 @@ class ColumnFeed:
         self._topic = topic
         self._partition = partition
         self._callback = on_delivery if callback is None else callback
-        self._parts = list(record_columns(records))  # what is wrong with a column is said before any row is queued
+        self._parts = list(record_columns(records))  # errors of columns are raised before any row is queued
         self._at = 0
 
     def __enter__(self) -> Self:

@@ -366,7 +366,7 @@ class Transactor:
             if self._sender.sequences_have_gaps():
                 transactions.needs_epoch = True
             transactions.abort()
-        error = transactions.error = None  # what made it abortable is done with; a new error counts
+        error = transactions.error = None  # the error that made it abortable is done with; a new one counts
         bumped_by_end = transactions.protocol >= SECOND_PROTOCOL and transactions.touched
         if not transactions.needs_epoch or bumped_by_end:
             error = await self._end_transaction(commit=False)

@@ -112,7 +112,7 @@ class ConsumerGroup:
     target_epoch: int = 0
     members: dict[str, ConsumerMember] = field(default_factory=dict)
     target: dict[str, frozenset[Id]] = field(default_factory=dict)
-    #: What the members subscribe to, as the topics were when the group epoch was last bumped.
+    #: The members' topics, as they were when the group epoch was last bumped.
     topics: dict[str, tuple[UUID, int]] = field(default_factory=dict)
     #: Runs until the assignor may run again (KIP-1263); None where it may.
     rest: Timer | None = None

@@ -23,7 +23,7 @@ from kafka_core.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 
-#: Where authorized operations were not asked for (KIP-430).
+#: The value if authorized operations were not asked for (KIP-430).
 NOT_ASKED = -(2**31)
 _FIRST_VERSION_WITH_CREATION = 4
 _FIRST_VERSION_WITH_IDS = 12

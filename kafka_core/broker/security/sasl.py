@@ -67,7 +67,7 @@ def scram_users(settings: SaslSettings | None, rng: random.Random) -> ScramUsers
 class SaslExchange(Protocol):
     """One authentication on the way."""
 
-    #: Who it is, once `done`.
+    #: The user, once `done`.
     principal: str
     done: bool
     #: Wall-clock milliseconds at which the credential itself ends, None if it does not.

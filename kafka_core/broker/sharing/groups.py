@@ -77,7 +77,7 @@ class ShareGroup:
     target_epoch: int = 0
     members: dict[str, ShareMember] = field(default_factory=dict)
     target: dict[str, frozenset[Id]] = field(default_factory=dict)
-    #: What the members subscribe to, as the topics were when the assignor last ran.
+    #: The members' topics, as they were when the assignor last ran.
     topics: dict[str, list[Id]] = field(default_factory=dict)
     #: Runs until the assignor may run again (KIP-1263); None where it may.
     rest: Timer | None = None

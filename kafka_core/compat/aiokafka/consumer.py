@@ -151,7 +151,7 @@ class AIOKafkaConsumer:
         self._most = max_poll_records
         self._key_deserializer = key_deserializer
         self._value_deserializer = value_deserializer
-        # What is to be read.
+        # Topics and partitions to read.
         self._known: dict[str, frozenset[int]] = {}
         self._topics: frozenset[str] | None = None
         self._pattern: re.Pattern[str] | None = None

@@ -259,7 +259,7 @@ class KafkaConsumer:
 
     def _on_revoked(self, _: Consumer, places: list[Place]) -> None:
         if self._left:
-            return  # what is read now is not that group's; no listener hears of it
+            return  # records read now are not that group's; listeners are not called
         going = {TopicPartition(each.topic, each.partition) for each in places}
         if self._commits_itself:
             self._commit_quietly({each: at for each, at in self._positions().items() if each in going})
@@ -859,7 +859,7 @@ class KafkaConsumer:
             return
         if self._commits_itself and autocommit:
             self._commit_quietly(self._positions())
-        self._commits_itself = False  # what is revoked now must not be committed again
+        self._commits_itself = False  # partitions revoked now must not be committed again
         if self._committer is not None:
             self._committer.shutdown()
         self._answer()

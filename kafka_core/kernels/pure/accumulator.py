@@ -419,7 +419,7 @@ class Accumulator:
         with self._lock:
             state = self._topic(topic)
             before, state.count = state.count, count
-            state.moving = True  # what is produced meanwhile waits, too, and so overtakes nothing
+            state.moving = True  # records produced meanwhile wait, too, and so overtake none
             try:
                 while state.waiting:
                     waiting, state.waiting = state.waiting, []

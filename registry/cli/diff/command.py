@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from registry.compat.difference import Difference
 
 CONTEXT = 3
-MAX_USERS = 10  # that are named
+MAX_USERS = 10  # named users
 EXAMPLES = """
 kserdes schema diff old/order.avsc new/order.avsc
 # a file before and after, in git

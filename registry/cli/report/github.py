@@ -11,7 +11,7 @@ from registry.cli.findings import FileResult, Finding, Report, Severity
 from registry.cli.report.sarif import located
 from registry.cli.report.text import summary
 
-MAX_USERS = 10  # that an annotation names
+MAX_USERS = 10  # users named in an annotation
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 

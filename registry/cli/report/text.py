@@ -31,7 +31,7 @@ WORDS = {
     Status.OK: "ok",
 }
 MAX_EXCERPT = 160
-MAX_USERS = 10  # that are named
+MAX_USERS = 10  # named users
 
 
 def summary(report: Report) -> str:

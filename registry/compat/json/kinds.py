@@ -111,7 +111,7 @@ LENIENT: Final = frozenset(
 )
 """Kinds the policy LENIENT allows on top of what STRICT does."""
 
-# what is different; what helps if the reader's schema is the new one; what helps if the writer's is.
+# The difference; the remedy if the reader's schema is the new one; the remedy if the writer's is.
 # {old} and {new} are the values of the writer's and the reader's schema, {writer} is how the writer's schema is called.
 Words = tuple[str, str, str]
 

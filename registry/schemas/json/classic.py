@@ -59,7 +59,7 @@ class ClassicReader(SchemaReader):
         """Reads one schema object."""
         if "$schema" in schema and not (said := draft_of(schema)).modern:
             place = Place(place.scope, said, place.parent, place.step)
-        rest = dict(schema)  # what is not taken yet
+        rest = dict(schema)  # keywords not taken yet
         if "$ref" in schema:
             found: list[Node] = [self.reference(rest.pop("$ref"), place)]
         else:
@@ -218,7 +218,7 @@ class ClassicReader(SchemaReader):
         elif "items" in rest:
             self._no_flag(items, place / "items")
             node.every = yield items, place / "items"
-            node.more = True  # what comes after the first items can't be meant
+            node.more = True  # items after the first ones can't be meant
         if "contains" in rest and place.draft is not Draft.DRAFT_4:
             node.contains = yield rest["contains"], place / "contains"
         return node

@@ -35,7 +35,7 @@ SPELLINGS: Final = (
 )
 
 CATEGORIES: Final = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp"
-# What Java calls a property of characters. POSIX's names are about ASCII alone, categories and `Is…` are not.
+# Java's properties of characters. POSIX's names are for ASCII alone, categories and `Is…` are not.
 PROPERTIES: Final[Mapping[str, Callable[[str], bool]]] = {
     "Lower": frozenset(string.ascii_lowercase).__contains__,
     "Upper": frozenset(string.ascii_uppercase).__contains__,

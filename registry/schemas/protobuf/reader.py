@@ -45,7 +45,7 @@ PARTS: Final = {
 PLAIN: Final = (OptionKind.BOOLEAN, OptionKind.ENUM, OptionKind.NUMBER)
 DECLARATIONS: Final = ("option", "reserved", "message", "enum", "extend", "oneof", "extensions", "export", "local")
 NO_TYPES: Final = frozenset({*DECLARATIONS, *LABELS, "map", "group"})
-# What large files consist of, read in one go; whatever has options, comments or escapes is not.
+# The usual parts of large files, read in one go; parts with options, comments or escapes are not.
 PLAIN_MESSAGE = re.compile(r"\s*message[ \t]+([A-Za-z_]\w*)\s*\{", re.ASCII)
 PLAIN_FIELD = re.compile(
     r"\s*(?:(?:(optional|required|repeated)[ \t]+)?([A-Za-z_.][\w.]*)[ \t]+"

@@ -239,7 +239,7 @@ class _Types:
         question = schema.get("if") if isinstance(schema, dict) else None
         asked = self.of(question, resolver, inside) if question is not None else ANY
         for name, _ in asked.members if asked.expected is Expected.OBJECT else ():
-            if name not in known:  # where the answer is no it may be anything
+            if name not in known:  # otherwise it may be anything
                 members.setdefault(name, ANY)
         return list(members.items())
 
@@ -274,7 +274,7 @@ class _Types:
         for part in parts:
             for name, member in part.members:
                 members[name] = member if members.get(name, member) == member else ANY
-        rests = [part.rest for part in parts if part.rest is not None]  # what one of them refuses is refused
+        rests = [part.rest for part in parts if part.rest is not None]  # the strictest one counts
         values = [rest.members[0][1] for rest in rests]
         return _object_of(members, _map_of(_alike(values)) if len(rests) == len(parts) else None)
 
