@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no collection of garbage looks at it again."""
+    """Keeps imported and collected objects to the end: no collection of garbage looks at them again."""
     gc.collect()
     gc.freeze()
 

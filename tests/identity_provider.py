@@ -38,7 +38,7 @@ def unsigned_jwt(**claims: object) -> str:
 
 @dataclass
 class IdentityProvider:
-    """What it answers, and what it was asked.
+    """A provider's answer, and the requests it got.
 
     Attributes:
         body: the answer, bytes as they are or an object that becomes JSON.

@@ -24,7 +24,7 @@ PROCESSES = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_sp
 OPTION = "--without-kernels"
 
 calls = [0]
-"""How many there were so far, of kernels and of processes started."""
+"""The number of calls so far, of kernels and of processes started."""
 by_module: Counter[str] = Counter()
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 class Memory(NamedTuple):
-    """What is in use; the difference of two is what was kept."""
+    """Memory in use; the difference of two is the memory kept."""
 
     objects: int
     malloc_bytes: int
@@ -32,7 +32,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def in_use() -> Memory:
-    """What is in use now; bytes of malloc are known with glibc only, and 0 elsewhere."""
+    """The memory in use now; bytes of malloc are known with glibc only, and 0 elsewhere."""
     gc.collect()
     asked: Any = getattr(ctypes.CDLL(None), "mallinfo2", None)
     malloc_bytes = 0
@@ -44,7 +44,7 @@ def in_use() -> Memory:
 
 
 def kept(work: Callable[[], object], calls: int = 40, rounds: int = 12) -> Memory:
-    """What a round of calls leaves behind in the quietest round.
+    """The memory kept by a round of calls in the quietest round.
 
     Caches fill up in the first ones, and some objects wait to be collected; a leak is in every round. No more are made
     once one has left next to nothing.

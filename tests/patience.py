@@ -60,7 +60,7 @@ def stalled(seconds: float) -> None:
 
 
 def judged_by(limit_s: float, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What `work(limit_s, ...)` gives; where it fails and the machine stood still, tried with longer limits.
+    """The result of `work(limit_s, ...)`; if it fails and the machine stood still, tried with longer limits.
 
     `work` must be able to begin again. A failure without a stall is raised at once.
     """

@@ -21,7 +21,7 @@ T = TypeVar("T")
 LIMIT_S = 60.0
 """Nothing takes that long but what hangs."""
 REMOTE_ASSIGNORS = {"range": "range", "roundrobin": "uniform"}
-"""What members ask the broker for where their own assignors would be the left ones."""
+"""The broker's assignors for members whose own assignors would be the keys."""
 _numbers = itertools.count(1)
 
 #: What a broker of Kafka 2.1 announces, for the embedded cluster that plays one. Later APIs are hidden.

@@ -12,7 +12,7 @@ __all__ = ["CLIENT_DIFFERENCES", "DIFFERENCES", "Difference"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How Apicurio answers.
+    """Apicurio's different answer.
 
     Attributes:
         status: its HTTP status.

@@ -157,7 +157,7 @@ class WireMember:
         return answer
 
     def acquire(self, parts: Parts = NO_PARTS, **options: Any) -> Ranges:
-        """What a fetch from one partition brings: (first, last, delivery count)."""
+        """The ranges acquired by a fetch from one partition: (first, last, delivery count)."""
         answer = self.fetch(parts, **options)
         assert answer.error_code == 0, answer
         found = [part for topic in answer.responses for part in topic.partitions]

@@ -26,7 +26,7 @@ KINDS = {"delta": "AGGREGATION_TEMPORALITY_DELTA", "gauge": "GAUGE"}
 
 @dataclass(frozen=True)
 class Push:
-    """What a client pushed: values by name, each with its kind and its labels."""
+    """A client's push: values by name, each with its kind and its labels."""
 
     instance: str
     client_id: str
@@ -92,7 +92,7 @@ def _text(labels: Mapping[str, object]) -> str:
 
 
 def _written(file: Path) -> list[Push]:
-    """What the plug-in has written so far, but for a push of which it may still write."""
+    """The plug-in's pushes so far, without one that it may still be writing."""
     found: list[Push] = []
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     for line in lines:

@@ -32,7 +32,7 @@ from tests.contract.test_aio import run
 
 
 class ByWeight(AbstractPartitionAssignor):
-    """Who says that it is the heaviest gets everything."""
+    """An assignor that gives all partitions to the heaviest member."""
 
     name = "by-weight"
     version = 1

@@ -64,7 +64,7 @@ def there_and_back(conf: Conf, count: int = 50) -> None:
 
 
 def refused(conf: Conf) -> KafkaException:
-    """What an administrator, a consumer and a producer are told; it is the same code for all."""
+    """The error of an administrator, a consumer and a producer; it has the same code for all."""
     return judged_by(SHORT_S, told, conf)
 
 

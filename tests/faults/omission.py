@@ -56,7 +56,7 @@ def copied(message: StructT) -> StructT:
 
 
 class Omission:
-    """What is left out of answers (`place`, None: nothing), how often it was, and which arrays were seen in them."""
+    """The part left out of answers (`place`, None: none), how often it was, and the arrays seen in them."""
 
     def __init__(self) -> None:
         self.place: Place | None = None

@@ -53,7 +53,7 @@ def admin_says(servers: str, limit_s: float, **conf: object) -> KafkaException:
 
 
 def consumer_says(servers: str, limit_s: float, **conf: object) -> tuple[list[KafkaError], KafkaException]:
-    """What error_cb heard, and what a call raised."""
+    """The errors that error_cb got, and the exception of a call."""
     heard: list[KafkaError] = []
     settings = {"bootstrap.servers": servers, "group.id": "g", "error_cb": heard.append, **conf}
     with Consumer(settings) as reader:
@@ -67,7 +67,7 @@ def consumer_says(servers: str, limit_s: float, **conf: object) -> tuple[list[Ka
 
 
 def producer_says(servers: str, limit_s: float, **conf: object) -> tuple[list[KafkaError], KafkaError]:
-    """What error_cb heard, and the delivery report."""
+    """The errors that error_cb got, and the delivery report."""
     heard: list[KafkaError] = []
     reports: list[KafkaError] = []
     settings = {"bootstrap.servers": servers, "message.timeout.ms": round(limit_s * 1000), "error_cb": heard.append}

@@ -345,7 +345,7 @@ def test_heartbeats_go_on_while_a_handler_takes_its_time(cluster: EmbeddedCluste
 
 
 def test_a_slow_on_revoke_holds_the_rebalance_up(cluster: EmbeddedCluster) -> None:
-    """What is committed in on_revoke is where the other member begins."""
+    """The other member begins at the offset committed in on_revoke."""
     first = Consumer(settings(cluster, enable_auto_commit=False))
     second = Consumer(settings(cluster, enable_auto_commit=False))
     taken: list[Message] = []

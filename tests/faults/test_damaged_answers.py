@@ -46,7 +46,7 @@ MANY = 10_000
 
 
 def halted(message: Any) -> TopicPartition | None:
-    """Where to read again, if a batch cannot be read: the partition waits for the application's seek() then."""
+    """The place to read again, if a batch can't be read: the partition waits for the application's seek() then."""
     if message.error() is None or "seek() past" not in message.error().str():
         return None
     return TopicPartition(message.topic(), message.partition(), message.offset())

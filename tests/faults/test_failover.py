@@ -63,7 +63,7 @@ def read_all(servers: str, count: int) -> list[Message]:
 
 
 def test_brokers_take_their_classes_from_an_archive(kafka_jars: Path, tmp_path: Path) -> None:
-    """Where they do not, nothing fails: the thirty starts in these tests only cost half a minute more."""
+    """Without the archive nothing fails, but the thirty starts in these tests take half a minute more."""
     told = tmp_path / "classes.txt"
     options = [*shared_classes(DEFAULT_VERSION, kafka_jars), f"-Xlog:class+load:file={told}"]
     command = [java(), *options, "-cp", f"{kafka_jars}/*", "kafka.tools.StorageTool", "--help"]

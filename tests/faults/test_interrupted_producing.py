@@ -81,7 +81,7 @@ def test_every_report_comes_once(servers: str, call: str) -> None:
 
 
 def committed(servers: str) -> list[bytes]:
-    """What a read_committed reader sees of the topic; nothing of open transactions may be left."""
+    """The topic's records for a read_committed reader; no open transactions may be left."""
     conf = {
         "bootstrap.servers": servers,
         "group.id": "reader",

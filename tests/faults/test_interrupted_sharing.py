@@ -29,7 +29,7 @@ pytestmark = [
 
 
 def take(consumer: Any, seen: set[bytes | None], held: list[Any], timeout_s: float) -> None:
-    """What an application does: poll, look at the records, acknowledge each."""
+    """An application's loop: poll, look at the records, acknowledge each."""
     held[0] = ()
     held[0] = consumer.poll(timeout_s)  # no moment between its end and this
     for message in held[0]:

@@ -74,7 +74,7 @@ UNASKED = {
     ("CreateTopicsResponse", "topics.configs"),
     ("JoinGroupResponse", "members"),
 }
-"""What nobody can miss: it was not asked for by its name."""
+"""Values that were not asked for by name, so that nobody can miss them."""
 UNNEEDED = {"ApiVersionsResponse", "FindCoordinatorResponse", "MetadataResponse", "ConsumerGroupDescribeResponse"}
 """Answers that help on the way: what they leave out may be known already, or be found in another way."""
 
@@ -227,7 +227,7 @@ def transacts(cluster: EmbeddedCluster, omission: Omission) -> Result:
 
 
 def shares(cluster: EmbeddedCluster, omission: Omission) -> Result:
-    """What is acknowledged is acknowledged: nothing else is told to who asks."""
+    """The result of a share consumer's commits: acknowledged records stay acknowledged."""
     conf = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "s", **QUICK}
     made = ShareConsumer({**conf, "share.acknowledgement.mode": "explicit"})
     made.subscribe(["t"])
@@ -364,7 +364,7 @@ def run(name: str, omission: Omission, place: Place | None) -> Result:
 
 
 def verdict(place: Place, whole: Result, found: Result) -> str | None:
-    """What is wrong with the result, if anything is."""
+    """The error in the result, if there is one."""
     if found == {ERROR: ERROR}:
         return None
     if found.keys() != whole.keys() or any(text not in (ERROR, whole[key]) for key, text in found.items()):

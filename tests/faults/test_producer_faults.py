@@ -172,7 +172,7 @@ def test_batches_that_time_out_leave_no_gap_behind_them(cluster: EmbeddedCluster
 
 
 def time_out_and_go_on(limit_s: float, cluster: EmbeddedCluster) -> None:
-    """What comes after must be delivered within the very time in which the first batches are not."""
+    """Later records must be delivered within the very time in which the first batches are not."""
     rule = cluster.intercept(ProduceRequest, lambda request, context: KafkaError.NOT_ENOUGH_REPLICAS)
     run = Run(cluster, message_timeout_ms=round(limit_s * 1000))
     before = len(run.log(0))

@@ -96,7 +96,7 @@ class Api:
 
 
 def seen(record: Any) -> tuple[Any, ...]:
-    """What counts of a record."""
+    """The compared parts of a record."""
     return record.partition, record.offset, record.key, record.value, tuple(record.headers), record.timestamp_type
 
 

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leave_nothing_of_the_peers() -> Iterator[None]:
-    """What a peer forgot is collected here, before it is taken for a leak of another test."""
+    """Collects a peer's garbage here, before it is taken for a leak of another test."""
     yield
     gc.collect()
 

@@ -98,7 +98,7 @@ def copy(value: dict[str, Any]) -> dict[str, Any]:
 
 @dataclasses.dataclass
 class Setup:
-    """How the serializers of both are made."""
+    """The settings of both packages' serializers."""
 
     conf: dict[str, Any] = dataclasses.field(default_factory=dict)
     """Of the readers."""

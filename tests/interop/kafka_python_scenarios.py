@@ -68,7 +68,7 @@ class Kit:
         return found
 
     def poll(self, consumer: Any, **more: Any) -> Any:
-        """What the first poll gives that gives something, or the names of its error's classes."""
+        """The first poll's result that is not empty, or the names of its error's classes."""
         return until(lambda: kind(consumer.poll, timeout_ms=500, **more))
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ def topics_of(scenarios: Scenarios, prefix: str, servers: str) -> Topics:
 
 
 def seen_by_both(scenarios: Scenarios, name: str, topics: Topics, servers: str) -> dict[str, Any]:
-    """What one scenario gives with each side."""
+    """The result of one scenario on each side."""
     seen = {}
     for side, (package, home) in SIDES.items():
         kit = Kit(whole(package, home), servers, topics[name, side])

@@ -305,7 +305,7 @@ async def _aio_read_and_commit(servers: str, topic: str, group: str, count: int)
 
 
 def committed(client: str, servers: str, topic: str, group: str) -> int | None:
-    """What a client sees as committed for partition 0."""
+    """The committed offset of partition 0, read by a client."""
     if client in ("ours", "confluent"):
         ours = client == "ours"
         conf = {"bootstrap.servers": servers, "group.id": group}

@@ -52,7 +52,7 @@ BINDINGS: list[Build] = [
 
 
 def made(build: Build, core: ModuleType, admin: ModuleType) -> object:
-    """What comes of it: the values of an object, or the class of the refusal."""
+    """The values of the built object, or the class of the refusal."""
     try:
         acl = build(core, admin)
     except (TypeError, ValueError) as error:

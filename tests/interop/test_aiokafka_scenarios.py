@@ -29,7 +29,7 @@ def admin(real_kafka: RealKafka) -> Iterator[AdminClient]:
 
 
 def played(name: str, root: str, servers: str, admin: AdminClient) -> Any:
-    """What a scenario gives on one implementation."""
+    """The result of a scenario on one implementation."""
     topic, group = unique("aio"), unique("group")
     admin.create_topics([NewTopic(topic, 3, 1)])[topic].result(LIMIT_S)
     wait_until_led(admin, {topic: 3})

@@ -35,7 +35,7 @@ def filled(servers: str) -> None:
 
 
 def alike(run: Any) -> Any:
-    """What a scenario gives with both; it must be the same."""
+    """The result of a scenario, which must be the same on both."""
     theirs, ours = run(confluent), run(kafka_core)
     assert ours == theirs
     return ours

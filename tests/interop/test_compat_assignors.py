@@ -33,7 +33,7 @@ STICKY = "sticky.sticky_assignor"
 
 
 def cluster(counts: dict[str, int]) -> Any:
-    """What assignors ask; topics that are not in it are unknown."""
+    """The cluster for assignors; topics that are not in it are unknown."""
     return SimpleNamespace(partitions_for_topic=lambda topic: set(range(counts[topic])) if topic in counts else None)
 
 

@@ -116,7 +116,7 @@ def test_futures_can_be_awaited() -> None:
 
 
 class Cluster:
-    """What partitioners ask."""
+    """The cluster for partitioners."""
 
     def __init__(self, partitions: dict[str, list[int]], available: dict[str, list[int]]) -> None:
         self._partitions, self._available = partitions, available

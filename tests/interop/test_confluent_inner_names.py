@@ -31,7 +31,7 @@ with warnings.catch_warnings():
 
 
 def outcome(call: Any, *given: Any) -> Any:
-    """What a call gives, or the type of what it raises."""
+    """The result of a call, or the type of its exception."""
     try:
         return call(*given)
     except Exception as error:
@@ -287,7 +287,7 @@ def test_decimals_in_any_form() -> None:
 
 
 class Part:
-    """What a builder makes; it may fail to close."""
+    """The product of a builder; it may fail to close."""
 
     def __init__(self, fails: bool = False) -> None:
         self.closed, self.fails = 0, fails

@@ -54,7 +54,7 @@ def theirs(module: str) -> ModuleType:
 
 
 def names(module: ModuleType) -> list[str]:
-    """What is public in a module: what is made there, and in a package also what its other modules make."""
+    """The public names of a module: those made there, and in a package also those of its other modules."""
     own = (ROOT, "cimpl") if hasattr(module, "__path__") else (module.__name__,)
     return [
         name
@@ -68,7 +68,7 @@ def names(module: ModuleType) -> list[str]:
 
 
 def ours(module: str, name: str) -> Any:
-    """What stands for a name; None if nothing does."""
+    """The object for a name; None if there is none."""
     homes = [RENAMED[name]] if name in RENAMED else [(home, name) for home in HOMES[module]]
     found = (getattr(importlib.import_module(home), known, None) for home, known in homes)
     return next((value for value in found if value is not None), None)

@@ -43,7 +43,7 @@ def ours(module: str, name: str) -> Any:
 
 
 def outcome(call: Callable[..., Any], *given: Any) -> Any:
-    """What a call gives, or its error's class and text."""
+    """The result of a call, or its error's class and text."""
     try:
         return call(*given)
     except Exception as error:

@@ -405,7 +405,7 @@ PROGRAMS: Final = {
 
 
 def run(script: Path, kafka: RealKafka, url: str, *, on_ours: bool) -> str:
-    """What a program prints, with the run's own name taken out."""
+    """The output of a program, with the run's own name taken out."""
     name = unique("run")
     by = ("-m", "kafka_core.compat.confluent") if on_ours else ()
     command = [sys.executable, *by, str(script), kafka.bootstrap_servers, url, name]

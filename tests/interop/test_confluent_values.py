@@ -148,11 +148,11 @@ admin.list_offsets({{c.TopicPartition('t', 1): a.OffsetSpec.for_timestamp('x')}}
 admin.describe_topics(c.TopicCollection(['t']), include_authorized_operations='x')
 sorted(admin.describe_topics(c.TopicCollection(['t']), include_authorized_operations=True))
 """.strip().splitlines()
-"""What a producer, a consumer and an administrator without brokers make of arguments."""
+"""Calls of a producer, a consumer and an administrator without brokers, with all kinds of arguments."""
 
 
 def hashes(one: object, other: object) -> int:
-    """How many hashes two values have that live at once (one after the other, they may share an address)."""
+    """The number of hashes of two values that live at once (one after the other, they may share an address)."""
     return len({hash(one), hash(other)})
 
 
@@ -161,7 +161,7 @@ COMMON: Final = (TypeError, ValueError, RuntimeError, OverflowError, KeyError)
 
 
 def outcome(expression: str, names: dict[str, Any]) -> tuple[str, ...]:
-    """What it prints, or of which common classes the refusal is, with its text where that is the interface."""
+    """The printed result, or the common classes of the refusal, with its text where that is the interface."""
     try:
         found = repr(eval(expression, names))
     except Exception as error:
@@ -218,7 +218,7 @@ def test_calls_are_answered_alike(expression: str, made: tuple[dict[str, Any], d
 
 
 def test_the_texts_of_codes_are_the_same() -> None:
-    """Where confluent_kafka has a whole sentence, ours is made from the code's name."""
+    """Ours are made from the code's name where confluent_kafka has a whole sentence."""
     theirs = {code: confluent.KafkaError(code).str() for code in FACTS}
     long = {code for code, text in theirs.items() if len(text.split()) > 9}
     unknown = {code for code, text in theirs.items() if text.startswith("Err-")}

@@ -175,7 +175,7 @@ def test_enums(name: str) -> None:
 
 
 def outcome(call: Any, *arguments: Any) -> Any:
-    """What a call gives, as text, or the class and text of its error."""
+    """The result of a call, as text, or the class and text of its error."""
     try:
         return repr(call(*arguments))
     except Exception as error:

@@ -214,7 +214,7 @@ def test_a_kdc_that_comes_back(strict: RealKafka, realm: Kdc, tmp_path: Path) ->
 
 
 def no_ticket(admin: AdminClient) -> str:
-    """What a call that waits in vain says, once it knows why."""
+    """The error of a call that waits in vain, once it has the reason."""
     with pytest.raises(NetworkError) as caught:
         admin.list_topics(timeout=1)
     return str(caught.value) if "ticket" in str(caught.value) else ""

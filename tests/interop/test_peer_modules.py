@@ -53,7 +53,7 @@ def test_each_module_is_there_or_refused(dialect: Dialect, table: Mapping[str, s
 
 
 def public(module: ModuleType) -> set[str]:
-    """What a module lists, and what it defines without an underscore."""
+    """The names a module lists, and those it defines without an underscore."""
     own = {
         name
         for name, value in vars(module).items()

@@ -37,7 +37,7 @@ OTHERWISE: Final = {
     "aiokafka.producer.message_accumulator.BatchBuilder.append": "an empty list is the default there",
     "aiokafka.producer.producer.AIOKafkaProducer": "an older argument is taken, too",
 }
-"""Whose parameters or defaults are others, and why."""
+"""Objects with other parameters or defaults, and the reasons."""
 
 
 def things(dialect: Dialect) -> Iterator[tuple[str, Any, Any]]:

@@ -165,7 +165,7 @@ def url() -> Iterator[str]:
 
 
 def requests(package: ModuleType, url: str, call: str, asynchronous: bool = False) -> Seen:
-    """What a call of a new client sends."""
+    """The requests of a new client's call."""
     Handler.seen.clear()
     names: dict[str, Any] = {
         "n": package,
@@ -233,7 +233,7 @@ def test_mocks_of_httpx_see_them() -> None:
 
 
 class Httpx2(HTTPCoreMocker):
-    """What pytest-httpx2 makes of respx: mocks of the library that confluent_kafka sends through."""
+    """The mocks that pytest-httpx2 makes of respx, of the library that confluent_kafka sends through."""
 
     name = "httpx2-of-this-test"
     targets: ClassVar = [target.replace("httpcore.", "httpcore2.") for target in HTTPCoreMocker.targets]

@@ -66,7 +66,7 @@ def poll(reader: Any, enough: Callable[[list[Any]], bool]) -> list[Any]:
 
 
 def left(cluster: EmbeddedCluster) -> int:
-    """How many records the group is not done with; of partitions that it has not answered for, all."""
+    """The number of records the group is not done with; all those of partitions that it has not answered for."""
     return sum(
         part.partition.log.end_offset if part.position[1] < 0 else part.position[1]
         for part in cluster.state.share_partitions.of_group("g")

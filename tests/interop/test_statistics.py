@@ -58,7 +58,7 @@ WANTED: Final = {
         *(f"{PARTITION}/{name}" for name in ("hi_offset", "ls_offset", "fetchq_cnt", "broker", "leader_epoch")),
     },
 }
-"""What dashboards show, and must be there."""
+"""Values that dashboards show, and which must be there."""
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def members(value: Any, path: str = "") -> dict[str, str]:
 
 
 def told(core: ModuleType, role: str, servers: str) -> dict[str, str]:
-    """What the statistics of a client that has done something consist of."""
+    """The members of the statistics of a client that has worked."""
     heard: list[dict[str, Any]] = []
     conf: dict[str, Any] = {
         "bootstrap.servers": servers,

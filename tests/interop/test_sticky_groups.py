@@ -173,7 +173,7 @@ class Group:
         assert Counter(self.seen()) == self.expected
 
     def seen(self) -> list[bytes]:
-        """What was read, by those who have left, too."""
+        """All values read, also by members that have left."""
         return self.read + [value for member in self.members for value in member.values]
 
 

@@ -158,7 +158,7 @@ def test_floats_of_32_bits(bits: int) -> None:
 @given(ANY, st.data())
 @settings(deadline=None, max_examples=300, derandomize=True)
 def test_damaged_bytes_are_never_read_otherwise(what: tuple[Any, ...], data: st.DataObject) -> None:
-    """What we read of damaged bytes, the peer reads the same; we may refuse more."""
+    """The peer reads damaged bytes as we do; we may refuse more."""
     good = built(variants.VariantBuilder, what)
     value, metadata = bytearray(good.value), bytearray(good.metadata)
     for part in (value, metadata):

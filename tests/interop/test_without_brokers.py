@@ -110,7 +110,7 @@ CLOSED: Final = [
 
 @pytest.fixture(scope="module", params=["none", "silent"])
 def servers(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """What a client is configured with."""
+    """A client's configuration."""
     if request.param == "none":
         yield {}
         return
@@ -144,7 +144,7 @@ def names(core: ModuleType, admin: ModuleType, client: Any, group: Any) -> dict[
 
 
 def said(call: str, known: dict[str, Any]) -> Any:
-    """What a call gives: kinds of errors with code and text, partitions as tuples, anything else as it is."""
+    """The result of a call: kinds of errors with code and text, partitions as tuples, other values as they are."""
     core = known["n"]
 
     def shown(value: Any) -> Any:

@@ -155,7 +155,7 @@ def made(client: str, core: ModuleType, admin: ModuleType) -> Any:
 
 
 def classes(call: Callable[[], Any]) -> set[object]:
-    """What a call is refused with: the common classes, or the code of a KafkaException; empty if it is not."""
+    """The classes of a call's refusal: common classes, or the code of a KafkaException; empty if it is accepted."""
     try:
         call()
     except Exception as error:

@@ -28,7 +28,7 @@ FACES = [
 
 
 def fresh(code: str) -> str:
-    """What a new process prints."""
+    """The output of a new process."""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S, check=True)
     return run.stdout.strip()
 

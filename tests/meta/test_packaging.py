@@ -96,7 +96,7 @@ def compiler(project: Path) -> dict[str, str]:
 
 
 def commands(project: Path) -> int:
-    """How many files were compiled or linked since the last call."""
+    """The number of files compiled or linked since the last call."""
     log = project / "compiled.log"
     lines = log.read_text().splitlines() if log.exists() else []
     log.unlink(missing_ok=True)

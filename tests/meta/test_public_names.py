@@ -47,7 +47,7 @@ def test_names_that_come_at_first_use_have_a_home(package: str) -> None:
 
 
 def fresh(code: str) -> str:
-    """What a new process prints."""
+    """The output of a new process."""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S, check=True)
     return run.stdout.strip()
 

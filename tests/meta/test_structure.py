@@ -159,7 +159,7 @@ def test_no_module_uses_private_names_of_another() -> None:
 
 
 def _bound_names(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
-    """What a module defines or sets anywhere, as a name or as an attribute of its own objects."""
+    """The names a module defines or sets anywhere, also as attributes of its own objects."""
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
@@ -174,7 +174,7 @@ def _is_own(node: ast.expr) -> bool:
 
 
 RAISED_AS_THERE = ("serdes/compat/serialization.py", "NotImplementedError")
-"""What confluent_kafka's base of serializers raises."""
+"""The exception of confluent_kafka's base of serializers."""
 
 
 def test_no_swallowed_exceptions_and_no_leftovers() -> None:

@@ -40,7 +40,7 @@ PASSED, FAILED = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a defect.
+    """The verdict on a defect.
 
     Attributes:
         verdict: `killed`, `survived`, or why it could not be judged.

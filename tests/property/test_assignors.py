@@ -172,13 +172,13 @@ def test_cooperative_ends_complete_and_balanced_after_a_few_rounds(
 
 
 def near(members: Members, racks: Racks, plan: Plan) -> int:
-    """How many partitions are near to their members."""
+    """The number of partitions near to their members."""
     nearness = nearness_of(members, racks)
     return sum(nearness.near(member_id, key) for member_id, keys in plan.items() for key in keys)
 
 
 def most_near(members: Members, counts: Counts, racks: Racks) -> int:
-    """How many can be near in any balanced assignment to members that all have the same topics (brute force)."""
+    """The most near partitions of any balanced assignment to members with the same topics (brute force)."""
     nearness = nearness_of(members, racks)
     keys = sorted(expected_keys(members, counts))
     share, rest = divmod(len(keys), len(members))

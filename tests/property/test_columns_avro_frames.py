@@ -24,7 +24,7 @@ needs_kernel = pytest.mark.skipif(native_program() is None, reason="the compiled
 
 
 def both(kind: pa.DataType, schema: str, struct: Any) -> Any:
-    """What comes out of the kernel, which is what comes out of the encoder of objects."""
+    """The kernel's result, which is that of the encoder of objects."""
     plan = plan_of(kind, load_texts(schema).model)
     kernel, objects = (AvroFrames(plan, PREFIX, pure=pure).encode(struct) for pure in (False, True))
     assert kernel.errors.to_pylist() == objects.errors.to_pylist()

@@ -168,7 +168,7 @@ def damaged(data: st.DataObject, payload: bytes) -> bytes:
 
 
 def both(schema: Schema, payloads: list[bytes | None], options: ColumnOptions = DEFAULTS) -> DecodeResult:
-    """What the kernel makes of payloads, which is what the parser of the standard library makes of them."""
+    """The kernel's result for payloads, which is that of the standard library's parser."""
     results = []
     for impl in ("native", "pure"):
         columns = JsonColumns(impl)
@@ -339,8 +339,8 @@ def test_millions_of_damaged_documents_of_every_kind() -> None:
 
 @given(st.data())
 def test_columns_come_back_from_json(data: st.DataObject) -> None:
-    """What was written is read, and written again it is the same, byte for byte but for zeros: times are read into
-    columns of microseconds, whatever they were written from."""
+    """Written values are read back, and written again they are the same, byte for byte but for zeros: times are read
+    into columns of microseconds, whatever they were written from."""
     kind = data.draw(structs(1))
     try:
         schema = json_schema_of(kind)

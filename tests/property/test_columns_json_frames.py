@@ -27,7 +27,7 @@ PREFIX = b"\0\0\0\0\7"
 def both(
     kind: pa.DataType, schema: Any, struct: Any, max_row_bytes: int = 2**20, rest: bool = False
 ) -> tuple[EncodeResult, JsonFrames]:
-    """What comes out of the kernel, which is what comes of objects; and the encoder."""
+    """The kernel's result, which is that of objects; and the encoder."""
     parsed = JsonColumns().load(Schema(json.dumps(schema), "JSON"), None)
     kernel, objects = (JsonFrames(kind, parsed, PREFIX, max_row_bytes, rest, pure) for pure in (False, True))
     made, wanted = kernel.encode(struct), objects.encode(struct)

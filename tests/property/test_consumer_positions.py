@@ -132,12 +132,12 @@ class Positions(RuleBasedStateMachine):
 
     @rule()
     def call_ends(self) -> None:
-        """What it took is the application's now."""
+        """The call's records are the application's now."""
         self.held.clear()
 
     @rule()
     def call_is_broken_off(self) -> None:
-        """What it took comes again: all of it, and nothing else unless it held records of two topics."""
+        """The call's records come again: all of them, and no others unless it held records of two topics."""
         for state in self.assignment:
             number = state.partition
             held = [(topic, offset) for each, topic, offset in self.held if each == number]
@@ -281,7 +281,7 @@ class Positions(RuleBasedStateMachine):
 
     @rule(number=partitions, start=st.sampled_from([0, 1, 3]), anew=st.booleans())
     def an_old_answer_comes_first(self, number: int, start: int, anew: bool) -> None:
-        """What was asked for before a seek or a new assignment is answered before what is asked for after it."""
+        """A request before a seek or a new assignment is answered before one after it."""
         self.records_come(number, 2)
         (self.assigns if anew else self.seeks)(number, start)
         for item in [item for item in self.sent if item.response is None][:1]:

@@ -28,7 +28,7 @@ chunks = st.lists(uncompressed, max_size=3).map(b"".join)
 
 
 def outcome(work: Callable[..., Any], *arguments: Any) -> Any:
-    """What comes out: the result, or the class of the error (and its code, if it is one of ours)."""
+    """The result, or the class of the error (and its code, if it is one of ours)."""
     try:
         return work(*arguments)
     except KafkaException as error:

@@ -71,7 +71,7 @@ def comparable(value: Any) -> Any:
 
 
 def same(schema: ProtobufSchema, payloads: list[bytes], options: ColumnOptions) -> DecodeResult:
-    """What the kernel reads, which is what `google.protobuf` reads."""
+    """The kernel's result, which is that of `google.protobuf`."""
     native, pure = (read(impl, schema, payloads, options) for impl in ("native", "pure"))
     native.struct.validate(full=True)
     for one, ours, theirs in zip(payloads, native.errors.to_pylist(), pure.errors.to_pylist(), strict=True):

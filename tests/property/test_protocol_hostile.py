@@ -46,7 +46,7 @@ def decode_within_bounds(cls: type[ApiMessage], version: int, data: bytes) -> Ap
 
 
 def accepted_message_is_sound(message: ApiMessage, version: int) -> None:
-    """What was accepted can be written and read again, or has tags in an order that is refused on writing."""
+    """Writes and reads an accepted message again, unless its tags are in an order that is refused on writing."""
     try:
         data = encode_bytes(message, version)
     except ProtocolError as error:

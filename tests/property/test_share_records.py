@@ -35,7 +35,7 @@ batches = st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_
 
 @dataclass
 class Model:
-    """What each offset is, one by one: the slow and obvious way."""
+    """The state of each offset, one by one: the slow and obvious way."""
 
     stretches: list[Stretch]
     deliveries: dict[int, int] = field(default_factory=dict)

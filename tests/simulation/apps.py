@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 EXPECTED = (KafkaException, BufferError)
-"""What the clients may raise; anything else is a defect."""
+"""The exceptions that clients may raise; any other is a defect."""
 
 
 class App:
@@ -65,7 +65,7 @@ class App:
                 self.history.add("ended")
 
     async def main(self) -> None:
-        """What the application does."""
+        """The application's work."""
         raise NotImplementedError
 
     def finish(self) -> None:

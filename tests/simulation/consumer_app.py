@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 POLL_S = 0.25
-"""How long a poll waits, unless the trait `poll_s` says otherwise."""
+"""Seconds that a poll waits, unless the trait `poll_s` is set."""
 
 
 class ConsumerApp(App):
-    """What both kinds share: the poll loop and the commands."""
+    """Shared base of both kinds: the poll loop and the commands."""
 
     def __init__(self, world: World, client: Client, incarnation: int) -> None:
         super().__init__(world, client, incarnation)
@@ -32,7 +32,7 @@ class ConsumerApp(App):
         self.taken = 0
 
     async def begin(self) -> None:
-        """What comes before the first poll."""
+        """The calls before the first poll."""
 
     async def main(self) -> None:
         """Poll until the end, then close."""
@@ -77,7 +77,7 @@ class ConsumerApp(App):
             await self.consumer.commit(asynchronous=every == "async")
 
     def _end(self, topic: str, partition: int) -> int:
-        """Where the log ends right now: a seek beyond that is reset."""
+        """The log's end right now: a seek beyond that is reset."""
         return self.world.cluster.ends(topic).get(partition, 0)
 
     # ---- commands

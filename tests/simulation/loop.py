@@ -16,7 +16,7 @@ from typing import Any, Final
 START_S: Final = 1_000_000.0
 """Virtual monotonic time at the beginning."""
 STEP_S: Final = 20e-6
-"""What one round of callbacks takes, so that code that waits by looking at the clock gets on."""
+"""Seconds of one round of callbacks, so that code that waits by looking at the clock gets on."""
 
 
 class Process:

@@ -27,7 +27,7 @@ EOF: Final = b""
 
 @dataclass(slots=True, eq=False)
 class Path:
-    """What lies between a client process and a broker.
+    """The path between a client process and a broker.
 
     Attributes:
         latency_s: of one segment, at least; up to `jitter` times as much is added.
@@ -137,7 +137,7 @@ class VirtualTransport(asyncio.Transport):
         self.write(b"".join(list_of_data))
 
     def close(self) -> None:
-        """What is on its way arrives, then the other end hears that there is no more."""
+        """Lets the bytes on their way arrive, then the end of the stream."""
         if not self._closing:
             self._closing = True
             self._out.send(EOF)

@@ -39,7 +39,7 @@ class PipeApp(App):
 
     @property
     def both(self) -> dict[str, Any]:
-        """What producer and consumer are made with."""
+        """The configuration of both producer and consumer."""
         return {"bootstrap.servers": self.world.bootstrap, "client.id": self.process.name, **self.client.traits["base"]}
 
     def finish(self) -> None:

@@ -39,7 +39,7 @@ Ticket = tuple[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of one seed."""
+    """The verdict on one seed."""
 
     seed: int
     scenario: str

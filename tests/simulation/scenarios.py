@@ -98,7 +98,7 @@ class Draft:
         return self.rng.randint(1, self.brokers)
 
     def plan(self, **others: Any) -> Plan:
-        """What was drawn, in the order of time."""
+        """The drawn plan, in the order of time."""
         rng = self.rng
         return Plan(
             seed=self.seed,
@@ -167,7 +167,7 @@ class Draft:
         }
 
     def consumer_traits(self) -> dict[str, Any]:
-        """How an application consumes."""
+        """The traits of an application that consumes."""
         rng = self.rng
         return {
             "batch": rng.choice((0, 0, 3, 20)),
@@ -609,7 +609,7 @@ WANTED: Final = (
     "org.apache.kafka.producer.connection.",
     "",
 )
-"""What a subscription asks for; the last is none."""
+"""The metrics of subscriptions; the last is none."""
 
 SCENARIOS: Final[dict[str, Callable[[random.Random, int], Plan]]] = {
     "produce": produce,

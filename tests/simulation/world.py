@@ -52,7 +52,7 @@ AppT = TypeVar("AppT", bound=App)
 
 @dataclass(slots=True)
 class Run:
-    """What a run leaves behind, for the checkers.
+    """The results of a run, for the checkers.
 
     Attributes:
         truth: (incarnation, partition) → [(offset, value)] of every log that ever was.
@@ -231,7 +231,7 @@ class World:
             await asyncio.sleep(0.1)
 
     def unfinished(self) -> str:
-        """Who lives, and what has not been read, in words."""
+        """The living applications and the unread records, in words."""
         alive = [f"{app.process} lives" for app in self.apps.values() if app.alive]
         return ", ".join(alive + missing(self, Spans(self.plan))) or "nobody lives"
 
@@ -331,7 +331,7 @@ class World:
                     self.memory[app.process.name] = (held, allowed)
 
     def leftovers(self) -> list[str]:
-        """What lives on although every client is closed."""
+        """Objects that live on although every client is closed."""
         here = asyncio.current_task(self.loop)
         found = [
             f"task {task.get_name()}: {task.get_coro()}"

@@ -34,7 +34,7 @@ from tests.simulation_flows.world import TEXTS, World
 
 SERIALIZERS = ("write latest", "write registering", "read", "read latest")
 OWN_TEXT = TEXTS[2]
-"""What the registering serializer writes."""
+"""The schema that the registering serializer writes."""
 TRANSPORT = shared("simulation").transport()
 """Never used: requests go through the world. It spares a client the TLS set-up."""
 
@@ -91,7 +91,7 @@ def serializers(client: Any, asyncio: bool) -> dict[str, Any]:
 
 
 def call_of(client: Any, made: dict[str, Any], world: World, kind: str, args: tuple[Any, ...]) -> Callable[[], Any]:
-    """What an operation calls; with asyncio the result may have to be awaited."""
+    """The function of an operation; with asyncio its result may have to be awaited."""
     if kind.startswith("outside"):
         return lambda: _outside(world, kind, args)
     if kind in made:

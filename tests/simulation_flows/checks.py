@@ -39,7 +39,7 @@ def check_op(world: World, op: Op) -> None:
 
 
 def check_end(world: World) -> None:
-    """What only the whole run shows."""
+    """Checks that need the whole run."""
     _check_shared(world)
     _check_kept(world)
     _check_deletions(world)
@@ -301,7 +301,7 @@ def _abandoned(sent: Sent) -> bool:
 
 
 def _check_kept(world: World) -> None:
-    """What was answered is not asked for again, nor that an id is unknown."""
+    """Answers are not asked for again, nor unknown ids."""
     for op in world.ops:
         if op.kind != "get_schema" or op.ended is None or isinstance(op.error, INTERRUPTS):
             continue

@@ -28,7 +28,7 @@ LATE_IDS = (1, 2, 3, 4, 5, 6)
 
 @dataclass
 class Op:
-    """What a caller does, and what came of it.
+    """A caller's operation, and its result.
 
     Attributes:
         kind: a method of the client, or `write …`/`read …` of a serializer.
@@ -71,7 +71,7 @@ class Version:
 
 
 class Violation(AssertionError):
-    """What must not happen did; the text has the seed and the trace."""
+    """A broken promise; the text has the seed and the trace."""
 
 
 class Registry:
@@ -125,7 +125,7 @@ class Registry:
         self._world.note("registry", f"{subject}: newest is {newest}, registered {sorted(ids)}")
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        """What it answers, as a real one does."""
+        """The registry's answer, as a real one's."""
         if found := re.fullmatch(r"/schemas/ids/(\d+)", path):
             schema_id = int(found[1])
             if schema_id not in self.ids.values():

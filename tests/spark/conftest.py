@@ -81,7 +81,7 @@ def spark() -> Iterator[Any]:
 
 
 def patiently(work: Callable[[], T]) -> T:
-    """What `work` gives, which starts a stream; it is done again where Spark was not patient enough.
+    """The result of `work`, which starts a stream; it is done again where Spark was not patient enough.
 
     Spark gives the Python worker of a stream's source ten seconds to start, which no setting changes, and the query has
     failed then; over Connect the same holds for the worker of `foreachBatch`, and it is `start()` that fails. The guide

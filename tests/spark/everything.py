@@ -57,7 +57,7 @@ JSON_PERSON = {"title": "Person", "type": "object", "properties": {"name": {"typ
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Where the parts meet.
+    """The parts of a run.
 
     Attributes:
         spark: the session.
@@ -404,7 +404,7 @@ def streams_with_functions(world: World) -> None:
 
 
 def errors(world: World) -> None:
-    """What is wrong with arguments and options, and what isn't there, is told in our words."""
+    """Errors of arguments and options, and of missing topics, are in our words."""
     topic = world.topic("errors")
     world.orders(topic, 1)
     refused(

@@ -31,7 +31,7 @@ Options = dict[str, str]
 
 
 class Read(NamedTuple):
-    """What a frame holds: its columns, its rows in order of their place, and how many of them each task has."""
+    """A frame's content: its columns, its rows in order of their place, and the number of rows of each task."""
 
     schema: str
     rows: list[tuple[Any, ...]]
@@ -228,7 +228,7 @@ REFUSED: dict[str, tuple[Options, str]] = {
 
 
 class Difference(NamedTuple):
-    """What the two do with the same options.
+    """The two sources' results for the same options.
 
     Attributes:
         options: these.
@@ -321,7 +321,7 @@ def reader(spark: Any, kind: str, servers: str, options: Options) -> Any:
 
 
 def read(spark: Any, kind: str, servers: str, cases: dict[str, Options]) -> dict[str, Read]:
-    """What the source reads with each of the options, in one job."""
+    """The rows of the source for each of the options, read in one job."""
     schemas: dict[str, str] = {}
     frames = []
     for name, options in cases.items():
@@ -378,7 +378,7 @@ def refusal(spark: Any, kind: str, servers: str, options: Options) -> str:
 
 @pytest.fixture(scope="module")
 def both(spark: Any, servers: str) -> tuple[dict[str, Read], dict[str, Read]]:
-    """What ours and Spark's read in all the cases that both take."""
+    """The rows of our source and Spark's in all the cases that both take."""
     cases = {name: options for name, (options, _) in SAME.items()}
     return read(spark, "kserdes", servers, cases), read(spark, "kafka", servers, cases)
 

@@ -85,7 +85,7 @@ def environment(tmp_path: Path) -> Path:
 
 
 def where(folder: Path, kind: str, at: str, bootstrap: str, *more: str) -> list[str]:
-    """What the driver says whose package comes from the archive."""
+    """The output of a driver whose package comes from the archive."""
     kept = environment_of()
     if kind == "master":
         kept["PYSPARK_PYTHON"] = kept["PYSPARK_DRIVER_PYTHON"] = "./env/bin/python"

@@ -58,7 +58,7 @@ class Session:
             )
 
     def result(self, name: str) -> str:
-        """What it says of a check, when it has done it."""
+        """The result of a check, once it is done."""
         while True:
             ended = self._process.poll() is not None
             for line in (self._folder / "out").read_text().splitlines():

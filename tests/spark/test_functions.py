@@ -62,7 +62,7 @@ def records(spark: Any, rows: list[tuple[Any, ...]]) -> Any:
 
 
 def evaluations(made: Any) -> int:
-    """How often the executed plan of a frame calls Python."""
+    """The number of Python evaluations in the executed plan of a frame."""
     return str(made._jdf.queryExecution().executedPlan().toString()).count("ArrowEvalPython")
 
 

@@ -122,7 +122,7 @@ def test_unwritable_columns_are_named(spark: Any, cluster: EmbeddedCluster, topi
 
 
 def committed(cluster: EmbeddedCluster, topic: str) -> list[int]:
-    """What a reader with read_committed sees of the first partition."""
+    """The numbers in the first partition for a reader with read_committed."""
     conf = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "isolation.level": "read_committed"}
     with Consumer({**conf, "enable.partition.eof": True}) as consumer:
         consumer.assign([TopicPartition(topic, 0, 0)])

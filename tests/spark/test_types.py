@@ -111,7 +111,7 @@ EMPTY = {**FULL, "maybe": None, "number": None, "either": None, "former": [], "t
 
 
 def as_spark_shows(value: dict[str, Any]) -> dict[str, Any]:
-    """What a decoded record is in a DataFrame, by the rules of the documentation."""
+    """The decoded record as a DataFrame has it, by the rules of the documentation."""
     either = value["either"]
     time, micros = value["time_millis"], value["time_micros"]
     return {

@@ -287,7 +287,7 @@ def _type_name(avro: AvroType) -> str:
 
 
 def _family(avro: AvroType) -> str:
-    """What of Python a type's values are; branches of one family have to be named."""
+    """The Python family of a type's values; branches of one family have to be named."""
     props = getattr(avro, "props", {})
     name = props.get("logicalType")
     if avro.kind in (TypeName.MAP, TypeName.RECORD):

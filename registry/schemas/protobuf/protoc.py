@@ -22,7 +22,7 @@ from registry.schemas.protobuf.sources import TOO_MANY, built_in, imports, marks
 TYPE_WORD = re.compile(r"\b(?:message|enum|group|map|service)\b")
 IMPLIED_SYNTAX: Final = 'syntax = "proto2";'
 FIRST_WORD = re.compile(r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(\w*)", re.DOTALL)
-# The forms in which protoc's Python generator writes a descriptor; the first of its two forms, or both, have the same bytes.
+# The two forms in which protoc's Python generator writes a descriptor; the first one, or both, have the same bytes.
 SERIALIZED = re.compile(rb"AddSerializedFile\(b'((?:[^'\\]|\\.)*+)'\)", re.DOTALL)
 
 

@@ -49,7 +49,7 @@ class Case:
         return nearness_of(self.members, self.racks)
 
     def near(self, plan: Plan) -> int:
-        """How many partitions are where they are read from a replica in the same rack."""
+        """The number of partitions that are read from a replica in the same rack."""
         nearness = self.nearness()
         return sum(nearness.near(member_id, key) for member_id, keys in plan.items() for key in keys)
 
@@ -78,7 +78,7 @@ def random_case(rng: random.Random, strategies: Sequence[str], *, same: bool | N
 
 
 def theirs(cases: Sequence[Case], jars: Path) -> list[Plan]:
-    """What Kafka's own assignors make of them."""
+    """The plans of Kafka's own assignors."""
     done = subprocess.run(
         [java(), "-cp", f"{jars}/*", str(PROGRAM)],
         input="".join(f"{case.as_line()}\n" for case in cases),
@@ -109,7 +109,7 @@ def test_range_and_roundrobin_equal_the_java_clients(kafka_jars: Path) -> None:
 
 
 def test_sticky_assignments_are_as_balanced_as_those_of_the_java_clients_and_no_farther(kafka_jars: Path) -> None:
-    """Who has which is not the same, but the sizes of the shares are, and not fewer are read in their own rack."""
+    """The members' partitions differ, but not the sizes of shares, nor are fewer read in their own rack."""
     rng = random.Random(5)
     drawn = [random_case(rng, ["sticky", "cooperative-sticky"], same=True) for _ in range(GROUPS)]
     cases = [case for case in drawn if case.nearness().matters(partitions_of(case.members, case.counts))]

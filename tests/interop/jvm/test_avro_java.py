@@ -54,7 +54,7 @@ def cases(request: pytest.FixtureRequest) -> list[tuple[AvroPair, list[bytes]]]:
 
 @pytest.fixture(scope="module")
 def answers(cases: list[tuple[AvroPair, list[bytes]]]) -> list[list[str]]:
-    """What Java says of each value."""
+    """Java's answers for each value."""
     lines = []
     for pair, payloads in cases:
         lines.append("\t".join(["S", *pair.texts]))

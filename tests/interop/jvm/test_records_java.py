@@ -38,7 +38,7 @@ WAYS: list[tuple[Codec, int | None]] = [
 
 @pytest.fixture(scope="module")
 def lines(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """What the program says; its input are our batches of every codec and level."""
+    """The program's output for our batches of every codec and level."""
     log = tmp_path_factory.mktemp("log") / "00000000000000000000.log"
     log.write_bytes(
         b"".join(

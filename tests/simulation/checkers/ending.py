@@ -11,7 +11,7 @@ from tests.simulation.world import Run
 
 
 def check(run: Run) -> Iterator[str]:
-    """What hung, what was left behind, what nobody looked at, what came out that should not."""
+    """Calls that hung, leftovers, unseen problems, and exceptions that should not come out."""
     for text in run.late:
         yield f"not in time: {text}"
     if not run.late:

@@ -13,7 +13,7 @@ from tests.simulation.world import Run
 
 
 def apart(run: Run) -> Iterator[str]:
-    """What the coordinator lets one member read no other member of the group holds, nor may it read it, too."""
+    """Partitions that the coordinator lets one member read must not be held, nor be granted, to another one."""
     holding: dict[str, dict[Key, int]] = defaultdict(dict)
     member_of: dict[str, str] = {}
     grants: dict[str, tuple[Key, ...]] = {}

@@ -137,7 +137,7 @@ def owners(run: Run) -> Iterator[str]:
 
 
 def holds(run: Run) -> Iterator[str]:
-    """When a member takes partitions it has those that its leader gave to it in that generation, and no others.
+    """A member that takes partitions has those that its leader gave to it in that generation, and no others.
 
     What it has of a membership it loses with that: it is no longer its own, to keep or to give up in good order.
     Of members that share them out themselves: a KIP-848 coordinator gives partitions one by one.

@@ -22,7 +22,7 @@ def _outputs(run: Run) -> Counter[str]:
 
 
 def whole(run: Run) -> Iterator[str]:
-    """What the application was told is committed is there; what it gave up is not, unless it came again."""
+    """Committed inputs are in the output; inputs given up are not, unless they came again."""
     outputs = _outputs(run)
     wrote: dict[str, list[str]] = defaultdict(list)
     for event in run.history.of("pipe", "piped"):

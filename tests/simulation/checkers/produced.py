@@ -12,7 +12,7 @@ from tests.simulation.world import Run
 
 
 def acknowledged(run: Run) -> Iterator[str]:
-    """What was reported as delivered is in the log, where the report says, unless the log lost it later."""
+    """Records reported as delivered are in the log, at the reported place, unless the log lost them later."""
     gone = {value for event in run.history.of("lost") for value in event.data[3]}
     places: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for (incarnation, partition), records in run.produced():
@@ -100,7 +100,7 @@ def reports(run: Run) -> Iterator[str]:
 
 
 def recovered(run: Run) -> Iterator[str]:
-    """When everything works again, records are delivered: all that are sent after the mark."""
+    """Records sent after all faults are mended are delivered."""
     marked = False
     late: set[str] = set()
     for event in run.history.of("recovered", "send", "report", "refused"):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def missing(world: World, spans: Spans) -> list[str]:
-    """Where consumers that live have not come to the end of what they read, in words."""
+    """Living consumers that have not come to the end of their topics, and where they are, in words."""
     spans.feed(world.history.events)
     found: list[str] = []
     owners: dict[tuple[str, Key], bool] = {}

@@ -20,12 +20,12 @@ FATAL = {
     KafkaError.INVALID_RECORD: "what can't be read",
     KafkaError.TELEMETRY_TOO_LARGE: "too much",
 }
-"""What no client gives a broker reason to say; but a push may arrive behind the goodbye."""
+"""Refusals that no client gives a broker reason for; but a push may arrive behind the goodbye."""
 USUAL = {
     KafkaError.UNKNOWN_SUBSCRIPTION_ID: (0, KafkaError.UNKNOWN_SUBSCRIPTION_ID, KafkaError.THROTTLING_QUOTA_EXCEEDED)
 }
-"""What may follow a code, where that is more than usual: the first push of a new subscription comes half an interval
-later or more, which brokers count from the push that they refused, as Apache Kafka's do."""
+"""The codes that may follow a code, if they are more than usual: the first push of a new subscription comes half an
+interval later or more, which brokers count from the push that they refused, as Apache Kafka's do."""
 
 
 def is_calm(plan: Plan) -> bool:

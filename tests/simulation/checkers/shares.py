@@ -47,7 +47,7 @@ class Record:
 
 @dataclass(slots=True)
 class Member:
-    """What one member was given and has said, by (partition, offset).
+    """One member's records and acknowledgements, by (partition, offset).
 
     Attributes:
         given: deliveries that the application has not seen yet. `words`: the last one of each record in hand.
@@ -229,7 +229,7 @@ def shared(run: Run) -> Iterator[str]:
 
 
 def words(run: Run) -> Iterator[str]:
-    """What a member says of a record is the application's word, and what the application is told of it is true."""
+    """A member sends the application's word on a record, and the application gets true reports of it."""
     shares = _followed(run)
     yield from (text for checker, text in shares.wrong if checker == "words")
     logs = {(run.incarnations[index][0], number): dict(log) for (index, number), log in run.truth.items()}

@@ -60,7 +60,7 @@ class Span:
         return frozenset(states)
 
     def loose_ends(self) -> frozenset[int]:
-        """What may come next for a call that goes on with this span after its end."""
+        """The offsets that may come next for a call that goes on with this span after its end."""
         begun = frozenset(item for state in self.states for item in state if item is not None)
         return begun | self.starts if self.starts is not None and self.next is None else begun
 
@@ -102,7 +102,7 @@ class Spans:
         self._fed = len(events)
 
     def reading(self, who: str) -> Reading:
-        """What is known of a process."""
+        """The known state of a process."""
         if who not in self._readings:
             conf = self.plan.client(who.partition(".")[0]).conf
             self._readings[who] = Reading(conf.get("group.id", ""), conf.get("auto.offset.reset") != "earliest")
@@ -221,7 +221,7 @@ class Spans:
 
     @staticmethod
     def _passed(reading: Reading, key: Key, begun: int, last: Span) -> set[int]:
-        """Where spans began that came and went while a call ran: it may hold their records, too."""
+        """The starts of spans that came and went while a call ran: it may hold their records, too."""
         spans = [span for span in reading.begun.get(key, ()) if begun < span.since < last.since]
         return set().union(*(span.starts for span in spans if span.starts is not None))
 
@@ -264,7 +264,7 @@ _HANDLERS: Final[dict[str, Any]] = {
 
 
 def positions(run: Run) -> Iterator[str]:
-    """What is handed out continues where the consumer stands; nothing is handed out of what it does not have."""
+    """Records continue at the consumer's position; none come of partitions that it does not have."""
     spans = Spans(run.plan)
     spans.feed(run.history.events)
     yield from spans.violations

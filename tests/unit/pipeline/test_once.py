@@ -68,7 +68,7 @@ def parts(
 
 
 def visible(cluster: EmbeddedCluster, topic: str) -> list[int]:
-    """What a reader with read_committed sees, up to the last stable offset."""
+    """The records for a reader with read_committed, up to the last stable offset."""
     return [int(value) for value in values(cluster, topic)]
 
 

@@ -52,7 +52,7 @@ def member(log: Sequence[Entry], partitions: tuple[int, ...] = (0, 1)) -> Member
 
 
 def counts(verdict: ProducerVerdict | GroupVerdict) -> dict[str, int]:
-    """What is not zero of what must be."""
+    """The counts that must be zero and are not."""
     names = ("lost", "doubled", "disordered", "failed", "unreported", "skipped", "again", "unknown")
     return {name: getattr(verdict, name) for name in names if getattr(verdict, name, 0)}
 

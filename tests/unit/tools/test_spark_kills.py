@@ -157,7 +157,7 @@ def test_each_round_ends_in_a_verdict_or_an_error(monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def signals() -> Iterator[None]:
-    """What the tool does with signals ends with the test."""
+    """Undoes the tool's signal handling at the end of the test."""
     before = {number: signal.getsignal(number) for number in spark_kills.SIGNALS}
     yield
     for number, handler in before.items():

@@ -28,7 +28,7 @@ Answer = int | Exception
 
 
 def as_message(request: ApiRequest[ProduceResponse], version: int) -> ProduceRequest:
-    """What a broker makes of a request, if its body was encoded before."""
+    """The broker's form of a request whose body may have been encoded before."""
     if isinstance(request, ProduceRequest):
         return request
     assert isinstance(request, EncodedRequest)
@@ -161,7 +161,7 @@ class FakeCluster:
     # ---- what tests do
 
     def view(self, wanted: Iterable[str]) -> ClusterView:
-        """What the cluster would say of these topics now."""
+        """The cluster's present answer about these topics."""
         topics = dict(self.metadata.topics)
         for name in wanted:
             known = self.topics.get(name, KafkaError(UNKNOWN))

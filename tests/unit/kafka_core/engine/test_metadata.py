@@ -304,7 +304,7 @@ class TestPlan:
         assert plan.started(clock.monotonic()) == {"t", "stale"}
 
     def refreshes(self, plan: RefreshPlan, clock: ManualClock, until_s: float) -> list[float]:
-        """When they begin, while somebody asks for one all the time."""
+        """The times of refreshes, while somebody asks for one all the time."""
         begun: list[float] = []
         while True:
             plan.invalidate("a", clock.monotonic())

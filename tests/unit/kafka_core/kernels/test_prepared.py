@@ -70,7 +70,7 @@ def received(wire: socket.socket) -> bytes:
 
 
 def frame(batch: Any) -> bytes:
-    """What is sent for a batch, put together the slow way."""
+    """The bytes sent for a batch, put together the slow way."""
     records = bytes(batch.encode(producer_id=7, producer_epoch=3, base_sequence=42))
     body = bytearray(HEAD)
     write_uvarint(body, len(records) + 1)

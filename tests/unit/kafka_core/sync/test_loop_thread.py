@@ -245,7 +245,7 @@ class TestStop:
 
 
 class TestProcess:
-    """What only a process of its own can show."""
+    """Tests that need their own process."""
 
     def test_ctrl_c_ends_a_wait_and_cancels_the_work(self):
         done = python(

@@ -23,7 +23,7 @@ VALUES = st.recursive(
 
 
 def both(text: str) -> list[Any]:
-    """What each of the two readers makes of a text: a value, or the error's class."""
+    """The results of the two readers for a text: a value, or the error's class."""
     found: list[Any] = []
     for read in (loads, documents._loads_deep):
         try:

@@ -34,7 +34,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    """What it wrote on stderr, after it was asked to end."""
+    """Its stderr, after it was asked to end."""
     process.send_signal(signal.SIGTERM)
     out, error = process.communicate(timeout=HANG_S)
     assert (process.returncode, out.splitlines()[-1]) == (0, "stopped")

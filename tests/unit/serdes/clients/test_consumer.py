@@ -164,7 +164,7 @@ def test_bad_configurations() -> None:
 
 
 class Closed:
-    """What stands in for the producer of dead letters, and for what a builder made."""
+    """A double of the producer of dead letters, and of a builder's product."""
 
     def __init__(self) -> None:
         self.times = 0

@@ -205,7 +205,7 @@ def test_of_two_writers_both_use_the_first_one_s_key(url: str, monkeypatch: pyte
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the local service was asked."""
+    """The requests to the local service."""
     from serdes.encryption.local import LocalKmsClient
 
     seen: list[str] = []

@@ -44,7 +44,7 @@ def check_written(seed: int, count: int) -> None:
 
 
 def check_read(seed: int, count: int) -> int:
-    """How many numbers were read."""
+    """Reads numbers, and returns their count."""
     chance = random.Random(seed)
     found = 0
     for _ in range(count):

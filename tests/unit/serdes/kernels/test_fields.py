@@ -17,7 +17,7 @@ FIELDS = (MessageField.KEY, MessageField.VALUE)
 
 
 class KeyFailed(Exception):
-    """What is made of an error of the key's function."""
+    """The exception made of an error of the key's function."""
 
 
 class ValueFailed(Exception):

@@ -280,7 +280,7 @@ def test_migrations_of_protobuf_see_camel_case_and_defaults(client: SchemaRegist
 
 
 def test_a_generated_class_loses_nothing_in_a_migration(client: SchemaRegistryClient) -> None:
-    """What the reader's class has no field for is there for the rules."""
+    """Fields that the reader's class lacks are there for the rules."""
     old = 'syntax = "proto3"; package t; message Person { string name = 1; int32 months = 7; }'
     new = 'syntax = "proto3"; package t; message Person { string name = 1; int32 years = 3; }'
     own: Any = load(Schema(new.replace("years", "my_years"), "PROTOBUF")).named(

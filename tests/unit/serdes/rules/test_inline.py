@@ -78,7 +78,7 @@ def client() -> SchemaRegistryClient:
 
 
 def broken(call: Callable[[], Any]) -> list[str | None]:
-    """Where rules are broken, as the error names them."""
+    """The places of broken rules in the error."""
     with pytest.raises(ValidationRulesFailedError) as caught:
         call()
     return [one.field_path for one in caught.value.violations]
@@ -529,7 +529,7 @@ def test_protobuf_fields_that_are_not_set_are_not_looked_at(client: SchemaRegist
 
 
 def test_a_field_that_the_class_does_not_know(client: SchemaRegistryClient) -> None:
-    """What was read with an older class and is written again keeps unknown fields: rules see them."""
+    """A message read with an older class and written again keeps unknown fields: rules see them."""
     older = 'syntax = "proto3"; package t; message Item { string name = 2; }'
     kind = load(Schema(older, "PROTOBUF")).named("t.Item")
     newer = """syntax = "proto3"; package t; import "confluent/meta.proto";

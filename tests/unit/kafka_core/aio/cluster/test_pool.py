@@ -20,7 +20,7 @@ from tests.faults.scripted import ScriptedBroker, Silence
 
 
 class Events:
-    """What the pool told its owner."""
+    """The pool's events for its owner."""
 
     def __init__(self) -> None:
         self.up: list[BrokerAddress] = []

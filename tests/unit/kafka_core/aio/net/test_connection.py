@@ -56,7 +56,7 @@ def heartbeat(member: str = "m") -> HeartbeatRequest:
 
 
 def said_wait_s(error: BaseException, api: str) -> float:
-    """How long nobody answered, as the error says it."""
+    """The time without an answer, from the error's text."""
     (wait_s,) = re.findall(rf"{re.escape(api)} was not answered within ([\d.]+) s", str(error))
     return float(wait_s)
 
@@ -258,7 +258,7 @@ class TestRequests:
 
 
 class Answers(list[tuple[Any, Any]]):
-    """What functions given to `ask` were called with."""
+    """The arguments of functions given to `ask`."""
 
     def __call__(self, response: Any, error: Any) -> None:
         self.append((response, error))
@@ -697,7 +697,7 @@ class TestReauthentication:
 class TestWhatIsTold:
     @on_loop
     async def test_a_reset_before_the_first_answer_is_told_like_an_end_of_stream(self):
-        """Which of the two a refusing broker causes depends on whether it had read all that we sent."""
+        """A refusing broker causes one or the other, depending on whether it had read all that we sent."""
         told = set()
         for exc in (None, ConnectionResetError(104, "reset"), BrokenPipeError(32, "pipe")):
             connector = make_connector("127.0.0.1:9")

@@ -24,7 +24,7 @@ def ids(topic: UUID, count: int) -> list[Id]:
 
 
 def sizes(members: int, *counts: int) -> list[int]:
-    """How much each member gets of topics that all subscribe to; every partition has the same number of readers."""
+    """The sizes of members' shares of topics that all subscribe to; every partition has as many readers."""
     topics = {f"t{number}": ids(UUID(int=number + 1), count) for number, count in enumerate(counts)}
     found = assign_simple({f"m{number}": list(topics) for number in range(members)}, topics, {})
     readers = [sum(key in given for given in found.values()) for part in topics.values() for key in part]

@@ -95,7 +95,7 @@ def test_the_first_records_wait_and_later_ones_do_not() -> None:
 
 
 def test_the_time_of_waiting_is_not_asked_for_again() -> None:
-    """What can't be sent when the pause is over (no leader, no connection) must not turn the timer in circles."""
+    """Records that can't be sent when the pause is over (no leader, no connection) must not make the timer spin."""
     driver, _ = transactional()
     driver.add("a")
     assert driver.nothing()

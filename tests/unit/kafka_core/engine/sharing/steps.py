@@ -81,7 +81,7 @@ def fetching(**limits: int) -> ShareFetching:
 def fetched(
     partition: int, offsets: range, *acquired: tuple[int, int, int], error_code: int = 0, acknowledge_error: int = 0
 ) -> PartitionData:
-    """What a broker gives of one partition: records at these offsets, and which of them are acquired how often."""
+    """A broker's answer for one partition: records at these offsets, and those acquired, with delivery counts."""
     records = build_batch([NewRecord(b"%d" % number) for number in offsets], base_offset=offsets.start)
     return PartitionData(
         partition_index=partition,

@@ -20,7 +20,7 @@ def told(found: list[Metric], name: str) -> list[float]:
 
 
 def taken(measured: Meters, now_s: float, *, delta: bool = True) -> list[Metric]:
-    """What a push at that time tells, which arrives."""
+    """The metrics of a push at that time, which arrives."""
     interval = measured.take(now_s, START_MS + round((now_s - 100) * 1000))
     found = list(measured.metrics(interval, now_s, delta=delta))
     measured.pushed(interval)

@@ -152,7 +152,7 @@ EDITION = """edition = "2023"; message M { int32 imp = 1 [features.field_presenc
   message In { int32 a = 1 [features.field_presence = LEGACY_REQUIRED]; }
   enum C { option features.enum_type = CLOSED; NO = 0; YES = 1; }"""
 FILLED = {REQUIRED: "0801"}
-"""What stands before and behind a bad row, where an empty message would not do."""
+"""The message before and behind a bad row, where an empty one would not do."""
 
 
 def test_the_order_record(impl: str) -> None:
