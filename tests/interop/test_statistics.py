@@ -19,41 +19,42 @@ confluent = pytest.importorskip("confluent_kafka")
 
 LIMIT_S: Final = 60.0
 TOPIC: Final = "statistics"
-KEYED: Final = re.compile(r"^/(brokers|topics|topics/\*/partitions|brokers/\*/toppars)$")
+KEYED: Final = re.compile(r"^/(brokers|topics|topics/\*/partitions|brokers/\*/(toppars|req))$")
 INSIDE: Final = "how librdkafka works inside"
 COMMON: Final = {
-    r"^/brokers/\*/(outbuf_|waitresp_msg|int_latency|req|toppars|wakeups|zbuf_grow|buf_grow|source)": INSIDE,
-    r"^/brokers/\*/(stateage|txidle|rxidle|connects|disconnects|req_timeouts|txretries)": "hooks and telemetry tell it",
-    r"^/brokers/\*/(rxbytes|rxerrs|rxcorriderrs|rxpartial|throttle)": "bytes and faults of answers are not counted",
-    r"^/topics/\*/(age|metadata_age|batchsize|batchcnt)": "no histograms; telemetry has batches",
-    r"/partitions/\*/(xmit_msgq|msgs$|rx_ver_drops|next_err_seq|acked_msgid|query_offset)": INSIDE,
-    r"^/(rx_bytes|rxmsg|simple_cnt)": "bytes of answers, and records of a consumer, are not counted",
+    r"^/brokers/\*/(outbuf_|waitresp_|int_latency|wakeups|zbuf_grow|buf_grow|source)": INSIDE,
+    r"^/brokers/\*/txretries": "retries are of batches, not of requests",
+    r"/hdrsize$": "the memory of a histogram in C",
+    r"^/brokers/\*/(rxerrs|rxcorriderrs|rxpartial)": "such an answer ends its connection: disconnects",
+    r"^/topics/\*/(age|metadata_age)": INSIDE,
+    r"/partitions/\*/(xmit_msgq|rx_ver_drops|next_err_seq|acked_msgid|query_offset)": INSIDE,
+    r"^/simple_cnt": INSIDE,
 }
 NOT_HERE: Final = {
     "producer": {
         **COMMON,
-        r"^/brokers/\*/rtt/(stddev|p\d|outofrange|hdrsize)": "minimum, average, maximum, sum and count; no histogram",
         r"/partitions/\*/(fetch|app_|next_offset|stored_|commit|eof_|lo_|hi_|ls_|consumer_lag)": "of a consumer",
-        r"/partitions/\*/(leader_epoch|desired|unknown|rxmsgs|rxbytes)": "of a consumer",
+        r"/partitions/\*/(leader_epoch|desired|unknown|rxmsgs|rxbytes|msgs$)|^/rxmsg": "of a consumer",
         r"^/replyq": "reports are not counted until they are served",
     },
     "consumer": {
         **COMMON,
         r"/partitions/\*/committed_leader_epoch": "is sent with a commit, and not kept",
-        r"/partitions/\*/(rxmsgs|rxbytes)": "records are not counted",
         r"/partitions/\*/(txmsgs|txbytes|msgs_inflight|next_ack_seq|msgq_)": "of a producer",
-        r"^/(msg_|tx)": "of a producer, or requests, which are not counted",
-        r"^/rx$": "answers are not counted",
-        r"^/brokers/\*/(tx|rx|rtt|waitresp)": "a consumer's requests are not counted",
+        r"^/(msg_|txmsg)|^/topics/\*/batch": "of a producer",
         r"^/cgrp/(stateage|rebalance_age|rebalance_reason)": "health() tells ages and problems",
     },
 }
 """Members, as regular expressions of their paths: why they are missing."""
 PARTITION: Final = "/topics/*/partitions/*"
 WANTED: Final = {
-    "producer": {"/msg_cnt", "/tx", "/txmsgs", "/brokers/*/state", "/brokers/*/rtt/avg", f"{PARTITION}/msgq_cnt"},
+    "producer": {
+        *("/msg_cnt", "/tx", "/txmsgs", "/brokers/*/state", f"{PARTITION}/msgq_cnt", "/topics/*/batchsize/avg"),
+        *("/brokers/*/rtt/avg", "/brokers/*/rtt/p99", "/brokers/*/req/*", "/brokers/*/toppars/*/topic"),
+    },
     "consumer": {
         *("/brokers/*/state", "/cgrp/state", "/cgrp/rebalance_cnt", "/cgrp/assignment_size"),
+        *("/tx", "/rx_bytes", "/rxmsgs", "/brokers/*/req/*", "/brokers/*/rtt/p99", f"{PARTITION}/rxmsgs"),
         *(f"{PARTITION}/{name}" for name in ("consumer_lag", "consumer_lag_stored", "committed_offset")),
         *(f"{PARTITION}/{name}" for name in ("hi_offset", "ls_offset", "fetchq_cnt", "broker", "leader_epoch")),
     },
@@ -109,3 +110,41 @@ def test_members_are_those_of_librdkafka(role: str, servers: str) -> None:
     ]
     assert missing == []
     assert {path: (ours[path], kind) for path, kind in theirs.items() if path in ours and ours[path] != kind} == {}
+
+
+@pytest.mark.parametrize("core", [confluent, kafka_core], ids=["theirs", "ours"])
+def test_records_and_requests_are_counted(core: ModuleType, servers: str) -> None:
+    topic, heard = f"counted-{core.__name__}", list[dict[str, Any]]()
+    conf = {
+        "bootstrap.servers": servers,
+        "statistics.interval.ms": 100,
+        "stats_cb": lambda text: heard.append(json.loads(text)),
+    }
+
+    def until(client: Any, *wanted: str, count: int) -> dict[str, Any]:
+        deadline_s = time.monotonic() + LIMIT_S
+        while not heard or any(heard[-1].get(name) != count for name in wanted):
+            assert time.monotonic() < deadline_s, heard[-1:]
+            client.poll(0.1)
+        return heard[-1]
+
+    writer = core.Producer(conf)
+    for _ in range(40):
+        writer.produce(topic, b"x" * 100, partition=0)
+    writer.flush()
+    told = until(writer, "txmsgs", count=40)
+    (broker,) = (each for each in told["brokers"].values() if each["req"].get("Produce"))
+    assert broker["tx"] >= broker["rx"] >= broker["req"]["Produce"] >= 1
+    assert broker["txbytes"] > 40 * 100
+    assert broker["rxbytes"] > 0
+    assert list(broker["toppars"].values()) == [{"topic": topic, "partition": 0}]
+    heard.clear()
+    reader = core.Consumer({**conf, "group.id": topic, "auto.offset.reset": "earliest"})
+    reader.assign([core.TopicPartition(topic, 0)])
+    told = until(reader, "rxmsgs", count=40)
+    assert told["rxmsg_bytes"] >= 40 * 100
+    assert told["topics"][topic]["partitions"]["0"]["rxmsgs"] == 40
+    assert told["rx_bytes"] > 40 * 100
+    reader.close()
+    if core is kafka_core:
+        writer.close()

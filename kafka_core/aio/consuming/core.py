@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.traffic import Traffic
 from kafka_core.aio.consuming.assigning import Assigning
 from kafka_core.aio.consuming.commits import Committer
 from kafka_core.aio.consuming.events import Statistics
@@ -70,7 +71,7 @@ class ConsumerCore:
         client: for tests.
 
     Attributes:
-        queue: records to take. `inbox`: other things to tell. `polls`: noted by the face.
+        queue: records to take. `inbox`: other things to tell. `polls`: noted by the face. `traffic`: for stats_cb.
         assigning, subscribing, rebalancing, positions, lookups, committer: what the methods of a face call.
     """
 
@@ -124,6 +125,9 @@ class ConsumerCore:
         hooks = config.hooks()
         if inbox.callbacks.throttle_cb is not None:
             hooks = Hooks([hooks, throttles])
+        self.traffic = Traffic(clock)
+        if inbox.callbacks.stats_cb is not None:
+            hooks = hooks.plus(self.traffic)
         self.client = client = client or ClusterClient(config, clock=clock, rng=rng, hooks=hooks)
         meters = client.meters
         meters.waited_s = lambda: polls.waited_until_s(clock.monotonic())

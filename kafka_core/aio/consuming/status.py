@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.traffic import Traffic, led_by
 from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.running import Running
 from kafka_core.clock import Clock
@@ -102,6 +103,8 @@ class Observed(Protocol):
     def polls(self) -> Polls: ...
     @property
     def running(self) -> Running: ...
+    @property
+    def traffic(self) -> Traffic: ...
 
 
 def partition_status(core: Observed, key: Key) -> PartitionStatus | None:
@@ -187,13 +190,15 @@ def is_halted(state: PartitionState) -> bool:
 
 def statistics(core: Observed) -> str:
     """The JSON for stats_cb."""
-    view = core.client.metadata
+    view, traffic = core.client.metadata, core.traffic
+    assigned = [state.key for state in core.assignment]
     topics: dict[str, dict[str, object]] = {}
     for state in core.assignment:
         topic = topics.setdefault(state.topic, {"topic": state.topic, "partitions": {}})
         partitions = topic["partitions"]
         assert isinstance(partitions, dict)
-        partitions[str(state.partition)] = partition_statistics(state, view)
+        counted = traffic.partition(state.topic, state.partition)
+        partitions[str(state.partition)] = partition_statistics(state, view) | counted
     member = core.membership
     now_ms, now_s = core.clock.time_ms(), core.clock.monotonic()
     up = core.client.connected_to()
@@ -207,7 +212,14 @@ def statistics(core: Observed) -> str:
             "age": round((now_s - core.running.made_at_s) * 1_000_000),
             "replyq": len(core.inbox),
             "metadata_cache_cnt": len(view.topics),
-            "brokers": {str(item): broker_statistics(item, up) for item in view.brokers.values()},
+            **traffic.totals(),
+            **traffic.fetched(),
+            "brokers": {
+                str(item): broker_statistics(item, up)
+                | traffic.broker(item)
+                | {"toppars": led_by(item.node_id, assigned, view)}
+                for item in view.brokers.values()
+            },
             "topics": topics,
             "cgrp": {
                 "state": member.state.value,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
+from kafka_core.aio.cluster.traffic import Traffic
 from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
 from kafka_core.aio.net.answers import OnAnswer
 from kafka_core.aio.net.connection import BrokerConnection
@@ -113,7 +114,11 @@ class ProducerCore:
         self._listener = listener
         self._clock = clock or SystemClock()
         self._rng = rng or random.SystemRandom()
-        self.client = client or ClusterClient(config, clock=self._clock, rng=self._rng, hooks=config.hooks())
+        hooks = config.hooks()
+        self._traffic = Traffic(self._clock)
+        if config.callback("stats_cb") is not None:
+            hooks = hooks.plus(self._traffic)
+        self.client = client or ClusterClient(config, clock=self._clock, rng=self._rng, hooks=hooks)
         self._backoff = Backoff(config.integer("retry.backoff.ms"), config.integer("retry.backoff.max.ms"), self._rng)
         self._linger_s = config.seconds("linger.ms")
         self._rules = batcher_rules(config)
@@ -124,7 +129,7 @@ class ProducerCore:
         self._sends_ahead = ahead and not self._linger_s and KERNELS == "native"
         self._meters = self.client.meters
         self._transactor = self._make_transactor(config)
-        self._hooks = config.hooks()
+        self._hooks = hooks
         self.counters = ProducerCounters()
         self._topics: dict[str, int] = {}
         self._watch = TopicWatch(
@@ -253,7 +258,7 @@ class ProducerCore:
             max_queue_bytes=self.config.integer("queue.buffering.max.kbytes") * 1024,
             connected_to=self.client.connected_to(),
         )
-        return statistics_json(facts, self.counters, self.batcher, self.client.metadata)
+        return statistics_json(facts, self.counters, self._traffic, self.batcher, self.client.metadata)
 
     # ---- transactions
 

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka_core.aio.cluster.traffic import Traffic, led_by
 from kafka_core.clock import Clock
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.engine.producing.batcher import Batcher
@@ -17,7 +18,7 @@ from kafka_core.engine.producing.lane import Lane
 
 @dataclass(slots=True)
 class BrokerCounters:
-    """Requests and bytes of one broker; bytes are those of record batches."""
+    """ProduceRequests of one broker; bytes are those of record batches. Where `Traffic` counts, that has the say."""
 
     requests: int = 0
     request_bytes: int = 0
@@ -97,10 +98,18 @@ class StatsFacts:
     connected_to: Collection[int] = ()
 
 
-def statistics_json(facts: StatsFacts, counters: ProducerCounters, batcher: Batcher, view: ClusterView) -> str:
+def statistics_json(
+    facts: StatsFacts, counters: ProducerCounters, traffic: Traffic, batcher: Batcher, view: ClusterView
+) -> str:
     """The statistics as JSON text, as stats_cb gets it."""
     now_s = facts.clock.monotonic()
-    brokers = {str(item): _broker(item, counters, batcher, facts.connected_to) for item in view.brokers.values()}
+    lanes = [(lane.topic, lane.partition) for lane in batcher.lanes()]
+    brokers = {
+        str(item): _broker(item, counters, batcher, facts.connected_to)
+        | traffic.broker(item)
+        | {"toppars": led_by(item.node_id, lanes, view)}
+        for item in view.brokers.values()
+    }
     partitions = counters.partitions.values()
     document: dict[str, Any] = {
         "name": facts.name,
@@ -116,11 +125,12 @@ def statistics_json(facts: StatsFacts, counters: ProducerCounters, batcher: Batc
         "tx": sum(item.requests for item in counters.brokers.values()),
         "tx_bytes": sum(item.request_bytes for item in counters.brokers.values()),
         "rx": sum(item.answers for item in counters.brokers.values()),
+        **traffic.totals(),
         "txmsgs": sum(item.records for item in partitions),
         "txmsg_bytes": sum(item.record_bytes for item in partitions),
         "metadata_cache_cnt": len(view.topics),
         "brokers": brokers,
-        "topics": _topics(counters, batcher),
+        "topics": _topics(counters, traffic, batcher),
         "eos": _identity(batcher),
     }
     return json.dumps(document)
@@ -144,10 +154,12 @@ def _broker(
     }
 
 
-def _topics(counters: ProducerCounters, batcher: Batcher) -> dict[str, Any]:
+def _topics(counters: ProducerCounters, traffic: Traffic, batcher: Batcher) -> dict[str, Any]:
     topics: dict[str, Any] = {}
     for lane in batcher.lanes():
-        topic = topics.setdefault(lane.topic, {"topic": lane.topic, "partitions": {}})
+        topic = topics.get(lane.topic)
+        if topic is None:
+            topic = topics[lane.topic] = {"topic": lane.topic, **traffic.batches(lane.topic), "partitions": {}}
         topic["partitions"][str(lane.partition)] = _partition(lane, counters.partition(lane.topic, lane.partition))
     return topics
 
