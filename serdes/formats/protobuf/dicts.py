@@ -7,6 +7,7 @@ keeps the last. Source: "ProtoJSON Format".
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import struct
@@ -47,9 +48,14 @@ TEXTS: Final = frozenset(KNOWN + name for name in ("Timestamp", "Duration", "Fie
 
 
 class _Types:
-    """The sources of message types of an `Any`: first those of the schema, then the generated classes."""
+    """The sources of message types of an `Any`: first those of the schema, then the generated classes.
+
+    Attributes:
+        asked: whether there was an `Any`.
+    """
 
     def __init__(self, schema: Any) -> None:
+        self.asked = False
         self._pools = (schema, descriptor_pool.Default())
 
     def FindMessageTypeByName(self, full_name: str) -> Any:
@@ -80,7 +86,8 @@ def message_of(kind: type[Message], value: Mapping[str, Any]) -> Message:
     types = _Types(descriptor.file.pool)
     _check(descriptor, value, descriptor.name, 0, types)
     try:
-        return json_format.ParseDict(dict(value), kind(), descriptor_pool=cast(Any, types))
+        own = copy.deepcopy(dict(value)) if types.asked else dict(value)  # it takes '@type' out for a while
+        return json_format.ParseDict(own, kind(), descriptor_pool=cast(Any, types))
     except (json_format.ParseError, RecursionError, TypeError, ValueError, OverflowError, AttributeError) as error:
         what = f"the dict does not fit message type {descriptor.full_name}"
         raise UnfitError(f"{what}: {type(error).__name__}") from error  # its text may quote the value
@@ -186,6 +193,7 @@ def _check_message(descriptor: Any, value: Any, path: str, depth: int, types: _T
 
 
 def _check_any(value: Any, path: str, depth: int, types: _Types) -> None:
+    types.asked = True
     if not isinstance(value, dict):
         _fail(f"a dict is needed for message type {KNOWN}Any, not {_kind(value)}", path)
     if not value:
@@ -283,6 +291,8 @@ def _check_scalar(field: Any, value: Any, path: str) -> None:
         number = _integer(value)
         if number is not None and not SYMBOLS[0] <= number <= SYMBOLS[1]:
             _fail(f"numbers of enums are in the range from {SYMBOLS[0]} to {SYMBOLS[1]}", path)
+        if number is not None and field.enum_type.is_closed and number not in field.enum_type.values_by_number:
+            _fail(f"enum {field.enum_type.full_name} is closed and has no symbol of this number", path)
     elif field.type == FieldDescriptor.TYPE_BYTES:
         if not isinstance(value, str):
             _fail(f"bytes are written as base64 text in dicts, a str is needed and not {_kind(value)}", path)
@@ -322,7 +332,7 @@ def _integer(value: Any) -> int | None:
 def _is_symbol(enum: Any, text: str) -> bool:
     """Whether a text may be a symbol: options of a symbol can give it other names, which `json_format` knows."""
     renamed = any(symbol.has_options for symbol in enum.values)
-    return renamed or text in enum.values_by_name or NUMBER.fullmatch(text) is not None
+    return renamed or text in enum.values_by_name or text.removeprefix("-").isdecimal()
 
 
 def _is_int(value: Any) -> bool:

@@ -78,6 +78,12 @@ def test_a_number_beyond_an_enum_is_refused(number: Any) -> None:
     assert "numbers of enums" in refusal({"colour": number})
 
 
+def test_numbers_of_a_closed_enum() -> None:
+    assert "at Order.colour: enum shop.Colour is closed" in refusal({"colour": 7})
+    assert "is no symbol" in refusal({"colour": "1e0"})
+    assert back({"colour": "1"}) == {"colour": "RED"}
+
+
 @pytest.mark.parametrize("field", ["open", "json", "list"])
 @pytest.mark.parametrize(
     ("part", "reason"),
@@ -145,6 +151,13 @@ def test_a_message_in_an_any_is_of_the_schema_or_a_class() -> None:
     moment = {"@type": "type.googleapis.com/google.protobuf.Timestamp", "value": "2020-01-01T00:00:00Z"}
     assert back({"any": moment}) == {"any": moment}
     assert back({"any": {}}) == {"any": {}}
+
+
+def test_the_dict_of_an_any_stays_as_it_is() -> None:
+    """Threads may write the same dict at once."""
+    inner = {"@type": "type.googleapis.com/shop.Order", "unit_price": 3}
+    back({"any": inner})
+    assert list(inner) == ["@type", "unit_price"]
 
 
 @pytest.mark.parametrize(
