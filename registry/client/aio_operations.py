@@ -270,11 +270,11 @@ class AsyncOperations(ClientBase):
 
     async def get_global_mode(self) -> str:
         """The mode of subjects that have none of their own."""
-        return await self._drive(flows.get_mode(None))
+        return await self._drive(flows.get_global_mode())
 
     async def update_global_mode(self, mode: str, force: bool = False) -> str:
         """Sets the mode of subjects that have none of their own, and returns it."""
-        return await self._drive(flows.update_mode(None, mode, force))
+        return await self._drive(flows.update_global_mode(mode, force))
 
     async def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
         """The names of all contexts; `.` is the default one."""

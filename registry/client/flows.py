@@ -311,7 +311,7 @@ def get_subjects(
 
 
 def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> Flow[list[int]]:
-    call = Call("DELETE", _subject(subject_name), _given(permanent=permanent), repeatable=False)
+    call = Call("DELETE", _subject(subject_name), _given(permanent=bool(permanent)), repeatable=False)
     return (yield from _changing(_call(call, _numbers), lambda sure: caches.forget_subject(subject_name)))
 
 
@@ -390,7 +390,7 @@ def get_referenced_by(subject_name: str, version: int | str, offset: int, limit:
 
 def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
     path = f"{_subject(subject_name)}/versions/{version}"
-    call = Call("DELETE", path, _given(permanent=permanent), repeatable=False)
+    call = Call("DELETE", path, _given(permanent=bool(permanent)), repeatable=False)
     return (yield from _changing(_call(call, _number), lambda sure: caches.forget_subject(subject_name)))
 
 
@@ -404,7 +404,7 @@ def _config_path(subject_name: str | None) -> str:
 def set_compatibility(subject_name: str | None, level: str | None) -> Flow[dict[str, Any]]:
     if level is None:
         raise ValueError("level must be set")
-    call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level)})
+    call = Call("PUT", _config_path(subject_name), body={"compatibility": str(level).upper()})
     return (yield from _call(call, _level))
 
 
@@ -450,25 +450,29 @@ def config_of(source: Mapping[str, Any]) -> ServerConfig:
 # --- modes and contexts
 
 
-def _mode_path(subject_name: str | None) -> str:
-    return "/mode" if subject_name is None else f"/mode/{segment(subject_name)}"
-
-
 def mode_of(source: Mapping[str, Any]) -> str:
     return _string(source["mode"])
 
 
-def get_mode(subject_name: str | None) -> Flow[str]:
-    return (yield from _call(Call("GET", _mode_path(subject_name)), mode_of))
+def get_mode(subject_name: str) -> Flow[str]:
+    return (yield from _call(Call("GET", f"/mode/{segment(subject_name)}"), mode_of))
 
 
-def update_mode(subject_name: str | None, mode: str, force: bool) -> Flow[str]:
-    call = Call("PUT", _mode_path(subject_name), _flags(force=force), {"mode": str(mode)})
+def get_global_mode() -> Flow[str]:
+    return (yield from _call(Call("GET", "/mode"), mode_of))
+
+
+def update_mode(subject_name: str, mode: str, force: bool) -> Flow[str]:
+    call = Call("PUT", f"/mode/{segment(subject_name)}", _flags(force=force), {"mode": str(mode)})
     return (yield from _call(call, mode_of))
 
 
+def update_global_mode(mode: str, force: bool) -> Flow[str]:
+    return (yield from _call(Call("PUT", "/mode", _flags(force=force), {"mode": str(mode)}), mode_of))
+
+
 def delete_mode(subject_name: str) -> Flow[str]:
-    return (yield from _call(Call("DELETE", _mode_path(subject_name), repeatable=False), mode_of))
+    return (yield from _call(Call("DELETE", f"/mode/{segment(subject_name)}", repeatable=False), mode_of))
 
 
 def get_contexts(offset: int, limit: int) -> Flow[list[str]]:

@@ -269,11 +269,11 @@ class Operations(ClientBase):
 
     def get_global_mode(self) -> str:
         """The mode of subjects that have none of their own."""
-        return self._drive(flows.get_mode(None))
+        return self._drive(flows.get_global_mode())
 
     def update_global_mode(self, mode: str, force: bool = False) -> str:
         """Sets the mode of subjects that have none of their own, and returns it."""
-        return self._drive(flows.update_mode(None, mode, force))
+        return self._drive(flows.update_global_mode(mode, force))
 
     def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
         """The names of all contexts; `.` is the default one."""

@@ -161,7 +161,10 @@ def segment(name: str) -> str:
 
     Raises:
         ValueError: it is empty: the path would be that of something larger, of the whole registry's settings say.
+        TypeError: it is no text.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a subject, a key or a resource is a text, not {type(name).__name__}")
     if not name:
         raise ValueError("a name is empty: of a subject, a key or a resource")
     return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")

@@ -123,6 +123,29 @@ c.set_config('s', n.ServerConfig(compatibility=n.ConfigCompatibilityLevel.FULL))
 """.strip().splitlines()
 """`c` is the client, `n` the package, `S` a schema of Avro, `R` a request for associations, `I` what one holds."""
 
+WRONG: Final = [
+    f"c.{call}".replace("NAME", value)
+    for call in (
+        *("get_version(NAME)", "get_latest_version(NAME)", "get_versions(NAME)", "get_referenced_by(NAME)"),
+        *("get_mode(NAME)", "delete_mode(NAME)", "update_mode(NAME, 'READONLY')", "delete_subject(NAME)"),
+        *("delete_version(NAME, 1)", "lookup_schema(NAME, S)", "register_schema(NAME, S)"),
+        *("test_compatibility(NAME, S)", "delete_associations(NAME)"),
+        *("get_associations_by_resource_name(NAME, 'n')", "get_associations_by_resource_name('r', NAME)"),
+    )
+    for value in ("None", "0", "[]", "{}", "3", "object()")
+]
+"""Names of subjects and resources that are no text. A mode of None would be the whole registry's."""
+LOOSE: Final = """
+c.delete_subject('s', 1)
+c.delete_subject('s', '')
+c.delete_subject('s', None)
+c.delete_version('s', 1, 1)
+c.delete_version('s', 1, 0)
+c.set_compatibility('s', 'full_transitive')
+c.set_compatibility(level='none')
+""".strip().splitlines()
+"""Flags that are no bool, levels in small letters."""
+
 OURS_TOO: Final = r"&(deletedOnly=true|referenceFormat=\w+)"
 """confluent_kafka writes `deleted_only` and `reference_format`, which registries do not know: ours writes both."""
 
@@ -186,7 +209,15 @@ def requests(package: ModuleType, url: str, call: str, asynchronous: bool = Fals
     return [(method, re.sub(OURS_TOO, "", path), body, headers) for method, path, body, headers in Handler.seen]
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", WRONG)
+def test_names_that_are_no_text_are_refused(url: str, call: str) -> None:
+    for package in (peer, registry):
+        with pytest.raises(TypeError):
+            requests(package, url, call)
+        assert Handler.seen == []
+
+
+@pytest.mark.parametrize("call", [*CALLS, *LOOSE])
 def test_the_same_requests_are_sent(url: str, call: str) -> None:
     theirs = requests(peer, url, call)
     ours = requests(registry, url, call)
