@@ -5,6 +5,7 @@ Spec: names, arguments and results of confluent_kafka.admin.AdminClient.
 """
 
 import queue
+import threading
 from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -531,7 +532,7 @@ class AdminClient(InsidesCalls, PartitionCalls):
         while True:
             wait = timeout != 0 and served == 0
             try:
-                event = self._events.get(wait, timeout if wait and timeout > 0 else None)
+                event = self._events.get(wait, timeout if wait and 0 < timeout < threading.TIMEOUT_MAX else None)
             except queue.Empty:
                 return served
             if event is None:  # closed by another thread while we waited

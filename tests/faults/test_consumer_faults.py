@@ -402,12 +402,12 @@ def test_a_commit_in_a_rebalance_says_so_and_the_member_joins_again(cluster: Emb
         poll_until(consumer, lambda: consumer.health().rebalances == 2)
 
 
-def test_a_partition_that_alone_fails_to_commit_carries_its_error(cluster: EmbeddedCluster) -> None:
+def test_a_commit_that_one_partition_refuses_fails(cluster: EmbeddedCluster) -> None:
     cluster.intercept(OffsetCommitRequest, lambda request, context: KafkaError.OFFSET_METADATA_TOO_LARGE, times=1)
     with subscribed(cluster, enable_auto_commit=False) as consumer:
-        done = consumer.commit(offsets=[TopicPartition(TOPIC, 0, 1)], asynchronous=False)
-        assert done is not None
-        assert done[0].error == KafkaError.OFFSET_METADATA_TOO_LARGE
+        with pytest.raises(KafkaException, match=r"^Commit failed: ") as caught:
+            consumer.commit(offsets=[TopicPartition(TOPIC, 0, 1)], asynchronous=False)
+        assert caught.value.code == KafkaError.OFFSET_METADATA_TOO_LARGE
 
 
 @pytest.mark.parametrize("action", [Disconnect(), KafkaError.NOT_LEADER_FOR_PARTITION], ids=str)

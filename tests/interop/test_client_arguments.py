@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 import kafka_core
 import kafka_core.admin as our_admin
+from kafka_core.broker import EmbeddedCluster
 
 pytestmark = pytest.mark.interop
 confluent = pytest.importorskip("confluent_kafka")
@@ -365,3 +367,126 @@ def test_administrators_take_and_refuse_alike(call: Callable[[ModuleType, Module
         )
     finally:
         ours.close()
+
+
+# ---- partitions, offsets and states, on the embedded broker
+
+
+def assigned(core: ModuleType, servers: str) -> Any:
+    """A consumer that has one of the topic's partitions, from its start."""
+    consumer = core.Consumer({"bootstrap.servers": servers, "group.id": "g", "enable.auto.offset.store": False})
+    consumer.assign([core.TopicPartition("t", 0, 0)])
+    return consumer
+
+
+NUMBERS: Final = itertools.count()
+
+
+def transactional(core: ModuleType, servers: str, begun: bool | None = None) -> Any:
+    """A transactional producer: not initialized (None), or in a transaction or not."""
+    producer = core.Producer({"bootstrap.servers": servers, "transactional.id": f"x-{next(NUMBERS)}"})
+    if begun is not None:
+        producer.init_transactions(LIMIT_S)
+    if begun:
+        producer.begin_transaction()
+    return producer
+
+
+def plain(core: ModuleType, servers: str) -> Any:
+    return core.Producer({"bootstrap.servers": servers})
+
+
+def committing(*places: tuple[Any, ...]) -> Callable[[ModuleType, str], Any]:
+    """Waits for a commit of places."""
+
+    def call(core: ModuleType, servers: str) -> Any:
+        offsets = [core.TopicPartition(*place) for place in places]
+        done = assigned(core, servers).commit(offsets=offsets, asynchronous=False)
+        return [(item.topic, item.partition, item.offset) for item in done]
+
+    return call
+
+
+def at(method: str, topic: str, partition: int) -> Callable[[ModuleType, str], Any]:
+    """Calls a method with one place."""
+
+    def call(core: ModuleType, servers: str) -> Any:
+        consumer, place = assigned(core, servers), core.TopicPartition(topic, partition, 0)
+        return consumer.store_offsets(offsets=[place]) if method == "store_offsets" else consumer.seek(place)
+
+    return call
+
+
+def of_message(core: ModuleType, servers: str) -> Any:
+    message = core.Message(topic="t", partition=0, offset=3)
+    return assigned(core, servers).commit(message, asynchronous=False)[0].offset
+
+
+def in_state(method: str, arguments: tuple[Any, ...], state: str) -> Callable[[ModuleType, str], Any]:
+    """Calls a method of a producer."""
+
+    def call(core: ModuleType, servers: str) -> Any:
+        made = {
+            "without an id": plain,
+            "before init": transactional,
+            "before begin": lambda core, servers: transactional(core, servers, False),
+            "in a transaction": lambda core, servers: transactional(core, servers, True),
+        }[state]
+        producer = made(core, servers)
+        return getattr(producer, method)(*arguments)
+
+    return call
+
+
+TRANSACTIONAL: list[tuple[str, tuple[Any, ...]]] = [
+    ("init_transactions", (LIMIT_S,)),
+    ("begin_transaction", ()),
+    ("commit_transaction", (LIMIT_S,)),
+    ("abort_transaction", (LIMIT_S,)),
+    ("produce", ("t", b"v")),
+    ("send_offsets_to_transaction", ([], None, LIMIT_S)),
+]
+BROKER_CALLS: dict[str, Callable[[ModuleType, str], Any]] = {
+    "commit one": committing(("t", 0, 1)),
+    "commit no offsets": committing(),
+    "commit an unknown topic": committing(("nope", 0, 1)),
+    "commit no such partition": committing(("t", 99, 1)),
+    "commit one of two": committing(("t", 0, 1), ("nope", 0, 1)),
+    "commit without an offset": committing(("t", 0)),
+    "commit a message": of_message,
+    "commit both": lambda core, servers: assigned(core, servers).commit(core.Message(), []),
+    "commit nothing stored": lambda core, servers: assigned(core, servers).commit(asynchronous=False),
+    "seek elsewhere": at("seek", "t", 1),
+    "seek in another topic": at("seek", "z", 0),
+    "store elsewhere": at("store_offsets", "t", 1),
+    "store in another topic": at("store_offsets", "z", 0),
+    "pause elsewhere": lambda core, servers: assigned(core, servers).pause([core.TopicPartition("t", 1)]),
+    "watermarks of a text": lambda core, servers: assigned(core, servers).get_watermark_offsets("t", cached=True),
+    **{
+        f"{method} {state}": in_state(method, arguments, state)
+        for state in ("without an id", "before init", "before begin", "in a transaction")
+        for method, arguments in TRANSACTIONAL
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[str]:
+    with EmbeddedCluster() as cluster:
+        admin = our_admin.AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        admin.create_topics([our_admin.NewTopic("t", 2)])["t"].result()
+        yield cluster.bootstrap_servers
+
+
+@pytest.mark.parametrize("name", BROKER_CALLS)
+def test_calls_in_wrong_states_and_of_wrong_places_end_alike(servers: str, name: str) -> None:
+    call = BROKER_CALLS[name]
+
+    def told(core: ModuleType) -> object:
+        """The code of a KafkaException, which may be a RuntimeError, too, here."""
+        try:
+            return call(core, servers)
+        except core.KafkaException as error:
+            return error.args[0].code()
+
+    assert outcome(told, kafka_core) == outcome(told, confluent)

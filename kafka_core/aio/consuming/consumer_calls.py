@@ -29,7 +29,7 @@ from kafka_core.aio.tasks.timeouts import deadline_after
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
 from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
-from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED, KafkaException
+from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED, BrokerError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import ClusterMetadata, TopicPartition, Uuid
 
@@ -451,19 +451,23 @@ class AIOConsumerCalls:
             asynchronous: return None at once, the result goes to `on_commit`; else wait.
 
         Returns:
-            The committed partitions, each with `.error` if it alone failed; None if asynchronous.
+            The committed partitions; None if asynchronous.
 
         Raises:
             ValueError: message and offsets are both given.
             KafkaException: the message carries an error; when waiting also _NO_OFFSET if there is nothing to commit
-                (asynchronous: on_commit is told), and what made the whole commit fail.
+                (asynchronous: on_commit is told), and what made the commit fail, of all partitions or of one.
         """
         self._check()
         core = self._core
         partitions = chosen(message, offsets, "commit")
         commits = core.committer.pick(partitions)
         if not asynchronous:
-            return await self._run(core.commit(commits))
+            done = await self._run(core.commit(commits))
+            failed = next((item.error for item in done if item.error is not None), None)
+            if failed is not None:
+                raise BrokerError(failed.code(), f"Commit failed: {failed.str()}")
+            return done
         await self._run(core.commit_soon(commits, partitions))
         return None
 

@@ -98,6 +98,7 @@ class Lookups:
 
     def cached_watermarks(self, partition: TopicPartition) -> tuple[int, int]:
         """First offset and high watermark of the last fetch; OFFSET_INVALID (-1001) where unknown. Any thread."""
+        check_partition(partition)
         state = self._assignment.get((partition.topic, partition.partition))
         return (OFFSET_INVALID, OFFSET_INVALID) if state is None else (state.log_start_offset, state.high_watermark)
 

@@ -731,9 +731,6 @@ class AIOKafkaConsumer:
             results = await self._consumer.commit(offsets=wanted, asynchronous=False) or []
         except KafkaException as error:
             raise commit_error(error.error) from error
-        for item in results:
-            if item.error is not None:
-                raise commit_error(item.error)
         self._committed.update((ours(item), item.offset) for item in results)
 
     def _positions(self) -> dict[TopicPartition, int]:

@@ -687,10 +687,7 @@ class KafkaConsumer:
             for place, given in offsets.items()
         ]
         try:
-            answers = self._consumer.commit(offsets=places, asynchronous=False) or []
-            failed = [each.error for each in answers if each.error is not None]
-            if failed:
-                raise KafkaException(failed[0])
+            self._consumer.commit(offsets=places, asynchronous=False)
         except KafkaException as failure:
             if failure.code in LOST_MEMBERSHIP:
                 raise errors.CommitFailedError() from failure

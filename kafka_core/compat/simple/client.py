@@ -136,6 +136,14 @@ class KafkaClient:
                 self._reader = self.consumer(enable_partition_eof=True)
             return self._reader
 
+    def _commit_code(self, group: str | bytes, place: TopicPartition) -> int:
+        """What becomes of one of several commits that failed."""
+        try:
+            self._group(group).commit(offsets=[place], asynchronous=False)
+        except KafkaException as failed:
+            return error_code(failed.args[0])
+        return 0
+
     def _group(self, group: str | bytes) -> Consumer:
         with self._lock:
             name = text(group)
@@ -406,12 +414,13 @@ class KafkaClient:
             for one in payloads
         ]
         try:
-            done = self._group(group).commit(offsets=places, asynchronous=False) if places else []
-            codes = {(one.topic, one.partition): error_code(one.error) if one.error else 0 for one in done or ()}
+            if places:
+                self._group(group).commit(offsets=places, asynchronous=False)
+            codes = {(one.topic, one.partition): 0 for one in places}
         except KafkaException as failed:
             if not isinstance(failed.args[0], KafkaError):
                 raise raised(failed) from failed
-            codes = dict.fromkeys([(one.topic, one.partition) for one in places], error_code(failed.args[0]))
+            codes = {(one.topic, one.partition): self._commit_code(group, one) for one in places}
         found = [
             common.OffsetCommitResponse(kafka_bytestring(one.topic), one.partition, codes[one.topic, one.partition])
             for one in places

@@ -375,11 +375,13 @@ class Assignment:
         """The state of a partition.
 
         Raises:
-            StateError: _UNKNOWN_PARTITION: it is not assigned; the text says what was tried.
+            StateError: it is not assigned: _STATE if another one of its topic is, else _UNKNOWN_PARTITION; the text
+                says what was tried.
         """
         state = self._states.get(key)
         if state is None:
-            code = KafkaError._UNKNOWN_PARTITION
+            known = any(topic == key[0] for topic, _ in self._states)
+            code = KafkaError._STATE if known else KafkaError._UNKNOWN_PARTITION
             raise StateError(
                 f"{doing}: {KafkaError.standard(code).str()}: {key[0]}[{key[1]}] is not assigned to this consumer "
                 "(assign() it first, or wait for on_assign)",
