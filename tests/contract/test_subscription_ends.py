@@ -246,8 +246,9 @@ def test_the_dialect_of_aiokafka_reads_the_same_partition_on(cluster: Cluster) -
 
     async def work() -> None:
         reader = aiokafka.AIOKafkaConsumer(
-            topic, bootstrap_servers=cluster.servers, group_id="group-of-" + topic, auto_offset_reset="earliest"
-        )
+            topic, bootstrap_servers=cluster.servers, group_id="group-of-" + topic, auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        )  # fmt: skip
         async with reader:
             assert (await reader.getone()).offset == 0
             reader.unsubscribe()
