@@ -78,7 +78,7 @@ class LogDirDescription:
 
     Attributes:
         path: where it is on the broker.
-        replicas: what is in it.
+        replicas: its replicas.
         total_bytes, usable_bytes: of its volume; None if the broker does not say (before 3.3).
         is_cordoned: True if nothing new is put there.
         error: why nothing is known of it, or None.
@@ -137,10 +137,10 @@ class TransactionDescription:
     Attributes:
         coordinator_id: the broker that coordinates it.
         state: the broker's word (`Ongoing`, `CompleteCommit`, …).
-        producer_id, producer_epoch: who has it.
+        producer_id, producer_epoch: of its producer.
         timeout_ms: how long a transaction may last.
         start_time_ms: when the open one began, or the last one; None without any.
-        partitions: what it has written to.
+        partitions: those written to.
     """
 
     coordinator_id: int
@@ -224,9 +224,9 @@ class PartitionDescription:
         leader_id: None while there is none.
         leader_epoch: counts the leaders.
         replicas, isr, offline_replicas: ids of brokers.
-        eligible_leader_replicas: who is not in sync and may become the leader without a loss; None if not known.
-        last_known_eligible: who was that last; None if not known.
-        error: what is wrong with it, for example that it has no leader.
+        eligible_leader_replicas: not in sync, but may lead without a loss; None if not known.
+        last_known_eligible: the last such ones; None if not known.
+        error: its error, for example that it has no leader.
     """
 
     partition: int
@@ -249,7 +249,7 @@ class TopicPartitionsDescription:
         topic_id: its id; None for one that is not there.
         is_internal: whether brokers keep their own data in it.
         partitions: in order.
-        authorized_operations: what the asker may do, as the bits of the operations' numbers (KIP-430); None if the
+        authorized_operations: the caller's, as the bits of the operations' numbers (KIP-430); None if the
             broker does not say.
         error: why there is nothing to tell.
     """

@@ -65,9 +65,9 @@ class AclBinding:
         restype: kind of the resource. `BROKER` is the cluster as a whole; its name is `kafka-cluster`.
         name: the resource's name, a prefix of names, or `*` for all (with LITERAL).
         resource_pattern_type: LITERAL or PREFIXED.
-        principal: whom it is about, with its type: `User:alice`; `User:*` is everybody.
+        principal: with its type: `User:alice`; `User:*` is everybody.
         host: the address of the client, `*` for any.
-        operation: what is allowed or denied; `ALL` for everything.
+        operation: the one allowed or denied; `ALL` for everything.
         permission_type: ALLOW or DENY. A denial wins.
 
     Raises:
@@ -247,7 +247,7 @@ class UserScramCredentialUpsertion(UserScramCredentialAlteration):
     Args:
         user: the name.
         scram_credential_info: mechanism, and iterations (brokers take 4096 to 16384).
-        password: what the user logs in with; it is salted and hashed here and never sent.
+        password: it is salted and hashed here and never sent.
         salt: None for a random one.
     """
 

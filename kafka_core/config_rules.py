@@ -94,7 +94,7 @@ def apply(values: dict[str, object], given: frozenset[str], role: Role, say: Say
 
 
 def check_role(name: str, role: Role) -> None:
-    """A share consumer refuses what a share group has at the broker or not at all, as librdkafka does."""
+    """Refuses a share consumer's properties that its group has at the broker or not at all, as librdkafka does."""
     if role is Role.SHARE and name in NOT_SHARED:
         raise refuse(f"{name} is not applicable for a share consumer", name)
 
@@ -159,7 +159,7 @@ def check_tls(values: Values, say: Say) -> None:
 
 
 def check_sasl(values: Values, given: frozenset[str], say: Say) -> None:
-    """A mechanism has what it needs; one that is set without a SASL protocol is most likely a mistake."""
+    """Checks a mechanism's properties; one set without a SASL protocol is most likely a mistake."""
     mechanism = values["sasl.mechanism"]
     if not values["security.protocol"].startswith("sasl_"):
         if "sasl.mechanism" in given:
@@ -333,7 +333,7 @@ def check_consumer_protocol(given: frozenset[str]) -> None:
 
 
 def check_fetch(values: Values, given: frozenset[str]) -> None:
-    """A response has room for what a fetch asks for."""
+    """Checks that a response has room for a fetch."""
     needed = values["fetch.max.bytes"] + FETCH_OVERHEAD_BYTES
     if values["receive.message.max.bytes"] < needed:
         if "receive.message.max.bytes" in given:

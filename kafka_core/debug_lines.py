@@ -112,7 +112,7 @@ class ClientLines:
 
         Args:
             version: of this library.
-            properties: what the user has set, secrets hidden.
+            properties: the user's, secrets hidden.
             brokers: how many are named in `bootstrap.servers`.
         """
         for name, value in properties.items():
@@ -168,7 +168,7 @@ class ClientLines:
 
 
 class DebugLines(ClientLines):
-    """Writes also what the contexts of `debug` ask for: it listens to every event."""
+    """Also writes the lines of `debug`'s contexts: it listens to every event."""
 
     def on_request_done(
         self, node_id: int, api: str, sent_bytes: int, received_bytes: int, duration_s: float, error: Exception | None

@@ -98,8 +98,8 @@ class Movements:
     """The partitions that an assignment took from one member and gave to another.
 
     Args:
-        members: with what they owned.
-        shares: what they have now.
+        members: with the partitions they owned.
+        shares: their partitions now.
     """
 
     def __init__(self, members: Iterable[GroupMember], shares: Mapping[str, Shares]) -> None:

@@ -92,7 +92,7 @@ class ConsumerCalls:
 
     @abstractmethod
     def close(self) -> None:
-        """Commits what is stored, leaves the group and closes all connections."""
+        """Commits the stored offsets, leaves the group and closes all connections."""
 
     def _call(self, work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         """A coroutine of the core; refused if the consumer is closed."""
@@ -312,7 +312,7 @@ class ConsumerCalls:
         """Joins the group for these topics; replaces an earlier subscription. Does not wait for the assignment.
 
         The callbacks run in poll(), consume() or close() with this consumer and a list of partitions. In them assign(),
-        unassign() and the incremental ones may be called to begin elsewhere; what a callback leaves out is done for it.
+        unassign() and the incremental ones may be called to begin elsewhere; the rest is done for the callback.
 
         Args:
             topics: names, and regular expressions that begin with `^`.

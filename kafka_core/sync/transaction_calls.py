@@ -178,7 +178,7 @@ class Source(Protocol):
         ...
 
     def position(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
-        """The offsets behind what was taken last."""
+        """The offsets behind the last records taken."""
         ...
 
     def committed(self, partitions: list[TopicPartition], timeout: float = ...) -> list[TopicPartition]:
@@ -275,7 +275,7 @@ class Transaction:
         return [item for item in found if item.offset >= 0]
 
     def _go_back(self, consumer: Source) -> None:
-        """Read again what was read in the block."""
+        """Read the block's records again."""
         partitions = self._positions(consumer)
         if not partitions:
             return

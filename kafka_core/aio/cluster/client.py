@@ -64,7 +64,7 @@ class ClusterClient:
         hooks: Told of connections, requests and throttling.
 
     Attributes:
-        meters: Where the client's parts record what they measure for telemetry.
+        meters: Measurements of the client's parts for telemetry.
         last_error: The first failure among those that still stand (a broker that answers again clears its own);
             None while all is well. For texts of time-outs and for error_cb.
 

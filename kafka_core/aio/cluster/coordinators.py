@@ -154,7 +154,7 @@ class CoordinatorFinder:
                 future.set_exception(error)
 
     def _take(self, kind: CoordinatorKind, answers: Iterable[Coordinator]) -> bool:
-        """Settle what was answered; False when some key has to be asked for again."""
+        """Settle the answers; False when some key has to be asked for again."""
         for answer in answers:
             if answer.error_code in _NOT_YET:
                 self._brokers.note_failure(

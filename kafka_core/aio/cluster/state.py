@@ -49,7 +49,7 @@ class ClusterState:
         """Merges an answer into the view.
 
         Args:
-            topics: what was asked for; None: all topics.
+            topics: those asked for; None: all.
             address: who answered.
             asked: the number of the request in the order of sending.
         """

@@ -39,7 +39,7 @@ class Assigning:
 
     Attributes:
         event: the rebalance event whose callback runs now.
-        decided: that callback has said itself what is assigned.
+        decided: that callback has made the assignment itself.
         ended: that callback has ended the subscription.
     """
 
@@ -74,7 +74,7 @@ class Assigning:
     async def assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Reads exactly these partitions from now on, each from its `offset` (OFFSET_INVALID: the committed one).
 
-        Partitions that are read now are given up first, with the last commit of what is stored, as in `give_up`.
+        Partitions read now are given up first, with a last commit of stored offsets, as in `give_up`.
 
         Raises:
             TypeError: not a list of TopicPartition.
@@ -88,7 +88,7 @@ class Assigning:
         await self.replace(items, mine)
 
     async def unassign(self) -> None:
-        """Gives up all partitions, with the last commit of what is stored."""
+        """Gives up all partitions, with a last commit of stored offsets."""
         await self.assign([])
 
     async def incremental_assign(self, partitions: Sequence[TopicPartition]) -> None:
@@ -113,7 +113,7 @@ class Assigning:
         self.decided = True
 
     async def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Gives up these partitions, with the last commit of what is stored; the others are read on (KIP-429).
+        """Gives up these partitions, with a last commit of stored offsets; the others are read on (KIP-429).
 
         Raises:
             TypeError: not a list of TopicPartition.
@@ -151,7 +151,7 @@ class Assigning:
         return self._owned() | event.partitions
 
     async def replace(self, partitions: Sequence[TopicPartition], from_group: frozenset[Key]) -> None:
-        """Gives up what is read and reads these partitions instead; `assign` without its checks of the argument.
+        """Replaces the partitions read by these; `assign` without its checks of the argument.
 
         Calls are carried out in their order. One that is cancelled while the last commit runs replaces all the same.
         """
@@ -177,10 +177,10 @@ class Assigning:
         self._fetch_again.set()
 
     async def give_up(self, keys: Iterable[Key], *, commit: bool) -> None:
-        """Forgets these partitions and what is queued of them; keys that are not assigned are passed over.
+        """Forgets these partitions and their queued records; unassigned keys are skipped.
 
         Args:
-            commit: commit what is stored of them, if commits are automatic. A failure is logged, not raised.
+            commit: commit their stored offsets, if commits are automatic. A failure is logged, not raised.
         """
         removed = self._assignment.remove(keys)
         for state in removed:
@@ -190,7 +190,7 @@ class Assigning:
             await self.commit_stored(removed)
 
     async def commit_stored(self, states: Sequence[PartitionState]) -> None:
-        """Commits what is stored of partitions that are given up; does nothing unless commits are automatic."""
+        """Commits stored offsets of partitions given up, if commits are automatic."""
         if self._commit_limit_s is not None:
             await self._committer.commit_last(states, self._commit_limit_s)
 

@@ -41,7 +41,7 @@ class Member:
     whose partitions they are, and undo what their new owner has committed.
 
     Attributes:
-        last: who was named last.
+        last: the member named last.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Committer:
         """An asynchronous commit: the result goes to on_commit, also that there was nothing to commit.
 
         Args:
-            partitions: what the user named; None for what is stored.
+            partitions: the user's; None for the stored offsets.
         """
         if not commits:
             named = self._assignment.partitions() if partitions is None else list(partitions)
@@ -177,13 +177,13 @@ class Committer:
             self._tell(CommitDone(first, done))
 
     async def auto_commit(self) -> None:
-        """Commits what is stored, if anything is new."""
+        """Commits the stored offsets, if any is new."""
         commits = offsets.storable(self._assignment)
         if commits and not self._turn.locked():
             await self.commit_later(commits)
 
     async def commit_last(self, states: Sequence[PartitionState], timeout_s: float) -> None:
-        """Commits what is stored of partitions that are given up; failing is only told, not raised."""
+        """Commits stored offsets of partitions given up; a failure is reported, not raised."""
         commits = offsets.storable(states)
         if not commits:
             return

@@ -72,7 +72,7 @@ class ConsumerCore:
 
     Attributes:
         queue: records to take. `inbox`: other things to tell. `polls`: noted by the face. `traffic`: for stats_cb.
-        assigning, subscribing, rebalancing, positions, lookups, committer: what the methods of a face call.
+        assigning, subscribing, rebalancing, positions, lookups, committer: called by a face's methods.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ class ConsumerCore:
                     await self._next_progress()
 
     async def finish_close(self, timeout_s: float) -> None:
-        """Second half: commits what is stored, closes all connections; within about `timeout_s`."""
+        """Second half: commits the stored offsets, closes all connections; within about `timeout_s`."""
         self.running.closed = True
         try:
             async with asyncio.timeout(timeout_s):

@@ -33,7 +33,7 @@ REPLAN_S: Final = 1.0
 
 
 class FetchLoop:
-    """Sends what the fetcher plans; one request per broker, and one beside it for partitions in a hurry.
+    """Sends the fetcher's plans; one request per broker, and one beside it for partitions in a hurry.
 
     Args:
         request_timeout_s: beyond the time that the broker may wait for data.
@@ -212,7 +212,7 @@ class FetchLoop:
                 self._hooks.on_batch_fetched(node_id, topic, partition, records, size_bytes)
 
     async def stop(self) -> None:
-        """Ends what is in flight."""
+        """Ends requests in flight."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

@@ -31,7 +31,7 @@ class Inbox(deque[Item]):
     """A deque of items: `tell` on the loop, `popleft` and `appendleft` on the taker's thread; each is atomic.
 
     Args:
-        callbacks: those of the configuration; what has none is told as a Message, or not at all.
+        callbacks: those of the configuration; events without one become a Message, or nothing.
         wake: wakes the taker, who may wait; called on the loop.
         progress: set with every item, for those who wait for the group to be left.
     """
@@ -60,11 +60,11 @@ class Inbox(deque[Item]):
             self.tell(Notice(Message(error=error)))
 
     def tell_partition_error(self, state: PartitionState, error: KafkaError) -> None:
-        """Puts in a Message with this error, the partition and no offset: what stands there can't be read."""
+        """Puts in a Message with this error, the partition and no offset: its data can't be read."""
         self.tell(Notice(error_message(state, error, OFFSET_INVALID)))
 
     def tell_truncation(self, state: PartitionState, truncation: LogTruncation, text: str) -> None:
-        """A partition's log lost what was read: for on_truncation, or a Message with the offset where it was cut."""
+        """A partition's log lost records read: for on_truncation, or a Message with the offset where it was cut."""
         if self.callbacks.on_truncation is not None:
             self.tell(Truncated(truncation))
             return

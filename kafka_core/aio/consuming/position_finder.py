@@ -42,7 +42,7 @@ class PositionFinder:
     Args:
         identity: the group membership, for OffsetFetch.
         report: tells the application that a partition can't begin.
-        report_truncation: tells it that a log has lost what was read, with a sentence.
+        report_truncation: reports that a log has lost records read, with a sentence.
         found: set when a partition can be fetched.
     """
 
@@ -76,7 +76,7 @@ class PositionFinder:
         self._stopped = False
 
     def find_due(self) -> None:
-        """Starts what is due: one round of requests at a time for each kind and each broker that is asked."""
+        """Starts due requests: one round of requests at a time for each kind and each broker that is asked."""
         if self._stopped:
             return
         later: list[float] = []
@@ -282,7 +282,7 @@ class PositionFinder:
         ]
 
     async def stop(self) -> None:
-        """Ends what is in flight."""
+        """Ends requests in flight."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

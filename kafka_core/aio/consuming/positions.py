@@ -64,7 +64,7 @@ class Positions:
         fetch_again.watch(self.look_again)
 
     async def seek(self, partition: TopicPartition) -> None:
-        """Goes on reading a partition from `offset`, or a logical one; what is queued of it is dropped.
+        """Goes on reading a partition from `offset`, or a logical one; its queued records are dropped.
 
         Raises:
             ConfigError: no offset one can read from.

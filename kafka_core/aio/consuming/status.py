@@ -40,7 +40,7 @@ class ConsumerHealth:
         queued_records, queued_bytes: fetched and not yet handed out.
         rebalances: how many there were.
         error: text of the first failure that stands (a broker that can't be reached), None if there is none.
-        problems: sentences about what is wrong; none: healthy.
+        problems: sentences; none: healthy.
     """
 
     state: str

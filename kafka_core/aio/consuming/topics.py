@@ -28,7 +28,7 @@ class NeededTopics:
     """Subscribed topics, assigned ones, and as the leader of a group those of all its members.
 
     Attributes:
-        subscription: what was subscribed to; None without a subscription.
+        subscription: its topics; None without one.
     """
 
     def __init__(

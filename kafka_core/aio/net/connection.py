@@ -313,7 +313,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             await asyncio.wait((self._gone,), timeout=silent_s)
 
     async def close(self, timeout_s: float = 1.0) -> None:
-        """Close at once; what is in flight fails with code _DESTROY. Waits at most `timeout_s` for the socket."""
+        """Close at once; requests in flight fail with code _DESTROY. Waits at most `timeout_s` for the socket."""
         self._fail(None)
         if self._target is not None and not self._gone.done():
             await asyncio.wait((self._gone,), timeout=timeout_s)
@@ -385,7 +385,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             raise self._gone_error(self._error)
 
     async def _drive(self, negotiation: Negotiation, proof: Proof | None) -> HandshakeResult:
-        """Send what a negotiation yields, give it the answers; its errors get the broker's name."""
+        """Run a negotiation: send its requests, give it the answers; its errors get the broker's name."""
         try:
             step = next(negotiation)
             while True:
@@ -413,7 +413,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
             self._reauthentication = background(self._reauthenticate(), "kafka-core-reauthentication")
 
     async def _reauthenticate(self) -> None:
-        """Authenticate again (KIP-368) behind what is in flight; new requests wait until it is done."""
+        """Authenticate again (KIP-368) behind requests in flight; new requests wait until it is done."""
         try:
             proof = await self._proof()
             if self._state.phase is not ConnectionPhase.READY:

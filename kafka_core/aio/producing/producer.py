@@ -128,7 +128,7 @@ class _Deliveries:
         return accumulator.queued_records
 
     async def end(self, limit_s: float) -> None:
-        """For a producer that is gone: delivers what it was given, then closes."""
+        """For a dropped producer: delivers its records, then closes."""
         try:
             if await self.flush(limit_s):
                 tell_lost(self._core.accumulator, os.getpid())
@@ -554,7 +554,7 @@ def _tell_lost_if_ended(accumulator: Accumulator, loop_of: LoopOf, pid: int) -> 
 
 
 async def _finished(work: Awaitable[object]) -> None:
-    """Awaits what a callback returned; logs what it raises."""
+    """Awaits a callback's result; logs its exception."""
     try:
         await work
     except Exception:

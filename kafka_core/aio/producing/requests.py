@@ -32,7 +32,7 @@ FAST_LEVELS: Final = {Codec.GZIP: 1, Codec.LZ4: 1, Codec.ZSTD: 1}
 
 
 _ENDS: Final = bytes(3)
-"""No tagged fields of the partition, the topic and the request: what stands behind the records."""
+"""No tagged fields of the partition, the topic and the request: the bytes behind the records."""
 
 
 class OneBatch(EncodedRequest[ProduceResponse]):
@@ -50,7 +50,7 @@ class RequestStart(NamedTuple):
         version: that it is written in.
         topic_id: by which it names the topic.
         body: up to the length of the records, without the header.
-        tail: what stands behind the records.
+        tail: the bytes behind the records.
     """
 
     version: int

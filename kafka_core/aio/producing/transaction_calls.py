@@ -177,7 +177,7 @@ class Source(Protocol):
         ...
 
     async def position(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
-        """The offsets behind what was taken last."""
+        """The offsets behind the last records taken."""
         ...
 
     async def committed(self, partitions: list[TopicPartition], timeout: float = ...) -> list[TopicPartition]:
@@ -274,7 +274,7 @@ class AIOTransaction:
         return [item for item in found if item.offset >= 0]
 
     async def _go_back(self, consumer: Source) -> None:
-        """Read again what was read in the block."""
+        """Read the block's records again."""
         partitions = await self._positions(consumer)
         if not partitions:
             return

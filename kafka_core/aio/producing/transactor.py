@@ -357,7 +357,7 @@ class Transactor:
         return await self._persist("Failed to end transaction", attempt)
 
     async def _abort(self) -> KafkaError | None:
-        """Wait for what is in flight (its broker may still write it), then have the transaction dropped."""
+        """Wait for records in flight (brokers may still write them), then have the transaction dropped."""
         transactions = self.transactions
         if transactions.state is TransactionState.BEGIN_ABORT:
             while self._sender.in_flight():

@@ -259,7 +259,7 @@ class ShareCore:
     # ---- requests
 
     def _pump(self) -> None:
-        """Sends what is due. Called after every change."""
+        """Sends due requests. Called after every change."""
         now_s = self.clock.monotonic()
         wait_ms = None if self._poll_until_s is None else round(max(0.0, self._poll_until_s - now_s) * 1000)
         planned, leaderless, again_s = self.fetching.plan(
@@ -338,7 +338,7 @@ class ShareCore:
     # ---- the end
 
     async def close(self, acknowledged: Sequence[Acknowledged], timeout_s: float = CLOSE_LIMIT_S) -> None:
-        """Sends acknowledgements, closes the sessions (brokers release what is left), leaves the group."""
+        """Sends acknowledgements, closes the sessions (brokers release the rest), leaves the group."""
         deadline_s = self.clock.monotonic() + timeout_s
         self.running.closing = True
         if self.running.started:

@@ -72,11 +72,11 @@ class AIOShareConsumerCalls:
 
     @abstractmethod
     def _ended(self) -> None:
-        """The core is closed: ends what it ran on."""
+        """The core is closed: ends its loop or thread."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Sends what was acknowledged, releases everything else, leaves the group."""
+        """Sends the acknowledgements, releases all other records, leaves the group."""
 
     @contextmanager
     def _alone(self, *, closes: bool = False) -> Iterator[None]:

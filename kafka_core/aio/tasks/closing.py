@@ -32,7 +32,7 @@ class Closing:
         """Closes, or waits for the run that does; harmless afterwards and inside that run (in a callback of it).
 
         Raises:
-            Exception: what the run raised, to the callers that waited for it.
+            Exception: the run's, to the callers that waited for it.
         """
         task = self._task
         if task is None or task.cancelled():

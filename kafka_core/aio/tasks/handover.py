@@ -22,7 +22,7 @@ class Held:
     """A client's callbacks, by any key; the client is their only holder.
 
     Args:
-        awaits: the client awaits what they give; else coroutine functions are refused.
+        awaits: the client awaits their results; else coroutine functions are refused.
     """
 
     __slots__ = ("__weakref__", "_awaits", "calls")
@@ -49,7 +49,7 @@ class Held:
 
 
 class WeakCall:
-    """Calls what is held under a key, as long as somebody holds it; then it does nothing."""
+    """Calls the function of a key, as long as somebody holds it; then it does nothing."""
 
     __slots__ = ("_held", "_key")
 

@@ -285,7 +285,7 @@ class AIOKafkaAdminClient:
         return [DescribeConfigsResponse(rows) for rows in parts.values()]
 
     async def alter_configs(self, config_resources: list[ConfigResource]) -> list[AlterConfigsResponse]:
-        """Replaces configurations: what a resource does not set goes back to its default.
+        """Replaces configurations: unset properties go back to their defaults.
 
         Returns:
             One response for the topics, and one per broker.
@@ -308,7 +308,7 @@ class AIOKafkaAdminClient:
             The first offset of each partition now.
 
         Raises:
-            KafkaError: what was refused for the first partition that failed.
+            KafkaError: that of the first failed partition.
         """
         wanted = [core(item, what.before_offset) for item, what in records_to_delete.items()]
         with translating():

@@ -80,7 +80,7 @@ class AbstractPartitionAssignor:
 
         Args:
             cluster: has `partitions_for_topic(topic)`; a topic of which that is None is left out.
-            members: member id to what it wants.
+            members: member id → its subscription.
         """
         given = [
             assigning.group_member(member_id, each.subscription, None, *cls._owned(each))
@@ -151,7 +151,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def on_assignment(cls, assignment: ConsumerProtocolMemberAssignment) -> None:
-        """Keeps what it got, for the next `metadata`."""
+        """Keeps its assignment for the next `metadata`."""
         cls.member_assignment = assignment.partitions()
 
     @classmethod
@@ -194,7 +194,7 @@ class Own:
         }
 
     def assigned(self, keys: frozenset[tuple[str, int]], user_data: bytes, generation: int) -> None:
-        """Tells the assignor what this member got."""
+        """Gives this member's assignment to the assignor."""
         share = ConsumerProtocolMemberAssignment(0, assigning.sorted_shares(keys), user_data)
         assigning.guarded(self.name, lambda: self._assignor.on_assignment(share), None)
         tell = getattr(self._assignor, "on_generation_assignment", None)

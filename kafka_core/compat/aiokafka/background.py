@@ -72,7 +72,7 @@ def weak_call(method: Callable[..., Coroutine[Any, Any, None]]) -> Callable[...,
 
 
 async def told(listener: ConsumerRebalanceListener | None, name: str, partitions: frozenset[TopicPartition]) -> None:
-    """Calls one of a listener's methods; what it raises is logged, and the rebalance goes on."""
+    """Calls one of a listener's methods; its exceptions are logged, and the rebalance goes on."""
     if listener is None:
         return
     try:

@@ -56,7 +56,7 @@ class AIOKafkaClient:
     """Knows the cluster; arguments are those of aiokafka 0.14 (`arguments.ADMIN` says what each does).
 
     Attributes:
-        cluster: what is known.
+        cluster: its metadata.
 
     Raises:
         ValueError: arguments that make no sense.

@@ -195,7 +195,7 @@ class AIOKafkaConsumer:
             self._raise_trouble()
 
     async def stop(self) -> None:
-        """Commits what was read (if that is automatic), leaves the group and closes all connections."""
+        """Commits the offsets read (if automatic), leaves the group and closes all connections."""
         if self._closed:
             return
         self._closed = True
@@ -535,7 +535,7 @@ class AIOKafkaConsumer:
                 gc.enable()
 
     def _raise_trouble(self) -> None:
-        """Raises what came without records, unless a seek has mended it."""
+        """Raises errors that came without records, unless a seek has mended them."""
         while self._troubles:
             error = self._troubles.popleft()
             if not isinstance(error, NoOffsetForPartitionError) or error.args[0] not in self._positions():

@@ -130,7 +130,7 @@ class KafkaError(RuntimeError):
     """The root of what clients raise.
 
     Attributes:
-        retriable: trying again may help. `invalid_metadata`: what is known of the cluster is out of date.
+        retriable: trying again may help. `invalid_metadata`: the metadata is out of date.
     """
 
     retriable: ClassVar[bool] = False
@@ -151,7 +151,7 @@ class ConsumerStoppedError(Exception):
 
 
 class IllegalStateError(KafkaError):
-    """The call does not fit what the client does now."""
+    """The call is not allowed in the client's state."""
 
 
 class IllegalArgumentError(KafkaError):

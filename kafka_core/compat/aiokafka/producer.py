@@ -216,7 +216,7 @@ class AIOKafkaProducer:
             await self._producer.flush()
 
     async def stop(self) -> None:
-        """Sends what is queued and closes all connections; harmless when called again."""
+        """Sends queued records and closes all connections; harmless when called again."""
         if self._closed:
             return
         self._closed = True
@@ -414,7 +414,7 @@ class AIOKafkaProducer:
         self._in_transaction = True
 
     async def commit_transaction(self) -> None:
-        """Sends what is queued, and makes the transaction's records and offsets visible."""
+        """Sends queued records, and makes the transaction's records and offsets visible."""
         await self._end_transaction(self._producer.commit_transaction)
 
     async def abort_transaction(self) -> None:

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class DefaultRecordBatch(default.DefaultRecordBatch):
-    """A batch that was received; what is wrong with it is a CorruptRecordException."""
+    """A received batch; its errors are a CorruptRecordException."""
 
     corrupt: ClassVar[type[Exception]] = CorruptRecordException
 

@@ -109,7 +109,7 @@ class AwsOAuthBearerConfig:
 
         Args:
             raw: its text.
-            sasl_extensions: what goes with tokens.
+            sasl_extensions: sent with tokens.
 
         Raises:
             TypeError: `raw` is None.

@@ -260,7 +260,7 @@ class BufferTimeoutManager:
 
     Args:
         batch_processor: the buffer.
-        kafka_executor: what it goes to.
+        kafka_executor: takes the batches.
         timeout: seconds without activity; 0 never flushes.
     """
 

@@ -35,7 +35,7 @@ def parse_key_values(raw: str, sep: str, context_label: str | None = None) -> li
 
     Args:
         raw: the text.
-        sep: what stands between fields.
+        sep: the separator of fields.
         context_label: what errors say the text is.
 
     Raises:

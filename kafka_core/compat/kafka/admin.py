@@ -570,7 +570,7 @@ def of_key(answer: Future[Any], of_the_whole: Collection[type[errors.KafkaError]
 
 
 def pairs(given: Any) -> list[tuple[str, Mapping[str, Any] | NewTopic]]:
-    """Topics with what is wanted of them."""
+    """Topics with their wanted parts."""
     if isinstance(given, Mapping):
         return list(given.items())
     return [(each, {}) if isinstance(each, str) else (each.name, each) for each in given]

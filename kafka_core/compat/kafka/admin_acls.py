@@ -238,7 +238,7 @@ class AclCalls(AdminBase):
     def delete_acls(
         self, acl_filters: Sequence[ACLFilter]
     ) -> list[tuple[ACLFilter, list[ACL], type[errors.KafkaError]]]:
-        """Deletes the ACLs that filters stand for: each filter, what it deleted, and NoError or the error's class.
+        """Deletes the ACLs that match filters: each filter, its deleted ACLs, and NoError or the error's class.
 
         Raises:
             IllegalArgumentError: something else than a filter.

@@ -56,7 +56,7 @@ class ElectLeadersResponse:
 
 
 class ClusterCalls(AdminBase):
-    """The calls about what a cluster is made of."""
+    """The calls about a cluster's parts."""
 
     def elect_leaders(
         self,

@@ -257,7 +257,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
         )
 
     def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
-        """Keeps what it got, for the next `metadata`."""
+        """Keeps its assignment for the next `metadata`."""
         self.member_assignment, self.generation = assignment.partitions(), generation
 
 
@@ -319,7 +319,7 @@ class Own:
 
     @property
     def cooperative(self) -> bool:
-        """Whether members keep what they have while they join."""
+        """Whether members keep their partitions while they join."""
         supported = getattr(self._assignor, "supported_protocols", lambda: [RebalanceProtocol.EAGER])()
         return RebalanceProtocol.EAGER not in supported
 
@@ -347,7 +347,7 @@ class Own:
         )
 
     def assigned(self, keys: frozenset[tuple[str, int]], user_data: bytes, generation: int) -> None:
-        """Tells the assignor what this member got."""
+        """Gives this member's assignment to the assignor."""
         share = ConsumerProtocolAssignment(assigning.sorted_shares(keys), user_data, version=0)
         assigning.guarded(self.name, lambda: self._assignor.on_assignment(share, generation), None)
 

@@ -15,7 +15,7 @@ __all__ = ["are_offsets", "as_offsets", "check", "deserializing", "epoch_of"]
 
 
 def as_offsets(positions: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Positions as what is committed."""
+    """Positions as commits."""
     return {place: OffsetAndMetadata(at, "", -1) for place, at in positions.items()}
 
 

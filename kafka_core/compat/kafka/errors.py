@@ -16,7 +16,7 @@ class KafkaError(Exception):
 
     Attributes:
         retriable: whether trying again may help.
-        invalid_metadata: whether what is known of the cluster is out of date.
+        invalid_metadata: whether the metadata is out of date.
     """
 
     retriable = False
@@ -51,7 +51,7 @@ class BrokerResponseError(KafkaError):
     Attributes:
         errno: the code.
         message: its name.
-        description: what it means.
+        description: its meaning.
     """
 
     errno: int | None = None

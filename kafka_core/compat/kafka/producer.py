@@ -194,7 +194,7 @@ class KafkaProducer:
             raise KafkaTimeoutError(f"Timeout waiting for {left} records")
 
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
-        """Sends what is left, so many seconds at most, and ends; records that are left fail. May be called again."""
+        """Sends queued records for at most so many seconds, and ends; the rest fails. May be called again."""
         self._closed = True
         if self._dropped.detach() is not None:
             end(self._producer, timeout)
@@ -291,7 +291,7 @@ class KafkaProducer:
             self._producer.send_offsets_to_transaction(positions, member)
 
     def commit_transaction(self) -> None:
-        """Sends what is left and commits."""
+        """Sends queued records and commits."""
         with self._transacting():
             self._producer.commit_transaction()
 

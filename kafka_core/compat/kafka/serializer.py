@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Serializer(abc.ABC):
-    """Makes bytes of what the application sends."""
+    """Makes bytes of the application's values."""
 
     @abc.abstractmethod
     def serialize(self, topic: str, headers: list[tuple[str, bytes]], data: Any) -> bytes | None:
@@ -32,7 +32,7 @@ class Serializer(abc.ABC):
 
 
 class Deserializer(abc.ABC):
-    """Makes of bytes what the application gets."""
+    """Makes values for the application of bytes."""
 
     @abc.abstractmethod
     def deserialize(self, topic: str, headers: list[tuple[str, bytes]], data: bytes) -> Any:

@@ -483,7 +483,7 @@ class _Outcome:
 
 
 class _Reading:
-    """One FetchRequest and what came for it."""
+    """One FetchRequest and its messages."""
 
     def __init__(self, request: common.FetchRequest) -> None:
         self.topic, self.partition, self.offset = text(request.topic), request.partition, request.offset

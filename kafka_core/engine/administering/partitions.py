@@ -256,7 +256,7 @@ def _partition(found: DescribeTopicPartitionsResponsePartition) -> PartitionDesc
 def abort_transaction_request(
     partition: TopicPartition, producer_id: int, producer_epoch: int, coordinator_epoch: int
 ) -> WriteTxnMarkersRequest:
-    """A marker that aborts what a producer has open in a partition."""
+    """A marker that aborts a producer's transaction in a partition."""
     topics = [WritableTxnMarkerTopic(partition.topic, [partition.partition])]
     return WriteTxnMarkersRequest(
         [WritableTxnMarker(producer_id, producer_epoch, False, topics, coordinator_epoch)],

@@ -178,7 +178,7 @@ def describe_topic(view: ClusterView, name: str) -> Outcome[TopicDescription]:
 
 
 def operations_request(names: Iterable[str]) -> MetadataRequest:
-    """Asks what the caller may do with topics (the cluster's view of them does not hold it)."""
+    """Asks for the caller's permissions on topics (the cluster's view lacks them)."""
     topics = [MetadataRequestTopic(name=name) for name in names]
     return MetadataRequest(topics, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
 

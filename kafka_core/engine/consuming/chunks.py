@@ -16,7 +16,7 @@ class Cursor(Protocol):
 
     @property
     def position(self) -> int:
-        """The offset behind what was handed out."""
+        """The offset behind the records handed out."""
         ...
 
     @property

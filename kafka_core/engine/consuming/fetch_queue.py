@@ -116,7 +116,7 @@ class FetchQueue:
             self._advance(state, chunk.end_offset, chunk.end_epoch)
 
     def drop(self, state: PartitionState) -> None:
-        """Forgets what is queued of a partition; what was taken and not given yet is not stored either."""
+        """Forgets a partition's queued records; those taken and not given yet are not stored either."""
         with self._lock:
             if state in self._ring:  # maybe without a chunk: a taker was interrupted
                 self._ring.remove(state)
@@ -186,7 +186,7 @@ class FetchQueue:
                 state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def pause(self, state: PartitionState) -> None:
-        """Keeps what is queued but hands nothing out."""
+        """Keeps queued records but hands none out."""
         with self._lock:
             if not state.paused:
                 state.paused = True
@@ -380,7 +380,7 @@ class FetchQueue:
                 state.stored, state.stored_epoch = offset, state.fetch_epoch
 
     def _spoil(self, state: PartitionState, cursor: Cursor, epoch: int, error: KafkaException) -> None:
-        """A batch broke while it was read: what came before is handed out, an event follows, the rest is dropped."""
+        """A batch broke while it was read: records before are handed out, an event follows, the rest is dropped."""
         if self._event is None:
             raise error
         offset = cursor.position

@@ -77,7 +77,7 @@ class FetchSession:
         return self._epoch != INITIAL_EPOCH and self._told.get(key) == item
 
     def next_request(self, wanted: Mapping[Key, Wanted]) -> SessionRequest:
-        """The next request: everything, if there is no session, else what changed and what is no longer wanted."""
+        """The next request: all partitions without a session, else the changed and the unwanted ones."""
         if self._epoch == INITIAL_EPOCH:
             said: Iterable[tuple[Key, Wanted]] = wanted.items()
             forgotten: list[ForgottenTopic] = []

@@ -108,7 +108,7 @@ RESETS: Final[Mapping[str, int | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class PlannedFetch:
-    """A request with what is needed to read its response.
+    """A request with the facts to read its response.
 
     Attributes:
         number: what the partitions that it asks for have noted; one that notes another has changed its mind since, and
@@ -392,7 +392,7 @@ class Fetcher:
         broker.attempt += 1
 
     def received(self, planned: PlannedFetch, response: FetchResponse, now_s: float) -> Outcome:
-        """Queues what the response holds and moves the fetch positions on."""
+        """Queues the response's records and moves the fetch positions on."""
         broker = self._broker(planned.node_id)
         session = broker.session
         outcome = Outcome()
@@ -489,7 +489,7 @@ class Fetcher:
     def _records(
         self, state: PartitionState, version: int, data: PartitionData, now_s: float, outcome: Outcome
     ) -> None:
-        """Queues the records of one partition; what comes before a corrupt batch is queued, then the error.
+        """Queues the records of one partition: those before a corrupt batch, then the error.
 
         The error comes only when reading the same place a second time finds it corrupt, too.
         """
@@ -549,7 +549,7 @@ class Fetcher:
         return records
 
     def _corrupt(self, state: PartitionState, version: int, first: int, end: int, error: KafkaException) -> None:
-        """Broken a second time: what is stored is broken."""
+        """Broken a second time: the stored batch is broken."""
         past = f" (it claims to end before offset {end})" if end > first else ""
         reason = (
             f"{state.topic}[{state.partition}]: the batch at offset {first} can't be read: {error}. Nothing was "

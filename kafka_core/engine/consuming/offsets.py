@@ -218,7 +218,7 @@ def commit_errors(response: OffsetCommitResponse, names: Mapping[UUID, str]) -> 
 
 
 def committed(assignment: Assignment, commits: Mapping[Key, Committed], errors: Mapping[Key, int]) -> None:
-    """Remembers what a commit achieved."""
+    """Notes a commit's result."""
     for key, item in commits.items():
         state = assignment.get(key)
         if state is not None and item.life in (0, state.life) and errors.get(key, 0) == 0:
@@ -262,7 +262,7 @@ def fetch_request(
 
 
 def fetched_commits(response: OffsetFetchResponse, names: Mapping[UUID, str]) -> tuple[int, Commits]:
-    """The error of the whole group (0 if none), and what it has committed per partition."""
+    """The error of the whole group (0 if none), and its committed offsets."""
     commits: Commits = {}
     if response.groups:
         group = response.groups[0]

@@ -116,7 +116,7 @@ class Phase(enum.Enum):
     LOOKUP = "lookup"
     """The offset at `lookup_timestamp` (ListOffsets)."""
     VALIDATE = "validate"
-    """To know whether the leader's log still holds what we, or the group, have read (OffsetForLeaderEpoch)."""
+    """Checks whether the leader's log still holds the records read (OffsetForLeaderEpoch)."""
     FETCH = "fetch"
     """Records."""
     HALTED = "halted"

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Window:
-    """One window: what was recorded in it."""
+    """One window's values."""
 
     def __init__(self, initial_value: float, now: float) -> None:
         self.initial_value = initial_value
@@ -237,7 +237,7 @@ class Rate(AbstractMeasurableStat):
 
     Args:
         time_unit: of TimeUnit.
-        sampled_stat: what is divided; by default the sum.
+        sampled_stat: the dividend; by default the sum.
     """
 
     def __init__(self, time_unit: int = TimeUnit.SECONDS, sampled_stat: AbstractSampledStat | None = None) -> None:

@@ -63,7 +63,7 @@ class Consumer:
     partition_info = False
 
     def fetch_last_known_offsets(self, partitions: Sequence[int] | None = None) -> None:
-        """Goes to what the group has committed; to 0 where it has committed nothing."""
+        """Goes to the group's committed offsets; to 0 where there is none."""
         if self.group is None:
             raise ValueError("a consumer without a group has no committed offsets")
         wanted = list(self.offsets) if partitions is None else partitions

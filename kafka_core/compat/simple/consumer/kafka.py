@@ -121,7 +121,7 @@ class KafkaConsumer:
     # ---- what is read
 
     def set_topic_partitions(self, *topics: Any) -> None:
-        """Replaces what is read.
+        """Replaces the topics and partitions read.
 
         Args:
             topics: a topic; (topic, partition); (topic, partition, offset); {topic: partition or several};
@@ -302,7 +302,7 @@ class KafkaConsumer:
             self.commit()
 
     def commit(self) -> bool:
-        """Commits behind what is marked as done. False if nothing is, since the last time.
+        """Commits behind messages marked as done. False if none is, since the last time.
 
         Raises:
             KafkaConfigurationError: there is no group. KafkaError: the brokers refuse.

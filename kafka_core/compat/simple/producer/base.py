@@ -78,7 +78,7 @@ class Collector:
         self._thread.start()
 
     def stop(self, timeout_s: float) -> None:
-        """Sends what is left; what can't be sent in this time is given up and logged."""
+        """Sends the rest; messages that can't be sent in this time are given up and logged."""
         self._give_up_s = time.monotonic() + timeout_s
         self._put_end(timeout_s)
         self._thread.join(timeout_s)
@@ -120,7 +120,7 @@ class Collector:
         return False
 
     def _send(self, batch: Sequence[Queued]) -> list[Queued]:
-        """Sends a batch; gives back what is to be tried again."""
+        """Sends a batch; returns the messages to try again."""
         by_place: dict[TopicAndPartition, list[Queued]] = {}
         for each in batch:
             by_place.setdefault(each.place, []).append(each)
