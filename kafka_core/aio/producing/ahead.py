@@ -18,7 +18,7 @@ from kafka_core.engine.producing.lane import Lane
 from kafka_core.engine.producing.sequences import NO_SEQUENCE, ProducerIdentity
 from kafka_core.kernels import Accumulator, PreparedRequest
 
-OnSent = Callable[[Shipment, int], OnAnswer]
+OnSent = Callable[[Shipment], OnAnswer]
 """Told of a shipment that is on its way, with the size of its batch; gives what is to be called with the answer."""
 
 
@@ -89,8 +89,8 @@ class SendingAhead:
         assert request.frame is not None
         shipment = self._batcher.take_alone(loan.lane, request.batch, request.batch.opened_at_s)
         shipment.topic_ids = {loan.topic_id: loan.lane.topic}
-        encoded = self._requests.encode(shipment.items[0][1])
-        on_answer = self._on_sent(shipment, len(encoded))
+        self._requests.encode(shipment.items[0][1])
+        on_answer = self._on_sent(shipment)
         loan.connection.sent_ahead(OneBatch, TOPIC_IDS_SINCE, request.frame, request.sent_bytes, on_answer)
 
     def stop(self) -> None:

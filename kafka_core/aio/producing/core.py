@@ -501,21 +501,18 @@ class ProducerCore:
         sent_at_s = self._clock.monotonic()
         try:
             newest = self._newest_produce(connection)
-            request, version, size_bytes = self._requests.build(shipment, newest, self.client.metadata)
-            answered = functools.partial(self._answered, shipment, sent_at_s)
+            request, version = self._requests.build(shipment, newest, self.client.metadata)
+            answered = functools.partial(self._answered, shipment)
             connection.ask(request, answered, version=version)
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
-        self._count_request(shipment, sent_at_s, size_bytes)
+        self._time_queue(shipment, sent_at_s)
 
-    def _count_request(self, shipment: Shipment, sent_at_s: float, size_bytes: int) -> None:
+    def _time_queue(self, shipment: Shipment, sent_at_s: float) -> None:
         if self._meters.active:
             for _, delivery in shipment.items:
                 self._meters.record(QUEUE_TIME, (sent_at_s - delivery.batch.opened_at_s) * 1000)
-        counted = self.counters.broker(shipment.node_id)
-        counted.requests += 1
-        counted.request_bytes += size_bytes
 
     def _newest_produce(self, connection: BrokerConnection) -> int:
         newest = connection.version_of(ProduceRequest)
@@ -524,20 +521,17 @@ class ProducerCore:
             return min(newest, FIRST_PROTOCOL_PRODUCE)
         return newest
 
-    def _answered(
-        self, shipment: Shipment, sent_at_s: float, response: ProduceResponse | None, error: KafkaException | None
-    ) -> None:
+    def _answered(self, shipment: Shipment, response: ProduceResponse | None, error: KafkaException | None) -> None:
         self._ahead.take_back()
         now_s = self._clock.monotonic()
         node_id = shipment.node_id
         if response is None:
             reaction = self.batcher.failed(shipment, error or NetworkError("no answer"), now_s)
-            self.counters.broker(node_id).request_errors += 1
             self._react(reaction)
         else:
             reaction = self.batcher.answered(shipment, response, now_s)
             self._react(reaction)  # waiters for the record wake up meanwhile
-            self._note_answer(shipment, response, reaction, now_s - sent_at_s)
+            self._note_answer(shipment, response, reaction)
         if self._transactor is not None:
             self._send_to(node_id)
             self._transactor.landed()
@@ -560,14 +554,13 @@ class ProducerCore:
         if start is not None:
             self._ahead.offer(lane, connection, start)
 
-    def _sent_ahead(self, shipment: Shipment, size_bytes: int) -> OnAnswer:
-        self._count_request(shipment, shipment.taken_at_s, size_bytes)
+    def _sent_ahead(self, shipment: Shipment) -> OnAnswer:
+        self._time_queue(shipment, shipment.taken_at_s)
         self._arm_timer()
-        return functools.partial(self._answered, shipment, shipment.taken_at_s)
+        return functools.partial(self._answered, shipment)
 
-    def _note_answer(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction, took_s: float) -> None:
-        """For statistics, hooks, telemetry and throttle_cb."""
-        self.counters.broker(shipment.node_id).answered(took_s)
+    def _note_answer(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction) -> None:
+        """For hooks, telemetry and throttle_cb."""
         if self._hooks.wants("on_batch_sent"):
             self._tell_hooks(shipment, reaction)
         if self._meters.active:

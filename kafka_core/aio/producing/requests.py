@@ -80,7 +80,7 @@ class ProduceRequests:
             self._compress = functools.partial(compress, self._codec, level=chosen)
         self._codec_id: int = self._codec.value
 
-    def build(self, shipment: Shipment, newest: int, view: ClusterView) -> tuple[ApiRequest[ProduceResponse], int, int]:
+    def build(self, shipment: Shipment, newest: int, view: ClusterView) -> tuple[ApiRequest[ProduceResponse], int]:
         """A request for the shipment; remembers in it by which ids the answer will name topics.
 
         Args:
@@ -88,9 +88,8 @@ class ProduceRequests:
             view: Knows topic ids.
 
         Returns:
-            The request, the version to send it in (an older one than `newest` if we don't know the ids of all topics),
-            and the size of its batches in bytes. The batches are not copied: they must stay as they are until the
-            answer is there.
+            The request and the version to send it in (an older one than `newest` if we don't know the ids of all
+            topics). The batches are not copied: they must stay as they are until the answer is there.
         """
         if newest == TOPIC_IDS_SINCE and self._acks and len(shipment.items) == 1:
             lane, delivery = shipment.items[0]
@@ -100,7 +99,6 @@ class ProduceRequests:
                 return self._one_batch(lane, delivery, topic_id)
         version = self._name_topics(shipment, newest, view)
         topics: dict[str, TopicProduceData] = {}
-        size_bytes = 0
         for lane, delivery in shipment.items:
             data = topics.get(lane.topic)
             if data is None:
@@ -109,14 +107,8 @@ class ProduceRequests:
                 else:
                     data = TopicProduceData(lane.topic)
                 topics[lane.topic] = data
-            records = self.encode(delivery)
-            size_bytes += len(records)
-            data.partition_data.append(PartitionProduceData(lane.partition, records))
-        return (
-            ProduceRequest(self._transactional_id, self._acks, self._timeout_ms, list(topics.values())),
-            version,
-            size_bytes,
-        )
+            data.partition_data.append(PartitionProduceData(lane.partition, self.encode(delivery)))
+        return ProduceRequest(self._transactional_id, self._acks, self._timeout_ms, list(topics.values())), version
 
     def start(self, lane: Lane, newest: int, view: ClusterView) -> RequestStart | None:
         """The bytes that `build` would write around this lane's only batch; None where they depend on the batch."""
@@ -131,12 +123,11 @@ class ProduceRequests:
             known = self._starts[lane] = topic_id, self._start(lane.partition, topic_id)
         return known[1]
 
-    def _one_batch(self, lane: Lane, delivery: Delivery, topic_id: UUID) -> tuple[OneBatch, int, int]:
+    def _one_batch(self, lane: Lane, delivery: Delivery, topic_id: UUID) -> tuple[OneBatch, int]:
         records = self.encode(delivery)
-        size_bytes = len(records)
         start = bytearray(self._known_start(lane, topic_id))
-        write_uvarint(start, size_bytes + 1)
-        return OneBatch(start, records, _ENDS), TOPIC_IDS_SINCE, size_bytes
+        write_uvarint(start, len(records) + 1)
+        return OneBatch(start, records, _ENDS), TOPIC_IDS_SINCE
 
     def _start(self, partition: int, topic_id: UUID) -> bytes:
         """The body up to the length of the records."""

@@ -17,42 +17,6 @@ from kafka_core.engine.producing.lane import Lane
 
 
 @dataclass(slots=True)
-class BrokerCounters:
-    """ProduceRequests of one broker; bytes are those of record batches. Where `Traffic` counts, that has the say."""
-
-    requests: int = 0
-    request_bytes: int = 0
-    answers: int = 0
-    request_errors: int = 0
-    rtt_sum_s: float = 0.0
-    rtt_min_s: float = 0.0
-    rtt_max_s: float = 0.0
-    rtt_count: int = 0
-
-    def answered(self, rtt_s: float) -> None:
-        """An answer came after that time."""
-        self.answers += 1
-        self.rtt_min_s = min(self.rtt_min_s, rtt_s) if self.rtt_count else rtt_s
-        self.rtt_max_s = max(self.rtt_max_s, rtt_s)
-        self.rtt_sum_s += rtt_s
-        self.rtt_count += 1
-
-    def window(self) -> dict[str, int]:
-        """Round trips since the last statistics; begins the next window."""
-        count, total_s = self.rtt_count, self.rtt_sum_s
-        shown = {
-            "min": round(self.rtt_min_s * 1e6),
-            "max": round(self.rtt_max_s * 1e6),
-            "avg": round(total_s / count * 1e6) if count else 0,
-            "sum": round(total_s * 1e6),
-            "cnt": count,
-        }
-        self.rtt_sum_s = self.rtt_min_s = self.rtt_max_s = 0.0
-        self.rtt_count = 0
-        return shown
-
-
-@dataclass(slots=True)
 class PartitionCounters:
     """Records and bytes (before compression) of one partition that were delivered, and that failed."""
 
@@ -63,17 +27,9 @@ class PartitionCounters:
 
 @dataclass(slots=True)
 class ProducerCounters:
-    """All counters of a producer; they only grow, but for the round-trip windows."""
+    """All counters of a producer beside its `Traffic`; they only grow."""
 
-    brokers: dict[int, BrokerCounters] = field(default_factory=dict)
     partitions: dict[tuple[str, int], PartitionCounters] = field(default_factory=dict)
-
-    def broker(self, node_id: int) -> BrokerCounters:
-        """The counters of a broker."""
-        found = self.brokers.get(node_id)
-        if found is None:
-            found = self.brokers[node_id] = BrokerCounters()
-        return found
 
     def partition(self, topic: str, partition: int) -> PartitionCounters:
         """The counters of a partition."""
@@ -105,7 +61,7 @@ def statistics_json(
     now_s = facts.clock.monotonic()
     lanes = [(lane.topic, lane.partition) for lane in batcher.lanes()]
     brokers = {
-        str(item): _broker(item, counters, batcher, facts.connected_to)
+        str(item): _broker(item, batcher, facts.connected_to)
         | traffic.broker(item)
         | {"toppars": led_by(item.node_id, lanes, view)}
         for item in view.brokers.values()
@@ -122,9 +78,6 @@ def statistics_json(
         "msg_size": facts.queued_bytes,
         "msg_max": facts.max_queue_records,
         "msg_size_max": facts.max_queue_bytes,
-        "tx": sum(item.requests for item in counters.brokers.values()),
-        "tx_bytes": sum(item.request_bytes for item in counters.brokers.values()),
-        "rx": sum(item.answers for item in counters.brokers.values()),
         **traffic.totals(),
         "txmsgs": sum(item.records for item in partitions),
         "txmsg_bytes": sum(item.record_bytes for item in partitions),
@@ -136,21 +89,13 @@ def statistics_json(
     return json.dumps(document)
 
 
-def _broker(
-    broker: BrokerAddress, counters: ProducerCounters, batcher: Batcher, connected_to: Collection[int]
-) -> dict[str, Any]:
-    counted = counters.broker(broker.node_id)
+def _broker(broker: BrokerAddress, batcher: Batcher, connected_to: Collection[int]) -> dict[str, Any]:
     return {
         "name": str(broker),
         "nodeid": broker.node_id,
         "nodename": f"{broker.host}:{broker.port}",
         "state": "UP" if broker.node_id in connected_to else "INIT",
         "waitresp_cnt": batcher.requests_in_flight(broker.node_id),
-        "tx": counted.requests,
-        "txbytes": counted.request_bytes,
-        "rx": counted.answers,
-        "txerrs": counted.request_errors,
-        "rtt": counted.window(),
     }
 
 

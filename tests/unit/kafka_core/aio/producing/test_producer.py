@@ -553,10 +553,10 @@ async def test_throttling_errors_and_statistics_are_told() -> None:
     ]
     assert seen["error"] == [KafkaError._ALL_BROKERS_DOWN]
     stats = json.loads(seen["stats"][-1])
-    assert (stats["type"], stats["txmsgs"], stats["msg_cnt"], stats["tx"]) == ("producer", 1, 0, 1)
+    assert (stats["type"], stats["txmsgs"], stats["msg_cnt"]) == ("producer", 1, 0)
     assert stats["topics"]["events"]["partitions"]["0"]["txmsgs"] == 1
     broker, partition = stats["brokers"]["host1:9092/1"], stats["topics"]["events"]["partitions"]["0"]
-    assert (broker["state"], partition["broker"], broker["rtt"]["cnt"] in (0, 1)) == ("UP", 1, True)
+    assert (broker["state"], partition["broker"]) == ("UP", 1)
     assert stats["eos"]["producer_id"] == 7
 
 
