@@ -251,7 +251,7 @@ class TextError(SentenceError):
     Args:
         text: one sentence: what happened, to what, what to try.
         code: a KafkaError constant; the class's own by default.
-        retriable: whether trying again may help; by default what is known of the code.
+        retriable: whether trying again may help; by default by the code.
         fatal: the client instance can't go on.
         facts: anything worth keeping about the cause, in `.facts` by name.
     """

@@ -52,7 +52,7 @@ class ThrottleHook(Protocol):
 
 
 class MetadataHook(Protocol):
-    """Told whenever a broker has said what the cluster looks like."""
+    """Called with every new view of the cluster."""
 
     def on_metadata(self, brokers: int, topics: Mapping[str, int]) -> None:
         """`brokers` is how many there are; `topics` are those that are known, with the number of their partitions."""
@@ -199,7 +199,7 @@ class Hooks:
         self.tell("on_rebalance", group_id, event, partitions)
 
     def tell(self, event: str, *facts: Any) -> None:
-        """Calls the listeners of one event; what they raise is logged so that metrics can't break a client."""
+        """Calls the listeners of one event; their exceptions are logged, so that metrics can't break a client."""
         for listener in self._listeners[event]:
             try:
                 listener(*facts)

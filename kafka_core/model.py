@@ -277,7 +277,7 @@ class AcknowledgeType(IntEnum):
 class Messages(Sequence[M]):
     """The messages of one poll of a share consumer: an immutable sequence of Message.
 
-    `Messages[Message[str, Order]]` says to type checkers what they are.
+    `Messages[Message[str, Order]]` names their type for type checkers.
     """
 
     __slots__ = ("_records",)

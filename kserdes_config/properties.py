@@ -33,7 +33,7 @@ class Property:
         name: its name, as users write it.
         kind: the type of its value.
         default: its value where none is given; None: not set.
-        doc: what it does, for the documentation.
+        doc: its effect, for the documentation.
         bounds: lowest and highest value, both allowed; numbers only. The highest may be infinite.
         above: the lowest value itself is not allowed.
         words: the allowed words of an ENUM or LIST; empty: any.

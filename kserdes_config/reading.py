@@ -35,7 +35,7 @@ def value_of(row: Property, raw: object, name: str) -> object:
 
     Args:
         row: the property.
-        raw: what the user gave.
+        raw: the user's value.
         name: the name it was given under, which may be an alias or have a prefix.
 
     Raises:

@@ -34,7 +34,7 @@ class RowError(PipelineError):
 
     Attributes:
         row: index of the first such row in its Arrow batch.
-        reason: what is wrong with it, after the schema id and the path in the value as far as they are known.
+        reason: the fault, after the schema id and the path in the value as far as they are known.
         code: why, for programs: the text of a `pipeline.columns.modes.RowCode`; empty if it is not known.
         schema_id: id of the schema the payload names; None if it names none.
         path: where in the value, e.g. `items[3].price`; None if it is not known.

@@ -123,7 +123,7 @@ class AssociationCreateOrUpdateRequest:
         resource_namespace: e.g. the Kafka cluster's id; `-` for any.
         resource_id: identifies the resource for good.
         resource_type: e.g. `topic`.
-        associations: what is to be.
+        associations: the new ones.
     """
 
     resource_name: str | None = None
@@ -194,7 +194,7 @@ class AssociationResponse:
         resource_namespace: e.g. the Kafka cluster's id.
         resource_id: identifies the resource for good.
         resource_type: e.g. `topic`.
-        associations: what is now.
+        associations: the present ones.
     """
 
     resource_name: str | None = None

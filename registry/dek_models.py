@@ -157,7 +157,7 @@ class Dek:
         """Reads the REST form.
 
         Raises:
-            KeyError: it lacks what a data key must have.
+            KeyError: a field is missing.
             ValueError: an unknown algorithm.
         """
         return cls(

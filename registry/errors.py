@@ -28,7 +28,7 @@ class SchemaRegistryError(Exception):
     Attributes:
         http_status_code: HTTP status, or -1 where there was no answer.
         error_code: the registry's own code (five digits, or the status again), or -1.
-        error_message: what the registry said.
+        error_message: the registry's text.
         request: method and URL of the call, without credentials and query; None where there was none.
         unsure: whether an earlier try of the same call had no answer, so that it may have been carried out.
     """
@@ -85,7 +85,7 @@ class OAuthTokenError(TransportError):
     Attributes:
         message: what happened.
         status_code: the HTTP status of the endpoint; None where it did not answer.
-        response_text: what it answered, if it may be shown.
+        response_text: its answer, if it may be shown.
     """
 
     def __init__(self, message: str, status_code: int | None = None, response_text: str | None = None) -> None:

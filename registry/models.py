@@ -233,7 +233,7 @@ class SchemaReference:
     """A schema that another one uses.
 
     Attributes:
-        name: what the using schema calls it (Avro: the full name; JSON: a URI; Protobuf: the import path).
+        name: its name in the using schema (Avro: the full name; JSON: a URI; Protobuf: the import path).
         subject: where it is registered.
         version: which version of that subject.
     """

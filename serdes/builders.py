@@ -49,7 +49,7 @@ class SerializerBuilder(abc.ABC):
             is_key: whether it is for keys.
 
         Returns:
-            The serializer, and what is left of `conf` for the client.
+            The serializer, and the rest of `conf` for the client.
         """
 
 
@@ -422,7 +422,7 @@ class BuiltSerdes:
         names: the properties of the functions for keys and for values; those of builders end in `.builder`.
 
     Attributes:
-        conf: what is left for the client and its functions, the built ones among them.
+        conf: the rest for the client and its functions, the built ones among them.
 
     Raises:
         ValueError: a function and its builder were both given, or a builder did not give what it should.
@@ -542,7 +542,7 @@ async def awaited(conf: Mapping[str, object]) -> dict[str, object]:
 
 @contextlib.contextmanager
 def closing_on_error(built: BuiltSerdes) -> Generator[None]:
-    """Closes what was built if the client can't be made."""
+    """Closes the built functions if the client can't be made."""
     try:
         yield
     except BaseException:

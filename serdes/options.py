@@ -216,7 +216,7 @@ class WriteOptions:
         use_schema_id: write with this registered schema.
         use_latest: write with the newest version of the subject.
         metadata: write with the newest version that has these properties.
-        latest_strict: what the registry chooses must be able to read what the given schema would write.
+        latest_strict: the registry's schema must read values of the given one.
         strategy: how the subject is called; None for the default.
         seal: how the payload and what names its schema are put together.
         own: the format's own properties.

@@ -62,7 +62,7 @@ def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref
 
     Args:
         ctx: not used.
-        schema_ref: what is imported; its `name` counts.
+        schema_ref: the imported file; its `name` counts.
     """
     return str(schema_ref.name)
 

@@ -292,7 +292,7 @@ class RefreshRules:
 
 
 class RefreshPlan:
-    """Decides when the next background refresh is due and what it asks for.
+    """Decides on the time and the topics of the next background refresh.
 
     A stale leader (`invalidate`) makes it due at once, then, while refreshes keep being asked for, with exponential
     back-off between them (for the first `HURRY_FOR_S` no longer than `HURRY_MS`: a new leader is to be found soon after

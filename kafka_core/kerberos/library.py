@@ -134,7 +134,7 @@ class Library:
         return self._taken(answer)
 
     def unwrap(self, context: Handle, message: bytes) -> bytes:
-        """The message in what the other side wrapped, checked."""
+        """The other side's message, unwrapped and checked."""
         answer = _Buffer()
         self._call("gss_unwrap", context.value, byref(_buffer(message)), byref(answer), None, None)
         return self._taken(answer)

@@ -30,7 +30,7 @@ class AwsSettings:
     """The settings of `sasl.oauthbearer.config`: `region=eu-west-1,audience=https://…` and more.
 
     Attributes:
-        audience: for whom the token is.
+        audience: of the token.
         duration_seconds: its life.
         sts_endpoint: another endpoint of STS (FIPS, VPC).
         aws_debug: `console` writes what boto3 does.

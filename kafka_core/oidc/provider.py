@@ -40,7 +40,7 @@ class TokenEndpoint:
     """Asks one endpoint for tokens.
 
     Args:
-        next_request: what is asked each time.
+        next_request: makes each request.
         subject_claim: the claim that names the principal.
         extensions: SASL extensions that go with every token.
         context: for https.

@@ -58,7 +58,7 @@ def negotiate(request: type[ApiMessage], broker: BrokerVersions, *, max_version:
 
     Args:
         request: class of the request.
-        broker: what the broker supports.
+        broker: its ranges.
         max_version: an upper bound of the caller's; also the only way to get an unstable newest version.
 
     Raises:

@@ -345,7 +345,7 @@ class Producer(TransactionCalls):
         return accumulator.queued_records
 
     def _serve(self, failures: list[Exception] | None) -> None:
-        """Serve what is there; what callbacks raise comes out, or is collected."""
+        """Serve waiting events; exceptions of callbacks are raised, or collected."""
         while True:
             try:
                 self._reports.serve()

@@ -176,7 +176,7 @@ class ReportQueue:
             self._settle_so_far(item)
 
     def serve(self) -> int:
-        """Call the callbacks of what is there now; returns how many were called.
+        """Call the callbacks of waiting reports; returns their number.
 
         Inside a callback the rest of its own batch comes first. What a callback raises comes out of here; the reports
         behind it stay queued, in order.

@@ -31,7 +31,7 @@ class Wakeup:
             return
 
     def clear(self) -> None:
-        """Forgets what was set. Never blocks."""
+        """Resets the flag. Never blocks."""
         self._lock.acquire(blocking=False)
 
     def wait(self, seconds: float | None) -> bool:

@@ -48,7 +48,7 @@ class HandshakeResult:
     """The outcome of a handshake.
 
     Attributes:
-        versions: what the broker supports.
+        versions: the broker's.
         session_lifetime_s: seconds after which the broker closes the connection unless we authenticate again; None
             for no limit (or no SASL).
     """
@@ -59,7 +59,7 @@ class HandshakeResult:
 
 MessageT = TypeVar("MessageT", bound=ApiMessage)
 Negotiation = Generator[HandshakeStep, ApiMessage, HandshakeResult]
-"""Yields requests that are to be sent, is sent their answers, and returns what was found out."""
+"""Yields requests to send, is sent their answers, and returns the result."""
 
 
 def handshake(config: Config, rng: random.Random, *, proof: sasl.Proof | None = None) -> Negotiation:

@@ -107,7 +107,7 @@ class OnceDelivery(Delivery):
     Args:
         conf: of the producer; what concerns the connection is used for the mark, too.
         timeout_s: how long it may make no progress, and how long each call of the transaction may take.
-        turn: what is written.
+        turn: the one written.
         admin_conf: of the client that reads the mark.
 
     Attributes:

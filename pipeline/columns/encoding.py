@@ -152,9 +152,9 @@ class EncodePlan:
     Attributes:
         registry: configuration of the registry client, for rules; secrets as references.
         subject: under which the schema is registered.
-        schema: what is written.
+        schema: the writer's.
         schema_id: its id.
-        references: what it refers to.
+        references: its references.
         message_type: full name of Protobuf's message type; empty for the first.
         mode: FAILFAST, or PERMISSIVE: a row that can't be written is null.
         rules: what happens if the schema has rules that run when values are written.

@@ -63,7 +63,7 @@ class Fault:
     Attributes:
         row: its index in the batch.
         code: why, for programs.
-        reason: what is wrong, without the place.
+        reason: without the place.
         schema_id: the id that stands in front of the payload or in the header; None where there is none.
         path: where in the value; None where that is not known.
     """

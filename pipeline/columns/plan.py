@@ -246,7 +246,7 @@ def plan_for(registry: Mapping[str, object], arguments: DecodeArguments, *, anew
 
     Args:
         registry: configuration of the registry client.
-        arguments: what the user says.
+        arguments: the user's.
         anew: ask the registry in any case.
 
     Raises:

@@ -32,7 +32,7 @@ class RuledRows:
     """Runs rules over the rows of one subject, and frames what comes out anew, as the decoder of columns reads it.
 
     Args:
-        plan: what is decoded.
+        plan: of the column.
         snapshot: the subject's schemas.
         resolver: gives schemas that references stand for.
     """

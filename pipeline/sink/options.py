@@ -192,7 +192,7 @@ class WriteOptions:
         return own | for_role(self.client, Role.PRODUCER)
 
     def admin_config(self) -> dict[str, object]:
-        """Configuration of the client that reads what is written already."""
+        """Configuration of the client that reads records already written."""
         return {"client.id": "kserdes-spark-sink", **for_role(self.client, Role.ADMIN)}
 
 

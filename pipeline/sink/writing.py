@@ -212,7 +212,7 @@ def check_tries(done: Sequence[Written], options: WriteOptions) -> None:
     """Checks, when all tasks of a turn have ended, that no earlier try of it had more tasks: they have written, too.
 
     Args:
-        done: what the tasks have told.
+        done: the tasks' results.
         options: of the write.
 
     Raises:

@@ -311,7 +311,7 @@ class ReadOptions:
     Attributes:
         client: configuration of the Kafka client, from the options `kafka.…` (may hold secrets: never shown).
         registry: configuration of the registry client, from `schema.registry.…` (never shown either).
-        topics: what is read.
+        topics: to read.
         starting: where it begins.
         ending: where it ends.
         value, key: how they are decoded; None: not.
@@ -440,7 +440,7 @@ class ReadOptions:
 
     @property
     def read_committed(self) -> bool:
-        """Whether only what is committed counts."""
+        """Whether only committed records count."""
         return str(self.client.get("isolation.level", "")).strip().lower() == "read_committed"
 
 

@@ -124,7 +124,7 @@ def resolve_bound(
     Args:
         cluster: what is asked for times.
         places: the partitions.
-        bound: what the options say.
+        bound: of the options.
         default: `EARLIEST` or `LATEST`, for partitions of which they say nothing.
         late: what stands for a time that is after every record; None: that fails.
         low, high: first offset of each partition, and the one after its last.

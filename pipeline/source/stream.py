@@ -68,7 +68,7 @@ class KserdesStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._progress().next_end(start, bounded=bounded, now_s=time.monotonic())
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """From here on the stream ends at what is there now."""
+        """From here on the stream ends at the present ends."""
         self._progress().stop_at_what_is_there()
 
     def reportLatestOffset(self) -> PointText | None:

@@ -47,9 +47,9 @@ class Status(enum.StrEnum):
     FAULTY = "faulty"
     """Lint has complaints."""
     UNUSABLE = "unusable"
-    """It, or what it is compared with, can't be read or parsed."""
+    """It, or its baseline, can't be read or parsed."""
     DELETED = "deleted"
-    """It was there in what it is compared with, and is no more."""
+    """It is in the baseline only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class User:
         subject: the registry's subject of the file.
         kind: of the difference that the cause explains; None if the place only uses the type.
         message: of that difference.
-        against: what that difference was found against.
+        against: the compared version.
     """
 
     path: str
@@ -103,12 +103,12 @@ class Finding:
     """One thing to tell about a file.
 
     Attributes:
-        kind: what it is, e.g. `READER_FIELD_MISSING_DEFAULT_VALUE` or a lint rule's id.
+        kind: e.g. `READER_FIELD_MISSING_DEFAULT_VALUE` or a lint rule's id.
         message: a sentence for people.
         pointer: where in the schema (JSON pointer, or names in a .proto file).
         line: where in the file, from 1.
         column: where in the line, from 1.
-        against: what the file was compared with.
+        against: the compared version.
         severity: how bad it is.
         cause: the change in a type that led to it.
         users: the places that use the type, and the differences there.
@@ -156,8 +156,8 @@ class FileResult:
         findings: what there is to tell.
         subject: the registry's subject it belongs to.
         level: the compatibility level it was judged by.
-        against: what it was compared with, oldest first.
-        renamed_from: its path in what it is compared with, if that is another one.
+        against: the compared versions, oldest first.
+        renamed_from: its path in the baseline, if that is another one.
         causes: of differences that are told with other files.
     """
 

@@ -247,7 +247,7 @@ class AsyncOperations(ClientBase):
         return await self._drive(flows.get_config(subject_name))
 
     async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
+        """Deletes the configuration of a subject, or resets the global one, and returns the old one."""
         return await self._drive(flows.delete_config(subject_name))
 
     # --- modes and contexts
@@ -265,7 +265,7 @@ class AsyncOperations(ClientBase):
         return await self._drive(flows.update_mode(subject_name, mode, force))
 
     async def delete_mode(self, subject_name: str) -> str:
-        """Deletes the mode of a subject, which then has the global one, and returns what it was."""
+        """Deletes the mode of a subject, which then has the global one, and returns the old one."""
         return await self._drive(flows.delete_mode(subject_name))
 
     async def get_global_mode(self) -> str:

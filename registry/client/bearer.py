@@ -67,7 +67,7 @@ class AsyncBearerFieldProvider(metaclass=abc.ABCMeta):
 
 
 class Given:
-    """A token that was given, and what goes with it."""
+    """A fixed token, and its fields."""
 
     def __init__(self, token: str, logical_cluster: str, identity_pool: str | None = None) -> None:
         self.token = token
@@ -431,7 +431,7 @@ class StaticOAuthBearerFieldProviderBuilder(AbstractOAuthBearerFieldProviderBuil
 
 
 class AbstractCustomOAuthBearerFieldProviderBuilder:
-    """`CUSTOM`: what a user's function gives."""
+    """`CUSTOM`: the result of a user's function."""
 
     required_properties: ClassVar = ["bearer.auth.custom.provider.function", "bearer.auth.custom.provider.config"]
 

@@ -48,7 +48,7 @@ class SchemaRegistryClient(Shell):
         conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
             next is tried), `basic.auth.user.info`, `ssl.*`, `timeout` (seconds), `max.retries`, … `mock://name` is a
             registry inside this process, the same one for every client of that name.
-        transport: how httpx reaches the registry, instead of what the properties say.
+        transport: httpx's, instead of the properties'.
         auth: how httpx signs requests, beside the credentials of the properties.
 
     Raises:

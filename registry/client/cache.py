@@ -36,7 +36,7 @@ class _Entry(Generic[T]):
 
 
 class Cache(Generic[T]):
-    """A bounded map that forgets what was not used for long, and what is too old.
+    """A bounded map that drops entries unused for long, and too old ones.
 
     A hit is one look-up in a plain dictionary, which needs no lock: entries are only ever replaced as a whole. It marks
     the entry; when room is needed, marked entries get a second chance (the mark is taken, and they count as used now).
@@ -70,7 +70,7 @@ class Cache(Generic[T]):
         """Remembers an entry.
 
         Args:
-            key: what it is found by.
+            key: its key.
             value: the entry.
             still: asked under the lock whether the value is still good; None: it always is. Asked before it, a thread
                 that forgets entries could come between the answer and the entry.
@@ -190,7 +190,7 @@ class SchemaCaches:
         self.missing: Cache[ResponseError] = Cache(missing_capacity, lock, missing_ttl_s, clock)
 
     def tell(self, listener: Listener) -> None:
-        """Tells a listener, as long as it lives, what is forgotten."""
+        """Tells a listener of evictions, as long as it lives."""
         with self._lock:
             self._listeners.add(listener)
 
@@ -228,7 +228,7 @@ class SchemaCaches:
             self.missing.drop(lambda key: key[:2] in places or (found.guid is None and key[0] == "guid"))
 
     def forget_subject(self, subject: str) -> None:
-        """Forgets what is known of a subject's versions (its schemas keep their ids)."""
+        """Forgets a subject's versions (its schemas keep their ids)."""
         self._forget(Forgotten.REGISTRATIONS, lambda key: bool(key[0] == subject))
 
     def forget_subjects(self) -> None:
@@ -240,7 +240,7 @@ class SchemaCaches:
         self._forget(Forgotten.LATEST, lambda key: bool(key[0] == subject))
 
     def clear_latest(self) -> None:
-        """Forgets what is the newest version of every subject."""
+        """Forgets the newest version of every subject."""
         self._forget(Forgotten.LATEST, lambda key: True)
 
     def clear(self) -> None:

@@ -43,7 +43,7 @@ class TokenRequest:
         url: the token endpoint.
         client_id: OAuth2 client; None for Azure's instance metadata service, which needs none.
         client_secret: its secret.
-        scope: what the token is to be good for.
+        scope: of the token.
     """
 
     url: str

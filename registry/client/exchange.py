@@ -34,7 +34,7 @@ class MissingFileError(ValueError, FileNotFoundError):
 
 
 class UnusableFileError(ValueError, ssl.SSLError):
-    """A TLS file of the configuration does not hold what it should."""
+    """A TLS file of the configuration has the wrong content."""
 
 
 @functools.cache

@@ -246,7 +246,7 @@ class Operations(ClientBase):
         return self._drive(flows.get_config(subject_name))
 
     def delete_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Deletes the configuration of a subject, or resets the global one, and returns what it was."""
+        """Deletes the configuration of a subject, or resets the global one, and returns the old one."""
         return self._drive(flows.delete_config(subject_name))
 
     # --- modes and contexts
@@ -264,7 +264,7 @@ class Operations(ClientBase):
         return self._drive(flows.update_mode(subject_name, mode, force))
 
     def delete_mode(self, subject_name: str) -> str:
-        """Deletes the mode of a subject, which then has the global one, and returns what it was."""
+        """Deletes the mode of a subject, which then has the global one, and returns the old one."""
         return self._drive(flows.delete_mode(subject_name))
 
     def get_global_mode(self) -> str:

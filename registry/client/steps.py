@@ -148,7 +148,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """Call a user's function; an asyncio shell awaits what it returns, if that can be awaited. Outcome: its result."""
+    """Call a user's function; an asyncio shell awaits an awaitable result. Outcome: its result."""
 
     function: Callable[[], Any]
 

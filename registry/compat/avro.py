@@ -338,7 +338,7 @@ class _Comparison:
 
 
 class _Branches:
-    """The branches of a large union by what they can read."""
+    """The branches of a large union by the types they read."""
 
     def __init__(self, union: UnionType) -> None:
         self._at: dict[Any, list[int]] = {}

@@ -29,7 +29,7 @@ class Difference:
     Attributes:
         kind: a name from the format's list, e.g. `TYPE_MISMATCH`.
         path: JSON pointer into the reader's schema, e.g. `/fields/2/type`.
-        message: a sentence for people: what differs, who can't read whose data, what would help.
+        message: a sentence for people: the difference, which schema can't read whose data, the remedy.
         version: position of the registered schema in the list given to `check`, from 1; None if it was not compared
             with a list.
     """
@@ -59,7 +59,7 @@ class Roles:
 
         Args:
             path: JSON pointer into the reader's schema.
-            what: what is different, without a full stop.
+            what: the difference, without a full stop.
             reader_helps: what to do if the reader's schema is the new one, as an order: "give it a default".
             writer_helps: what to do if the writer's schema is.
         """

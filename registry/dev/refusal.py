@@ -15,7 +15,7 @@ class Refusal(Exception):
         status: HTTP status.
         code: the registry's error code.
         message: its text.
-        headers: what goes with the answer, beside the usual headers.
+        headers: of the answer, beside the usual ones.
     """
 
     def __init__(self, status: int, code: int, message: str, headers: Sequence[tuple[str, str]] = ()) -> None:

@@ -93,7 +93,7 @@ class ColumnOptions:
 
 
 class ColumnFormat(Protocol):
-    """Reading one format; what it gives is immutable, and shared by threads."""
+    """Reading one format; its results are immutable, and shared by threads."""
 
     def load(self, schema: Any, resolve: Any) -> Any:
         """Parses a registered schema with all it refers to; the other methods take what comes out.

@@ -37,7 +37,7 @@ class ColumnarEncoder:
     How an Arrow type is written is found out at its first batch and kept; threads may share an encoder.
 
     Args:
-        schema: what the rows are written with. `avro_schema_of` and `json_schema_of` make one of an Arrow type.
+        schema: of the rows. `avro_schema_of` and `json_schema_of` make one of an Arrow type.
         schema_id: stands in front of every payload, after the magic byte 0; None for payloads alone, whose id travels
             in a header.
         resolve_reference: gives the schema behind a reference; needed where the schema has references.

@@ -57,7 +57,7 @@ class PlanCache(Generic[P]):
 
         Args:
             plans: what `store.plans` was before the plan was made.
-            key: what it is good for.
+            key: of the plan.
             plan: the plan.
         """
         new = key not in plans

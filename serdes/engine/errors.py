@@ -17,7 +17,7 @@ def blame(what: str, error: Exception, ctx: SerializationContext | None, schema_
 
     Args:
         what: what could not be done, if the error is not one of ours.
-        error: what was raised.
+        error: the exception.
         ctx: topic and field.
         schema_id: the schema, None where it was not known yet.
 

@@ -75,7 +75,7 @@ class ReadPlan:
         schema_id: the id in the frames, None where they have a GUID.
         decode: frame → value.
         stale_at_s: when "latest" has to be asked again (monotonic seconds), None for never.
-        hooks: what a data contract does, None for nothing.
+        hooks: of the data contract, None for none.
         skip: how many bytes stand in front of the payload (hooks get it without them).
         anywhere: whether it is good for every topic and field.
         direct: `decode`, if there is nothing else to do; None if there is.
@@ -177,7 +177,7 @@ class WritePlanner:
 
     Args:
         form: the format.
-        schema: what the serializer was given, None if the registry chooses.
+        schema: the given one, None if the registry chooses.
         options: its properties.
         strategy: how subjects are called.
         latest_ttl_s: how long "latest" is believed, None for ever.
@@ -292,7 +292,7 @@ class WritePlanner:
         return (yield from _latest(subject, options.metadata))
 
     def _check(self, latest: Schema, given: Schema) -> Inquiry[None]:
-        """With `latest.compatibility.strict`: what the given schema writes must be readable with the chosen one."""
+        """With `latest.compatibility.strict`: the chosen schema must read values of the given one."""
         from registry.compat.verdict import check
 
         known = {}

@@ -15,9 +15,9 @@ from serdes.context import SerializationContext
 from serdes.options import WriteOptions
 
 Encode: TypeAlias = Callable[[Any], bytes]
-"""Value → what was asked to be put in front, and the payload."""
+"""Value → the prefix and the payload."""
 Decode: TypeAlias = Callable[[bytes], Any]
-"""Frame → value; what stands in front of the payload is left out."""
+"""Frame → value; the prefix is left out."""
 Referenced: TypeAlias = Sequence[tuple[SchemaReference, Schema]]
 """All schemas that a schema uses, each after those it uses itself."""
 
@@ -91,8 +91,8 @@ class SchemaFormat(Protocol):
         """A function that decodes payloads.
 
         Args:
-            writer: what they were written with, None if that is not known.
-            reader: what the values are to be, None for the same.
+            writer: the writer's schema, None if not known.
+            reader: the reader's schema, None for the same.
             skip: how many bytes stand in front of every payload.
             indexes: the path of the message type, as the frame has it.
             hooks: what a data contract does with the values: before a migration they are as their writer wrote them,

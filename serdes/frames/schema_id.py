@@ -108,7 +108,7 @@ class SchemaId(VarintStreams):
 
 
 SchemaIdSerializer: TypeAlias = Callable[[bytes, SerializationContext | None, Any], bytes]
-"""Payload, context and `SchemaId` → what is produced."""
+"""Payload, context and `SchemaId` → the bytes to produce."""
 SchemaIdDeserializer: TypeAlias = Callable[[bytes, SerializationContext | None, Any], Any]
 """The consumed bytes, context and an empty `SchemaId` to fill → the payload, as bytes or `io.BytesIO`."""
 

@@ -16,7 +16,7 @@ from serdes.rules.model import RuleError
 
 
 class CelValidator(ValidationRuleExecutor):
-    """Evaluates rules as CEL; a rule gives a truth, or a text that says what is wrong (empty: nothing).
+    """Evaluates rules as CEL; a rule gives a boolean, or the text of a violation (empty: none).
 
     Args:
         limit_s: seconds of its thread's processor time that a rule may take for a value.

@@ -51,7 +51,7 @@ class ValidationRuleError:
     Attributes:
         rule: the rule.
         field_path: where in the value, e.g. `address.zip`, `tags[3]`, `scores["a"]`; JSON's begin with `$`.
-        message: what the rule said; None if it only said no, or could not be run.
+        message: the rule's text; None if it only said no, or could not be run.
         cause: why it could not be run; None if it could.
     """
 

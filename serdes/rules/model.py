@@ -131,7 +131,7 @@ class RuleContext:
         source: schema the value comes from (migrations only).
         target: schema the value is to have.
         subject: where the schema is registered.
-        rule_mode: what is going on: WRITE, READ, UPGRADE or DOWNGRADE.
+        rule_mode: WRITE, READ, UPGRADE or DOWNGRADE.
         rule: the rule that runs.
         index: its place in `rules`.
         rules: all rules of this phase, in the order they run.

@@ -24,8 +24,8 @@ class GroupMember:
     """A member as the leader sees it.
 
     Attributes:
-        topics: what it is subscribed to.
-        owned: what it says it has; `generation`: when it got it, -1 if it does not say.
+        topics: its subscription.
+        owned: partitions it reports; `generation`: of these, -1 if not given.
         user_data: what its assignor says, as it came.
     """
 
@@ -321,7 +321,7 @@ class OwnAssignor(Protocol):
 
     @property
     def cooperative(self) -> bool:
-        """Whether members keep what they have while they join (KIP-429)."""
+        """Whether members keep their partitions while they join (KIP-429)."""
 
     def user_data(self, topics: frozenset[str]) -> bytes:
         """The user data of this member when it joins."""
@@ -338,7 +338,7 @@ class Assignor:
     """An assignor by its protocol name.
 
     Attributes:
-        cooperative: members keep what they have while they join (KIP-429).
+        cooperative: members keep their partitions while they join (KIP-429).
         own: the application's, which then assigns.
     """
 

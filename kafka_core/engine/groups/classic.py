@@ -548,7 +548,7 @@ class Membership(BaseMembership):
             self._void(KafkaError.UNKNOWN_MEMBER_ID)
 
     def _void(self, code: int) -> None:
-        """The coordinator no longer knows this member or generation: what it owned is somebody else's by now."""
+        """The coordinator no longer knows this member or generation: its partitions are others' by now."""
         self._forget_generation(keep_member_id=code == KafkaError.ILLEGAL_GENERATION)
         if self.state is State.JOINING and not self.owned:
             return

@@ -261,7 +261,7 @@ class ConsumerMembership(HeartbeatMembership):
     # ---- the assignment
 
     def _reconcile(self) -> None:
-        """One step from what is owned to what is assigned: first gives up, then takes, then acknowledges."""
+        """One step from the owned to the assigned partitions: gives up, then takes, then acknowledges."""
         kept = {key for key, topic_id in self._ids.items() if key in self.owned and (topic_id, key[1]) in self._target}
         given_up = self.owned - kept
         if given_up:
@@ -328,7 +328,7 @@ class ConsumerMembership(HeartbeatMembership):
         self._end(KafkaError(KafkaError._UNSUPPORTED_FEATURE, text, fatal=True))
 
     def _end(self, error: KafkaError) -> None:
-        """It can't be a member: what it owned is lost."""
+        """It can't be a member: its partitions are lost."""
         self._supersede()
         self._forget_term()
         self._move(State.FATAL)
@@ -336,7 +336,7 @@ class ConsumerMembership(HeartbeatMembership):
         self._raise_event(EventKind.LOST, self.owned)
 
     def _lose(self) -> None:
-        """The coordinator no longer knows this member or its epoch: what it owned is somebody else's by now."""
+        """The coordinator no longer knows this member or its epoch: its partitions are others' by now."""
         self._supersede()
         self._known = False
         self._forget_term()

@@ -114,7 +114,7 @@ class ShareMembership(HeartbeatMembership):
         return next((topic_id for topic_id, name in self._topics.items() if name == topic and topic_id in ids), None)
 
     def done(self, event: Event) -> None:
-        """The listener has taken over what the event says."""
+        """The listener has taken the event over."""
         if self.event is not None and event.token == self.event.token:
             self._apply(event)
 

@@ -548,7 +548,7 @@ class Batcher:
         return reaction
 
     def purge_queues(self) -> Reaction:
-        """Give up what is not in flight, as `purge` does; what is waits for its broker's answer."""
+        """Give up batches not in flight, as `purge` does; others wait for their broker's answer."""
         reaction = Reaction()
         in_queue = KafkaError(KafkaError._PURGE_QUEUE, "purged before it was sent")
         in_flight = KafkaError(KafkaError._PURGE_INFLIGHT, PURGED_IN_FLIGHT)

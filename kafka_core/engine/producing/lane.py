@@ -212,7 +212,7 @@ class Lane:
         return current is not None and sequence.identity is current and not self.broken and not sequence.gap
 
     def _same_place(self) -> bool:
-        """Whether what is in flight went where the next batch would go."""
+        """Whether the batches in flight went to the next batch's broker."""
         return self.flight_node == self.leader and self.flight_topic_id == self.topic_id
 
     def _align(self, sequence: PartitionSequence, ids: ProducerIds) -> bool:

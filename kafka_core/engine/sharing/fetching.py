@@ -149,7 +149,7 @@ class ShareFetching:
         self._ready.appendleft(delivery)
 
     def release(self) -> None:
-        """Gives back what was acquired and not given to the application."""
+        """Gives back acquired records not given to the application."""
         for delivery in self._ready:
             self.acknowledge(
                 [

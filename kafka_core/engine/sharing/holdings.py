@@ -126,7 +126,7 @@ class Holdings:
         self._mark((topic, partition), offset, held, kind)
 
     def acknowledge_all(self, kind: AcknowledgeType = AcknowledgeType.ACCEPT) -> None:
-        """Marks what was delivered and not acknowledged: what implicit mode does at the next poll or commit."""
+        """Marks delivered, unacknowledged records, as implicit mode does at the next poll or commit."""
         if self._unmarked:
             for key, offsets in self._held.items():
                 for offset, held in offsets.items():

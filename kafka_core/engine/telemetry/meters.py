@@ -87,7 +87,7 @@ class Meters:
     Attributes:
         active: whether a subscription asks for metrics: only then is anything recorded.
         gauges: value by name, asked when a push is due; None where there is none.
-        resource: what is known of the client, as labels.
+        resource: the client's labels.
         member_id: asked for its id in its group; None for who is in none.
         waited_s: asked for the seconds that the application has spent waiting in polls; None for who does not poll.
     """

@@ -44,7 +44,7 @@ class Message(Generic[K, V]):
         topic: topic name.
         partition: partition number; None or negative: unknown.
         offset: in the partition; None or negative: unknown.
-        key: bytes, or what a deserializer made of them.
+        key: bytes, or the deserialized object.
         value: as key; None is a tombstone.
         headers: dict or list of (name, bytes or None).
         error: makes it an event or a failed delivery.
@@ -144,7 +144,7 @@ class Message(Generic[K, V]):
         return self.key()
 
     def deserialized_value(self) -> V | None:
-        """The same as `value()`: what a deserializer left there, else the bytes."""
+        """The same as `value()`: the deserialized object, else the bytes."""
         return self.value()
 
     def delivery_count(self) -> int | None:

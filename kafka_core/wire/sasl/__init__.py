@@ -42,7 +42,7 @@ def create(config: Config, proof: Proof | None, rng: random.Random) -> Mechanism
         rng: for SCRAM's nonce: a `random.SystemRandom` outside tests.
 
     Raises:
-        ConfigError: the mechanism is not supported, or lacks what it needs.
+        ConfigError: the mechanism is not supported, or lacks properties.
         AuthError: the token is malformed.
     """
     name = config.text("sasl.mechanism")

@@ -23,7 +23,7 @@ class SecurityContext(Protocol):
     Attributes:
         user: the principal, for error texts; empty if the default one.
         first: the first token to the broker.
-        established: whether both sides have proved who they are.
+        established: whether both sides are authenticated.
     """
 
     user: str
@@ -39,7 +39,7 @@ class SecurityContext(Protocol):
         ...
 
     def unwrap(self, message: bytes) -> bytes:
-        """The message in what the broker wrapped. Raises AuthError."""
+        """The broker's message, unwrapped. Raises AuthError."""
         ...
 
 

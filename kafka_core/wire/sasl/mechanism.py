@@ -16,7 +16,7 @@ class Mechanism(Protocol):
 
     Attributes:
         name: as the broker lists it (`SCRAM-SHA-256`).
-        user: who is authenticated, for error texts; empty if not known.
+        user: the user, for error texts; empty if not known.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Mechanism(Protocol):
         """The answer to the broker's message; None if all is said and the broker has proved what it must.
 
         Raises:
-            AuthError: the broker refuses, or what it says can't be trusted.
+            AuthError: the broker refuses, or its answer can't be trusted.
         """
         ...
 

@@ -32,7 +32,7 @@ class Token:
     Args:
         value: the token itself (RFC 6750's b64token).
         expires_at_s: seconds since 1970 UTC at which it ends.
-        principal: who it is for; only for texts and logs.
+        principal: of the token; only for texts and logs.
         extensions: SASL extensions sent with it.
     """
 

@@ -20,7 +20,7 @@ class Rule:
 
     Attributes:
         name: its id.
-        text: what it asks for.
+        text: its requirement.
         default: whether it is on unless it is disabled.
     """
 
@@ -35,7 +35,7 @@ class Complaint:
 
     Attributes:
         rule: the rule's id.
-        message: what is wrong.
+        message: the fault.
         steps: where in a JSON document.
         offset: where in a text; used for .proto files.
     """

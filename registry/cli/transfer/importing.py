@@ -33,7 +33,7 @@ class Plan:
     """The content to be loaded.
 
     Attributes:
-        manifest: what the folder says of the whole registry.
+        manifest: the facts of the whole registry.
         subjects: name → config and mode.
         versions: (subject, version) → content, each after those it refers to.
     """
@@ -50,9 +50,9 @@ class Imported:
     Attributes:
         sent: versions that were registered.
         present: versions that were there.
-        refused: what the registry does not take, each with the reason.
-        replaced: what was there and is otherwise now.
-        problems: what is not as it was saved; empty if all is well.
+        refused: versions that the registry refuses, each with the reason.
+        replaced: old settings that were changed.
+        problems: differences from the saved state; empty if all is well.
     """
 
     sent: int = 0
@@ -339,7 +339,7 @@ def _alias(config: Mapping[str, Any] | None) -> str | None:
 
 
 def _different(saved: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
-    """The names of what is not the same."""
+    """The names of the differing parts."""
 
     def value(source: Mapping[str, Any], name: str) -> Any:
         found = source.get(name)

@@ -18,7 +18,7 @@ from registry.dev.server.limits import Limits
 class RegistryServer:
     """An embedded registry behind a socket, on a thread of its own; use it in a `with` statement or close it.
 
-    Made by `serve`, which says what the arguments mean.
+    Made by `serve`, which documents the arguments.
 
     Attributes:
         registry: what it serves.

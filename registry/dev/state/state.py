@@ -138,7 +138,7 @@ class State:
         return Table(name, self.journal, _same, _same) if found is None else found
 
     def undo(self) -> None:
-        """Puts back what was before the first change since the last commit."""
+        """Restores the state of the last commit."""
         self.journal.undo()
         self._index()
 

@@ -77,7 +77,7 @@ class Table(Generic[V]):
         return list(self._rows.items())
 
     def pop(self, key: Key) -> V | None:
-        """Removes a row; returns what it was."""
+        """Removes a row; returns it."""
         old = self._rows.get(key)
         if key in self._rows:
             del self[key]
@@ -121,7 +121,7 @@ class Journal:
         return [self.tables[name].row(key) for name, key in self._old]
 
     def undo(self) -> None:
-        """Puts back what was before."""
+        """Restores the old rows."""
         for (name, key), old in self._old.items():
             self.tables[name].put_back(key, old)
         self._old.clear()

@@ -39,7 +39,7 @@ class AvroTarget:
         type: of the columns, a struct.
         layout: of the type.
         shapes: of the layout, as builders take them.
-        options: what it was made with.
+        options: its options.
     """
 
     read_as: AvroSchema
@@ -55,8 +55,8 @@ class AvroPlan:
     """The plan to read payloads of one writer's schema; `str(plan)` shows the program.
 
     Attributes:
-        target: what they become.
-        plan: what the kernel runs.
+        target: their target.
+        plan: the kernel's.
         objects: gives what decodes them to objects, for the path without kernels.
     """
 

@@ -50,7 +50,7 @@ class Plan:
     """A program and the columns it fills; immutable, shared by threads. `str(plan)` shows it.
 
     Attributes:
-        program: what is run.
+        program: the operations.
         layout: of the columns.
         root: the record's name, for paths in errors.
         reasons: why the schemas differ beyond reading, worked out when it is asked for.

@@ -121,7 +121,7 @@ class Op(NamedTuple):
     """One operation.
 
     Attributes:
-        code: what it does.
+        code: of the operation.
         column: which column it fills; 0 where it fills none.
         a, b, c, d: operands.
         path: where in the value it is: names, `[]` for an item, `[entry]` for a map's.

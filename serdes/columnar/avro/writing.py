@@ -47,7 +47,7 @@ class Step:
     """The step that writes one column as one Avro type.
 
     Attributes:
-        op: what is written.
+        op: the form written.
         source: how Arrow holds it.
         column: the column's number; 0 for constants.
         kids: numbers of the steps of its parts, all higher than its own.

@@ -138,7 +138,7 @@ FITTING: Final[dict[Expected, Any]] = {
 
 
 def _verify(steps: tuple[Step, ...], layout: Layout) -> None:
-    """Checks what the kernel relies on.
+    """Checks the kernel's assumptions.
 
     Raises:
         ValueError: the plan is not sound, which is a defect of what made it.
@@ -206,8 +206,8 @@ def fault_of(
     """The error of a row.
 
     Args:
-        plan: what was run.
-        fault: what is wrong.
+        plan: of the batch.
+        fault: its number.
         number: the step.
         offset: the byte in the payload; None if it is not known.
         indexes: places in arrays and maps, from the inside out.

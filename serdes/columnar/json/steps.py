@@ -66,7 +66,7 @@ class Step:
     """The step that writes one column.
 
     Attributes:
-        op: what is written.
+        op: the form written.
         source: how Arrow holds it.
         column: the column's number.
         null: what becomes of a null.

@@ -162,7 +162,7 @@ class LoweredTree:
         ]
 
     def verify(self) -> LoweredTree:
-        """Checks what the kernel relies on.
+        """Checks the kernel's assumptions.
 
         Raises:
             ValueError: the tables are not sound, which is a defect of what made them.
