@@ -9,6 +9,7 @@ Spec: these messages of the protocol; KIP-482 for lengths and empty tagged secti
 from __future__ import annotations
 
 import struct
+from uuid import UUID
 
 from kafka_core.protocol.frames import USUAL_FORMS
 from kafka_core.protocol.messages.fetch import (
@@ -62,6 +63,32 @@ def one_written(view: memoryview, position: int) -> ProduceResponse | None:
         return None
     row = PartitionProduceResponse(index, 0, base, appended_ms, start, [], None, _NOBODY)
     return ProduceResponse([TopicProduceResponse("", read_uuid(topic_id), [row])], throttle_ms)
+
+
+_WRITTEN_START = struct.Struct(">i4sBB16sBih")
+"""The frame's size, its correlation id, no tagged fields of the header; `_ONE_WRITTEN` up to the error."""
+_PLACE = struct.Struct(">qqq")
+_WRITTEN_END = bytes([1, 0, 0, 0, 0, 0, 0, 0, 0])
+"""`_ONE_WRITTEN` behind the log start, if the broker does not throttle."""
+_WRITTEN_BYTES = _WRITTEN_START.size + _PLACE.size + len(_WRITTEN_END)
+
+
+def written_start(correlation_id: bytes, topic_id: UUID, partition: int) -> bytes:
+    """What the whole frame (its size included) that `one_written` reads begins with, if it is of this partition."""
+    return _WRITTEN_START.pack(_WRITTEN_BYTES - 4, correlation_id, 0, 2, topic_id.bytes, 2, partition, 0)
+
+
+def written_at(received: bytearray, size_bytes: int, start: bytes) -> tuple[int, int] | None:
+    """Base offset and append time (ms), if the first bytes of `received` are that frame, and all that has come.
+
+    None also for an answer by which the broker throttles.
+    """
+    if size_bytes != _WRITTEN_BYTES or not received.startswith(start):
+        return None
+    if not received.endswith(_WRITTEN_END, 0, size_bytes):
+        return None
+    base, appended_ms, _ = _PLACE.unpack_from(received, len(start))
+    return base, appended_ms
 
 
 _FETCH_VERSIONS = range(13, 19)

@@ -20,7 +20,7 @@ from kafka_core.errors import CONSUMER_CLOSED, StateError
 from kafka_core.kernels import Message
 from kafka_core.sync.consumer_calls import ConsumerCalls
 from kafka_core.sync.loop_thread import LoopThread
-from kafka_core.sync.wakeup import Wakeup
+from kafka_core.sync.wakeup import Precedence, Wakeup
 
 T = TypeVar("T")
 
@@ -48,6 +48,7 @@ class Consumer(ConsumerCalls):
         config = parse(joined(conf, properties), Role.CONSUMER)
         self._thread = LoopThread("kafka-core-consumer")
         self._signal = Wakeup()
+        self._precedence = Precedence()
         self._woken = False
         self._closed = False
         self._closer: int | None = None  # the thread that closes: a callback served meanwhile may call close() again
@@ -59,7 +60,9 @@ class Consumer(ConsumerCalls):
 
         weak_config, self._own_callbacks = weakly(config)
         self._group_callbacks = self._hold_callbacks()
-        self._core = ConsumerCore(weak_config, lock=threading.RLock(), wake=self._signal.set, post=post)
+        self._core = ConsumerCore(
+            weak_config, lock=threading.RLock(), wake=self._signal.set, post=post, give_precedence=self._precedence.give
+        )
         self._queue = self._core.queue
         cluster = self._core.client
         if cluster.needs_token or config.has_listeners():
@@ -101,6 +104,8 @@ class Consumer(ConsumerCalls):
     def _enter(self) -> None:
         if self._closed or not self._thread.pid_ok():
             self._check()
+        if self._precedence.given:
+            self._precedence.done()
         polls = self._core.polls
         polls.last_s = time.monotonic()
         if polls.expelled:
@@ -113,6 +118,8 @@ class Consumer(ConsumerCalls):
 
     def _sleep(self, seconds: float | None) -> None:
         self._thread.check_can_wait()
+        if self._precedence.given:  # it takes more before it returns
+            self._precedence.done()
         polls = self._core.polls
         polls.waiting += 1
         try:

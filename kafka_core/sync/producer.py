@@ -65,6 +65,12 @@ class _Listener:
         if reports is not None:
             reports.put_verdicts(verdicts)
 
+    def on_settled_alone(self, verdict: Settled) -> None:
+        """`on_settled` for a record on its own: a thread that waits for its report serves it first."""
+        reports = self.reports()
+        if reports is not None:
+            reports.put_alone(verdict)
+
     def on_throttle(self, event: ThrottleEvent) -> None:
         self._put(self._throttle_cb, event)
 
@@ -128,7 +134,9 @@ class Producer(TransactionCalls):
             self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
 
     def _make_core(self, config: Config, wake: Callable[[], None]) -> ProducerCore:
-        return ProducerCore(config, self._listener, wake=wake, lock=threading.Lock(), ahead=True)
+        return ProducerCore(
+            config, self._listener, wake=wake, lock=threading.Lock(), on_alone=self._listener.on_settled_alone
+        )
 
     def _bind_compiled(self) -> None:
         """Let `self.produce` be the accumulator's own method: no Python frame per record.

@@ -4,6 +4,7 @@ Must not know the loop or Kafka: the loop's thread puts items in, callers serve 
 Spec: DESIGN §3 (delivery reports become Messages only here); confluent_kafka's Producer.poll for the semantics.
 """
 
+import contextlib
 import logging
 import operator
 import threading
@@ -14,7 +15,7 @@ from typing import Any, Final, Literal, Protocol
 
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
-from kafka_core.sync.wakeup import slice_of
+from kafka_core.sync.wakeup import Precedence, Wakeup
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
@@ -92,12 +93,12 @@ class ReportQueue:
         self._default = default
         self._only_errors = only_errors
         self._items: deque[_Reports | _Call] = deque()
-        self._lock = threading.RLock()  # taken as such: a condition's own `with` is Python code
-        self._changed = threading.Condition(self._lock)
+        self._lock = threading.RLock()
         self._serving = _Serving()
         self._early: set[_Reports] = set()
         self._told = 0  # records that have their verdict and are not settled
-        self._waiting = 0  # threads inside `wait`, which is noted before it looks whether there is anything
+        self._waiting: deque[Wakeup] = deque()  # of threads inside `wait`: noted before each look
+        self._precedence = Precedence()
         self._ended = False
 
     # ---- the loop's side
@@ -105,15 +106,27 @@ class ReportQueue:
     def put_verdicts(self, verdicts: Sequence[Settled]) -> None:
         """Batches are settled: their reports wait here; without anybody to report to they are done with at once."""
         for verdict in verdicts:
-            batch = verdict.batch
-            if self._wanted(verdict):
-                with self._lock:
-                    self._told += batch.count
-                    self._items.append(_Reports(verdict))
-            else:
-                self._account.settle(batch.count, batch.size_bytes)
-                _log_loss(verdict)
+            self._put(verdict)
         self.wake()
+
+    def put_alone(self, verdict: Settled) -> None:
+        """The same for a record on its own: who waits for its report serves it first, then this returns."""
+        if self._put(verdict) and self._waiting:
+            self._precedence.give(self.wake)
+        else:
+            self.wake()
+
+    def _put(self, verdict: Settled) -> bool:
+        """Whether there is a report to serve."""
+        batch = verdict.batch
+        if self._wanted(verdict):
+            with self._lock:
+                self._told += batch.count
+                self._items.append(_Reports(verdict))
+            return True
+        self._account.settle(batch.count, batch.size_bytes)
+        _log_loss(verdict)
+        return False
 
     def put_call(self, callback: Callable[[Any], object], argument: object) -> None:
         """Have `callback(argument)` called by the next poll."""
@@ -122,9 +135,11 @@ class ReportQueue:
 
     def wake(self) -> None:
         """Let all who wait look again: called after what they wait for has changed."""
-        if self._waiting:
-            with self._lock:
-                self._changed.notify_all()
+        try:
+            while self._waiting:
+                self._waiting.popleft().set()
+        except IndexError:  # another thread has woken the last one
+            return
 
     def end(self) -> None:
         """Nothing more will come: whoever serves now serves all that is left. The queue may be used as before."""
@@ -199,6 +214,8 @@ class ReportQueue:
                 served += self._serve_next()
         finally:
             serving.depth -= 1
+            if self._precedence.given:
+                self._precedence.done()
         return served
 
     def _serve_next(self) -> int:
@@ -268,25 +285,27 @@ class ReportQueue:
             item.settled_bytes += size_bytes
             self._told -= records
             self._account.settle(records, size_bytes)
-            if self._waiting:
-                self._changed.notify_all()
+        self.wake()
 
     def wait(self, until: Callable[[], bool], deadline_s: float | None) -> bool:
         """Sleep until something can be served or `until()` holds; False when `deadline_s` (monotonic) came first.
 
         Ctrl-C interrupts it.
         """
-        with self._lock:
-            self._waiting += 1
-            try:
-                while (not self._items or self.too_deep) and not until():
-                    left_s = None if deadline_s is None else deadline_s - time.monotonic()
-                    if left_s is not None and left_s <= 0:
-                        return False
-                    self._changed.wait(slice_of(left_s))
-            finally:
-                self._waiting -= 1
-        return True
+        mine = Wakeup()
+        try:
+            while True:
+                if mine not in self._waiting:
+                    self._waiting.append(mine)
+                if (self._items and not self.too_deep) or until():
+                    return True
+                left_s = None if deadline_s is None else deadline_s - time.monotonic()
+                if left_s is not None and left_s <= 0:
+                    return False
+                mine.wait(left_s)
+        finally:
+            with contextlib.suppress(ValueError):  # it was woken
+                self._waiting.remove(mine)
 
 
 def _log_loss(verdict: Settled) -> None:

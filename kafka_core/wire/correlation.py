@@ -193,6 +193,10 @@ class ConnectionState(Generic[TokenT]):
         correlation_id = self._take_correlation_id()
         self._in_flight.append(InFlight(correlation_id, request, version, now_s, now_s + timeout_s, size_bytes, token))
 
+    def passed(self) -> None:
+        """A request with the next correlation id was sent, and has its answer: `sent` and `receive` in one."""
+        self._take_correlation_id()
+
     def receive(self, frame: bytearray, *, now_s: float) -> Reply[TokenT]:
         """Match a response frame (without its size) with the oldest request and decode it.
 

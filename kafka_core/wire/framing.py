@@ -99,6 +99,14 @@ class FrameReader:
                 return [self._head[_SIZE_BYTES : size + _SIZE_BYTES]]
         return self._cut()
 
+    def first_bytes(self) -> bytearray | None:
+        """Where bytes were received that `buffer_updated` was not told of yet, if they are the first of a frame."""
+        return self._head if self._frame is None and not self._filled else None
+
+    def pass_over(self, size_bytes: int) -> None:
+        """Instead of `buffer_updated`, of whole frames that were read where they are."""
+        self.received_bytes += size_bytes
+
     @property
     def in_frame(self) -> bool:
         """Whether the stream stands inside a frame; the end of the connection here truncates a response."""

@@ -46,11 +46,11 @@ class Lone:
     """A producer of one record after the other; counts those that `produce` sent itself."""
 
     def __init__(self, cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch, **conf: object) -> None:
-        names = {name.replace("_", "."): value for name, value in conf.items()}
+        names = {name if name == "stats_cb" else name.replace("_", "."): value for name, value in conf.items()}
         self.producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, **QUICK, **names})
         self.cluster = cluster
         self.told: list[tuple[int, int, int | None]] = []
-        self.ahead = 0
+        self.ahead = self.glances = 0
         self.numbers = itertools.count()
         sent_ahead = BrokerConnection.sent_ahead
 
@@ -58,7 +58,15 @@ class Lone:
             self.ahead += 1
             sent_ahead(connection, *args)
 
+        passed = BrokerConnection.passed
+
+        def counting_too(connection: Any, size_bytes: int) -> None:
+            self.ahead += 1
+            self.glances += 1
+            passed(connection, size_bytes)
+
         monkeypatch.setattr(BrokerConnection, "sent_ahead", counting)
+        monkeypatch.setattr(BrokerConnection, "passed", counting_too)
 
     @property
     def sending(self) -> SendingAhead:
@@ -121,6 +129,7 @@ def test_records_one_after_the_other_are_sent_by_produce(make: Make, conf: dict[
     for _ in range(20):
         run.ready()
     assert run.ahead >= 15
+    assert run.glances >= 10
     assert [offset for _, _, offset in run.told] == list(range(20))
     run.check()
 
@@ -141,8 +150,23 @@ def test_statistics_count_them(make: Make) -> None:
     run = make()
     for _ in range(10):
         run.ready()
-    facts = json.loads(run.producer._core.statistics())
-    assert facts["tx"] == facts["txmsgs"] == 10
+    wait_for(lambda: json.loads(run.producer._core.statistics())["txmsgs"] == 10, "the last one is accounted for")
+    assert run.glances > 0
+    run.check()
+
+
+def test_statistics_that_are_asked_for_count_their_requests(make: Make) -> None:
+    run = make(stats_cb=lambda _: None)
+    for _ in range(10):
+        run.ready()
+
+    def requests() -> int:
+        brokers = json.loads(run.producer._core.statistics())["brokers"].values()
+        return sum(int(broker.get("req", {}).get("Produce", 0)) for broker in brokers)
+
+    wait_for(lambda: requests() == 10, "the last one is counted")
+    assert run.ahead > 0
+    assert run.glances == 0
     run.check()
 
 
@@ -193,7 +217,7 @@ def test_an_idle_producer_sends_ahead_and_wakes_the_loop(make: Make) -> None:
     wait_for(lambda: run.sending._looks is None, "the loop looks no more")
     loan = run.sending._loan
     assert loan is not None
-    assert not loan.request.quiet
+    assert not loan.now.request.quiet
     before = run.ahead
     run.send()
     assert run.ahead == before + 1
@@ -257,6 +281,113 @@ def test_bursts_stay_in_order_behind_the_record_that_was_sent_ahead(make: Make) 
             run.produce()
         assert run.producer.flush(LIMIT_S) == 0
     assert run.ahead > 10
+    run.check()
+
+
+def test_one_after_the_other_without_a_pause_all_are_sent_by_produce(make: Make) -> None:
+    """The next request is there before the report of the last record is."""
+    run = make()
+    run.ready()
+    before = run.ahead
+    for _ in range(50):
+        run.send()
+    assert run.ahead - before >= 40
+    run.check()
+
+
+@pytest.mark.parametrize("event", ["on_batch_sent", "on_request_done"])
+def test_hooks_hear_of_each_record(make: Make, event: str) -> None:
+    heard: list[tuple[object, ...]] = []
+
+    class Hook:
+        pass
+
+    setattr(Hook, event, staticmethod(lambda *facts: heard.append(facts)))
+    run = make(hooks=[Hook()])
+    for _ in range(10):
+        run.send()
+    wait_for(lambda: len([facts for facts in heard if event == "on_batch_sent" or facts[1] == "Produce"]) == 10, event)
+    assert run.glances == 0
+    run.check()
+
+
+def test_numbers_of_requests_begin_again_at_zero(make: Make) -> None:
+    run = make()
+    run.ready()
+    loan = run.sending._loan
+    assert loan is not None
+    state = loan.connection._state
+
+    def near_the_end() -> None:
+        run.sending.take_back()
+        state._next_correlation_id = 2**31 - 4
+
+    run.producer._thread.call(near_the_end)
+    for _ in range(10):
+        run.ready()
+    wait_for(lambda: 0 < state._next_correlation_id < 100, "the ids began again")
+    run.check()
+
+
+@pytest.mark.parametrize("taken_back", [False, True])
+def test_what_a_record_leaves_behind_is_the_same_either_way(
+    make: Make, monkeypatch: pytest.MonkeyPatch, taken_back: bool
+) -> None:
+    if taken_back:
+        monkeypatch.setattr(SendingAhead, "_glance", lambda *_: False)
+    run = make()
+    for _ in range(20):
+        run.ready()
+    wait_for(lambda: json.loads(run.producer._core.statistics())["txmsgs"] == 20, "the last one is accounted for")
+    assert (run.glances > 0) is not taken_back
+    (lane,) = [lane for lane in run.producer._core.batcher.lanes() if lane.partition == 0]
+    assert lane.empty
+    assert lane.sequence is not None
+    assert (lane.sequence.next, lane.sequence.expected, lane.sequence.known) == (20, 20, True)
+    assert not run.producer._core.batcher.in_flight()
+    assert len(run.producer) == 0
+    run.check()
+
+
+@pytest.mark.parametrize("records", [1, 3])
+def test_records_that_come_while_the_report_is_served_stay_in_order(make: Make, records: int) -> None:
+    """A callback produces: the loop has not accounted for the record that the callback is told of."""
+    run = make()
+    left = [30]
+    usual = run.report
+
+    def report(error: KafkaError | None, message: Any) -> None:
+        usual(error, message)
+        if left[0]:
+            left[0] -= 1
+            for _ in range(records):
+                run.produce()
+
+    run.report = report  # type: ignore[method-assign]
+    run.ready()
+    assert run.producer.flush(LIMIT_S) == 0
+    run.check()
+
+
+def test_purges_and_the_end_while_the_report_is_served(make: Make) -> None:
+    run = make()
+    usual = run.report
+    acts: list[Callable[[], object]] = []
+
+    def report(error: KafkaError | None, message: Any) -> None:
+        usual(error, message)
+        if acts:
+            acts.pop()()
+
+    run.report = report  # type: ignore[method-assign]
+    for _ in range(5):
+        run.ready()
+        acts.append(run.producer.purge)
+        run.send()
+        assert not acts
+    run.ready()
+    acts.append(run.producer.close)
+    run.send()
     run.check()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core.engine.producing.batcher import BatcherRules, Shipment
+from kafka_core.engine.producing.batcher import BatcherRules, Settled, Shipment
 from kafka_core.engine.producing.sequences import ProducerIdentity
 from kafka_core.errors import KafkaError
 from tests.unit.kafka_core.engine.producer_parts import Driver, FakeBatch, names, numbers, view
@@ -108,6 +108,46 @@ def test_the_short_way_leaves_what_the_long_one_leaves(
             else:
                 side.do(what, first, second, leaders)
         assert sides[0].seen() == sides[1].seen()
+
+
+ALONE = st.one_of(
+    st.tuples(st.just("alone"), st.integers(0, 2), st.integers(1, 400)),
+    st.tuples(st.just("alone"), st.integers(0, 2), st.integers(1, 400)),
+    STEPS,
+)
+
+
+@given(st.lists(ALONE, max_size=40), st.booleans())
+def test_a_batch_that_is_written_in_one_step_leaves_what_two_steps_leave(
+    steps: list[tuple[str, int, int | bool | None]], idempotent: bool
+) -> None:
+    """`wrote_alone` beside `take_alone` and `answered`."""
+    sides = Side(BatcherRules(idempotent=idempotent), short=True), Side(BatcherRules(idempotent=idempotent), short=True)
+    leaders: dict[int, int | None] = {0: 1, 1: 1, 2: 2}
+    for number, (what, first, second) in enumerate(KNOWN + steps):
+        if what == "move":
+            leaders[first] = second  # type: ignore[assignment]  # as above
+        for side in sides:
+            driver = side.driver
+            began_s = driver.clock.monotonic()
+            if what == "add":
+                side.add([FakeBatch(f"{number}.{each}", first, 2, began_s) for each in range(second or 0)])
+            elif what != "alone":
+                side.do(what, first, second, leaders)
+            else:
+                batch = FakeBatch(str(number), first, 1, began_s)
+                lane = driver.batcher.at_rest(batch, began_s)
+                driver.clock.advance((second or 0) / 1000)
+                if lane is None:
+                    continue
+                if side is sides[0]:
+                    driver.answer(driver.batcher.take_alone(lane, batch, began_s), 0, 5)
+                else:
+                    driver.batcher.wrote_alone(lane, batch, driver.clock.monotonic() - began_s)
+                    driver.settled.append(Settled(batch, None, 5))
+        assert sides[0].seen() == sides[1].seen()
+        windows = [{node: window.size for node, window in side.driver.batcher._windows.items()} for side in sides]
+        assert windows[0] == windows[1]
 
 
 def test_a_partition_that_recovers_is_not_at_rest() -> None:

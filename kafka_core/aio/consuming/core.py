@@ -68,6 +68,7 @@ class ConsumerCore:
         lock: guards what the loop and the taker share; a null context if both are one thread.
         wake: tells the taker (who may wait) that there is something in `queue` or `inbox`; called on the loop.
         post: runs a call on the loop, from the taker's thread.
+        give_precedence: lets the taker, who was woken, go before the loop; None if both are one thread.
         client: for tests.
 
     Attributes:
@@ -82,6 +83,7 @@ class ConsumerCore:
         lock: AbstractContextManager[Any],
         wake: Callable[[], object],
         post: Callable[[Callable[[], object]], object],
+        give_precedence: Callable[[], object] | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         client: ClusterClient | None = None,
@@ -154,7 +156,12 @@ class ConsumerCore:
         )
         fetcher = Fetcher(settings, assignment, queue, open_batches, error_message, fetch_backoff)
         self._finder = finder
-        self._fetches = FetchLoop(client, fetcher, finder, clock, hooks, timeout_s, fetch_again)
+
+        def put() -> None:
+            if give_precedence is not None and queue.little_for_one_waiting():
+                give_precedence()
+
+        self._fetches = FetchLoop(client, fetcher, finder, clock, hooks, timeout_s, fetch_again, put)
         self.positions = Positions(
             assignment,
             queue,

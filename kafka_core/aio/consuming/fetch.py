@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -38,6 +39,7 @@ class FetchLoop:
     Args:
         request_timeout_s: beyond the time that the broker may wait for data.
         again: set when positions, leaders or room changed: fetches are planned again.
+        put: called when the records of an answer are in the queue, before more are asked for.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class FetchLoop:
         hooks: Hooks,
         request_timeout_s: float,
         again: Signal,
+        put: Callable[[], object] | None = None,
     ) -> None:
         self._client = client
         self._fetcher = fetcher
@@ -56,6 +59,7 @@ class FetchLoop:
         self._clock = clock
         self._hooks = hooks
         self._timeout_s = request_timeout_s
+        self._put = put
         self._in_flight: dict[int, asyncio.Task[None] | None] = {}  # None: asked without a task
         self._planned: dict[int, PlannedFetch] = {}
         self._beside: dict[int, asyncio.Task[None]] = {}
@@ -119,6 +123,8 @@ class FetchLoop:
             return
         try:
             self._take(planned, response, error)
+            if self._put is not None:
+                self._put()
         finally:  # as with a task, whatever happens: a broker that counts as being asked is not asked again
             asyncio.get_running_loop().call_soon(self._fetched, planned.node_id)
 

@@ -128,6 +128,7 @@ class BrokerConnection(asyncio.BufferedProtocol):
         self._resume: asyncio.Future[None] | None = None
         self._held: list[_Held] = []
         self._take_back: Callable[[], object] | None = None
+        self._glance: Callable[[bytearray, int], bool] | None = None
         self._chosen_versions: dict[type[ApiRequest[Any]], int] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_s = 0.0
@@ -251,7 +252,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
     # ---- lent to another thread
 
     def lend(
-        self, request: type[EncodedRequest[Any]], version: int, take_back: Callable[[], object]
+        self,
+        request: type[EncodedRequest[Any]],
+        version: int,
+        take_back: Callable[[], object],
+        glance: Callable[[bytearray, int], bool],
     ) -> tuple[Callable[[], int], bytes] | None:
         """Have the next request written by somebody else, straight into the socket; or none, until it is taken back.
 
@@ -260,6 +265,9 @@ class BrokerConnection(asyncio.BufferedProtocol):
             take_back: Called before anything else happens on the connection: before another request is written, an
                 answer is read or the connection ends. It must stop the other one, call `given_back`, and `sent_ahead`
                 if the request was written, wholly or in part.
+            glance: Called before that with the first so many bytes of a frame, if this is what has come. Where they are
+                the answer to that request, and nothing else, it may deal with both by `passed`, and say True: then
+                nothing is taken back.
 
         Returns:
             What gives the socket's descriptor (below 0 once it is closed), and the request's header from behind the
@@ -269,12 +277,20 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if self._take_back is not None or target is None or not (self.free and target.bare) or self._state.in_flight:
             return None
         assert target.plain_socket is not None
-        self._take_back = take_back
+        self._take_back, self._glance = take_back, glance
         return target.plain_socket.fileno, self._state.head_of_next(request, version)
 
     def given_back(self) -> None:
         """Nobody else writes into the socket any more."""
-        self._take_back = None
+        self._take_back = self._glance = None
+
+    def passed(self, size_bytes: int) -> None:
+        """The borrower has written the whole request, and its answer is the bytes that `glance` was shown. The next
+        request, whose header differs in the correlation id, is lent as this one was."""
+        self._reader.pass_over(size_bytes)
+        self._answered = True
+        self.heard_s = self.last_used_s = self._clock.monotonic()
+        self._state.passed()
 
     def sent_ahead(
         self,
@@ -501,6 +517,10 @@ class BrokerConnection(asyncio.BufferedProtocol):
         if self._error is not None:
             return
         if self._take_back is not None:
+            if self._glance is not None and not self._hooks.wants("on_request_done"):
+                first = self._reader.first_bytes()
+                if first is not None and self._glance(first, nbytes):
+                    return
             self._take_back()
         try:
             frames = self._reader.buffer_updated(nbytes)

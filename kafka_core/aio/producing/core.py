@@ -91,7 +91,8 @@ class ProducerCore:
         listener: Told of verdicts, throttling and statistics.
         wake: Called by `produce` on the caller's thread when the loop has work: must have `drain` called on the loop.
         lock: Guards the accumulator against several threads; None when only the loop's thread produces.
-        ahead: Whether `produce` may send a record itself (`ahead.py`): it runs on other threads than the loop's.
+        on_alone: The listener's `on_settled` for a record on its own: lets the thread that waits for it go before the
+            loop. With it `produce` may send a record itself (`ahead.py`); None if it runs on the loop's thread.
         client: For tests; made from `config` otherwise.
 
     Raises:
@@ -105,7 +106,7 @@ class ProducerCore:
         *,
         wake: Callable[[], object],
         lock: Any = None,
-        ahead: bool = False,
+        on_alone: Callable[[Settled], object] | None = None,
         client: ClusterClient | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
@@ -125,8 +126,9 @@ class ProducerCore:
         self.batcher = Batcher(self._rules, self._backoff)
         self.accumulator = make_accumulator(config, wake, lock, self._rng)
         self._requests = ProduceRequests(config)
-        self._ahead = SendingAhead(self.accumulator, self.batcher, self._requests, self._sent_ahead)
-        self._sends_ahead = ahead and not self._linger_s and KERNELS == "native"
+        self._on_alone = on_alone or self._settled_alone
+        self._ahead = SendingAhead(self.accumulator, self.batcher, self._requests, self, self._on_alone)
+        self._sends_ahead = on_alone is not None and not self._linger_s and KERNELS == "native"
         self._meters = self.client.meters
         self._transactor = self._make_transactor(config)
         self._hooks = hooks
@@ -530,6 +532,8 @@ class ProducerCore:
             self._react(reaction)
         else:
             reaction = self.batcher.answered(shipment, response, now_s)
+            if self._sends_ahead and len(shipment.items) == 1:
+                self._offer(shipment.items[0][0])
             self._react(reaction)  # waiters for the record wake up meanwhile
             self._note_answer(shipment, response, reaction)
         if self._transactor is not None:
@@ -537,8 +541,6 @@ class ProducerCore:
             self._transactor.landed()
         elif self._held or self.batcher.has_queued(node_id):
             self._send_to(node_id)
-        elif self._sends_ahead and len(shipment.items) == 1:
-            self._loop.call_soon(self._offer, shipment.items[0][0])  # waiters for the record get the GIL first
         self._arm_timer()
 
     # ---- records that produce() sends itself
@@ -554,10 +556,19 @@ class ProducerCore:
         if start is not None:
             self._ahead.offer(lane, connection, start)
 
-    def _sent_ahead(self, shipment: Shipment) -> OnAnswer:
+    def sent_ahead(self, shipment: Shipment) -> OnAnswer:
+        """See `Sender`."""
         self._time_queue(shipment, shipment.taken_at_s)
         self._arm_timer()
         return functools.partial(self._answered, shipment)
+
+    def watched(self) -> bool:
+        """See `Sender`."""
+        return self._meters.active or self._hooks.wants("on_batch_sent")
+
+    def count_written(self, verdict: Settled) -> None:
+        """See `Sender`."""
+        self._count((verdict,))
 
     def _note_answer(self, shipment: Shipment, response: ProduceResponse, reaction: Reaction) -> None:
         """For hooks, telemetry and throttle_cb."""
@@ -573,7 +584,10 @@ class ProducerCore:
     def _react(self, reaction: Reaction) -> None:
         if reaction.settled:
             transaction_failed = self._transactor is not None and self._note_failures(reaction.settled)
-            self._listener.on_settled(reaction.settled)
+            if len(reaction.settled) == 1 and reaction.settled[0].batch.count == 1:
+                self._on_alone(reaction.settled[0])
+            else:
+                self._listener.on_settled(reaction.settled)
             self._count(reaction.settled)
             if transaction_failed:
                 self.give_up_waiting()
@@ -585,6 +599,9 @@ class ProducerCore:
             self.client.invalidate(topic)
         if reaction.fatal is not None:
             self._fail(reaction.fatal)
+
+    def _settled_alone(self, verdict: Settled) -> None:
+        self._listener.on_settled((verdict,))
 
     def _fail(self, error: KafkaError) -> None:
         """Ends the producer after a fatal error: it takes no further record, and all others get this error."""

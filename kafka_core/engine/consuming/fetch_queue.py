@@ -22,6 +22,8 @@ from kafka_core.engine.consuming.truncation import EpochEnd
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_INVALID, LogTruncation
 
+LITTLE_BYTES: Final = 16_384
+"""What is taken in less time than it takes to ask for more."""
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
 
@@ -87,6 +89,10 @@ class FetchQueue:
         return len(self._ring)
 
     # ---- the loop's side
+
+    def little_for_one_waiting(self) -> bool:
+        """Whether somebody waits, for what takes less time to take than to fetch more."""
+        return self.waiting > 0 and 0 < self.queued_bytes <= LITTLE_BYTES
 
     def push(self, state: PartitionState, chunk: Chunk) -> None:
         """Adds a chunk at the end of a partition; one for an older version of the partition is dropped."""

@@ -214,6 +214,15 @@ class Batcher:
         self._requests[node_id] = 1
         return Shipment(node_id, [(lane, delivery)], {}, now_s, True)
 
+    def wrote_alone(self, lane: Lane, batch: SealedBatch, took_s: float) -> None:
+        """`take_alone`, and `answered` after so many seconds, in one step, for a batch that is written."""
+        assert lane.leader is not None
+        self._expire_at_s = min(self._expire_at_s, batch.opened_at_s + self.rules.message_timeout_s)
+        self._order += 1
+        self._requests[lane.leader] = 0
+        self._window(lane.leader).answered(took_s, alone=True)
+        lane.wrote_alone(batch.count)
+
     def take(self, node_id: int, now_s: float) -> Shipment | None:
         """The next request for a broker, None when there is nothing that may be sent to it now.
 

@@ -262,6 +262,14 @@ class Lane:
         self.in_flight.append(delivery)
         self.flight_node, self.flight_topic_id = node_id, self.topic_id
 
+    def wrote_alone(self, count: int) -> None:
+        """So many records went as `send_alone` sends a batch, and are written."""
+        self.failures = 0
+        self.last_error = None
+        sequence = self.sequence
+        if sequence is not None:
+            sequence.acknowledged(sequence.take(count), count)
+
     def change_topic(self, topic_id: UUID) -> None:
         """The topic of that name is another one now (deleted and created again): its log knows no sequences of ours."""
         self.made_anew = self.made_anew or self.topic_id != ZERO_UUID

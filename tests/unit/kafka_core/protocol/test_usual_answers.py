@@ -28,7 +28,14 @@ from kafka_core.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_core.protocol.usual_answers import one_fetched, one_written, use_for_reading, use_for_writing
+from kafka_core.protocol.usual_answers import (
+    one_fetched,
+    one_written,
+    use_for_reading,
+    use_for_writing,
+    written_at,
+    written_start,
+)
 
 VERSION = 13
 INT32, INT64 = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)
@@ -81,6 +88,52 @@ def test_a_byte_that_is_another_is_read_as_the_decoder_reads_it_or_left_to_it(at
         data[5 + at] = value
         found = one_written(memoryview(data), 5)
         assert found is None or found == decode(ProduceResponse, VERSION, memoryview(data)[5:])
+
+
+def received(message: ProduceResponse, correlation_id: int) -> tuple[bytearray, int]:
+    """A buffer with old bytes in it, into which the frame came."""
+    frame = b"".join(map(bytes, encode_response(message, VERSION, correlation_id)))
+    return bytearray(frame + b"\1" * 100), len(frame)
+
+
+@given(st.uuids(), INT32, INT64, INT64, INT64, st.integers(0, 2**31 - 1))
+def test_where_a_record_was_written_is_seen_in_the_bytes(
+    topic_id: UUID, index: int, base: int, appended_ms: int, start: int, correlation_id: int
+) -> None:
+    row = PartitionProduceResponse(index, 0, base, appended_ms, start)
+    buffer, size_bytes = received(ProduceResponse([TopicProduceResponse("", topic_id, [row])], 0), correlation_id)
+    begins = written_start(correlation_id.to_bytes(4, "big"), topic_id, index)
+    assert written_at(buffer, size_bytes, begins) == (base, appended_ms)
+    assert written_at(buffer, size_bytes - 1, begins) is None
+    assert written_at(buffer, size_bytes + 1, begins) is None
+    for other in (
+        written_start((correlation_id ^ 1).to_bytes(4, "big"), topic_id, index),
+        written_start(correlation_id.to_bytes(4, "big"), UUID(int=topic_id.int ^ 1), index),
+        written_start(correlation_id.to_bytes(4, "big"), topic_id, index ^ 1),
+    ):
+        assert written_at(buffer, size_bytes, other) is None
+
+
+BEGINS = written_start((4).to_bytes(4, "big"), UUID(int=9), 3)
+
+
+@pytest.mark.parametrize("at", range(received(USUAL, 4)[1]))
+def test_a_byte_that_is_another_is_a_number_or_makes_it_another_answer(at: int) -> None:
+    for value in (0, 1, 2, 3, 255):
+        buffer, size_bytes = received(USUAL, 4)
+        buffer[at] = value
+        found = written_at(buffer, size_bytes, BEGINS)
+        if found is not None:
+            _, message = decode_response(ProduceRequest, VERSION, bytes(buffer[4:size_bytes]))
+            (row,) = message.responses[0].partition_responses
+            assert found == (row.base_offset, row.log_append_time_ms)
+            assert message == replace(USUAL, responses=[replace(TOPIC, partition_responses=[row])])
+            assert (row.error_code, row.index, buffer[4:8]) == (0, 3, (4).to_bytes(4, "big"))
+
+
+def test_an_answer_that_throttles_is_left_to_the_decoder() -> None:
+    buffer, size_bytes = received(replace(USUAL, throttle_time_ms=1), 4)
+    assert written_at(buffer, size_bytes, BEGINS) is None
 
 
 def fetched(message: FetchResponse, version: int = 18) -> memoryview:

@@ -1,6 +1,8 @@
 """kafka_core.sync.report_queue: order, counting, waiting; with batches that are only numbers."""
 
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
 from kafka_core.sync.report_queue import ReportQueue
+from kafka_core.sync.wakeup import Precedence
+from tests.contract.clusters import wait_for
 from tests.later import later
 from tests.unit.kafka_core.engine.producer_parts import FakeBatch
 
@@ -22,6 +26,19 @@ class Account:
     def settle(self, records: int, size_bytes: int) -> None:
         self.queued_records -= records
         self.settled.append((records, size_bytes))
+
+
+class Patient(Precedence):
+    """Gives way for as long as it takes."""
+
+    def give(self, wake: Callable[[], object] | None = None) -> None:
+        self._wakeup.clear()
+        self.given = True
+        assert wake is not None
+        wake()
+        while not self._wakeup.wait(1):
+            continue
+        self.given = False
 
 
 def batch(name: str, count: int = 2, *, callbacks: bool = True) -> FakeBatch:
@@ -98,6 +115,58 @@ def test_waiting_ends_with_an_event_with_the_condition_or_with_the_time() -> Non
     assert queue.wait(lambda: True, None)
     with later(0.02, queue.put_call, print, None):
         assert queue.wait(lambda: False, time.monotonic() + 10)
+
+
+def test_who_waits_for_a_report_serves_it_before_the_loop_goes_on() -> None:
+    """Ten threads wait, one after the other; each has served when `put_alone` returns, or its time was over."""
+    order: list[str] = []
+    queue = ReportQueue(Account(), lambda error, message: order.append("served"), only_errors=False)
+    queue._precedence = Patient()
+    for _ in range(10):
+        waiter = threading.Thread(target=lambda: queue.wait(lambda: False, None) and queue.serve())
+        waiter.start()
+        wait_for(lambda: len(queue._waiting) == 1, "the thread waits")
+        queue.put_alone(Settled(batch("a", 1), None, 5))
+        order.append("goes on")
+        waiter.join()
+    assert order == ["served", "goes on"] * 10
+
+
+def test_nobody_gives_way_where_there_is_nothing_to_serve_or_nobody_waits() -> None:
+    queue = ReportQueue(Account(), None, only_errors=False)
+    queue._precedence = Patient()
+    queue.put_alone(Settled(batch("a", 1)))
+    assert len(queue) == 1
+    assert queue.serve() == 1
+    done: list[bool] = []
+    waiter = threading.Thread(target=lambda: done.append(queue.wait(lambda: bool(queue.calls), None)))
+    waiter.start()
+    wait_for(lambda: len(queue._waiting) == 1, "the thread waits")
+    queue.put_alone(Settled(batch("b", 1, callbacks=False)))  # would not return: nobody serves it
+    queue.put_call(print, None)
+    waiter.join()
+    assert done == [True]
+
+
+def test_several_who_wait_are_all_woken_and_those_with_nothing_wait_on() -> None:
+    queue = ReportQueue(Account(), None, only_errors=False)
+    open_for: list[int] = []
+    ended: list[int] = []
+
+    def wait(number: int) -> None:
+        queue.wait(lambda: number in open_for, None)
+        ended.append(number)
+
+    waiters = [threading.Thread(target=wait, args=(number,)) for number in range(5)]
+    for waiter in waiters:
+        waiter.start()
+    for number in (3, 0, 4, 1, 2):
+        wait_for(lambda: len(queue._waiting) == 5 - len(ended), "the others wait")
+        open_for.append(number)
+        queue.wake()
+        waiters[number].join()
+    assert ended == [3, 0, 4, 1, 2]
+    assert not queue._waiting
 
 
 def test_one_who_waits_for_room_is_woken_when_another_thread_has_served() -> None:

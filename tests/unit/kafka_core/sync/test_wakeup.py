@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from kafka_core.sync.wakeup import SLICE_S, Wakeup, slice_of
+from kafka_core.sync.wakeup import SLICE_S, Precedence, Wakeup, slice_of
 from tests.patience import PROCESS_S
 
 
@@ -47,6 +47,24 @@ def test_threads_that_set_at_once_disturb_nobody():
         wakeup.clear()
     for thread in threads:
         thread.join()
+
+
+def test_precedence_is_given_until_the_other_one_has_gone_or_the_time_is_over():
+    precedence = Precedence()
+    precedence.give()  # nobody goes: its time ends
+    assert not precedence.given
+    seen: list[bool] = []
+
+    def go() -> None:
+        seen.append(precedence.given)
+        precedence.done()
+
+    precedence.give(go)
+    assert seen == [True]
+    assert not precedence.given
+    precedence.done()  # too late, which is nobody's harm
+    precedence.give(go)
+    assert seen == [True, True]
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no interval timers")

@@ -74,6 +74,13 @@ class TestRequests:
         headers = [decode_request(send(state, token)[4:])[0] for token in "ab"]
         assert [header.correlation_id for header in headers] == [2**31 - 1, 0]
 
+    def test_one_that_was_sent_and_answered_elsewhere_has_taken_its_id(self):
+        state = ready()
+        for _ in range(2):
+            state.passed()
+        assert state.in_flight == 0
+        assert decode_request(send(state, "next")[4:])[0].correlation_id == 2
+
     def test_one_that_cannot_be_encoded_changes_nothing(self):
         state = ready()
         with pytest.raises(UnsupportedVersionError):

@@ -53,6 +53,27 @@ class TestFrames:
         assert reader.received_bytes == sum(len(body) + 4 for body in bodies)
 
 
+class TestFirstBytes:
+    def test_a_frame_that_was_read_where_it_is_is_passed_over(self):
+        reader = FrameReader(100)
+        feed(reader, frame(b"before"))
+        new = frame(b"read")
+        reader.get_buffer()[: len(new)] = new
+        first = reader.first_bytes()
+        assert first is not None
+        assert first[: len(new)] == new
+        reader.pass_over(len(new))
+        assert reader.received_bytes == len(frame(b"before")) + len(new)
+        assert not reader.in_frame
+        assert feed(reader, frame(b"behind")) == [b"behind"]
+
+    @pytest.mark.parametrize("there", [frame(b"x")[:3], frame(bytes(90))[:50], frame(b"x") + b"\0"])
+    def test_there_are_none_inside_a_frame(self, there: bytes):
+        reader = FrameReader(100)
+        feed(reader, there)
+        assert reader.first_bytes() is None
+
+
 class TestPosition:
     @pytest.mark.parametrize(
         ("sent", "inside", "text"),

@@ -167,6 +167,20 @@ async def test_a_seek_between_the_decision_to_look_up_and_the_look_up_ends_it() 
 
 
 @on_loop
+async def test_what_came_is_told_of_before_more_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    rig = Rig(0)
+    plan = rig.fetches._plan
+    monkeypatch.setattr(rig.fetches, "_put", lambda: order.append(f"put {len(rig.queue)}"))
+    monkeypatch.setattr(rig.fetches, "_plan", lambda: (order.append("plan"), plan()))
+    assert await rig.read(6) == [(0, offset) for offset in range(6)]
+    first = order.index("put 1")
+    await until(lambda: len(order) > first + 1)
+    await rig.stop()
+    assert order[first + 1] == "plan"
+
+
+@on_loop
 async def test_every_leader_is_read_with_one_request_at_a_time() -> None:
     rig = Rig(0, 3)
     assert await rig.read(9) == [*((0, n) for n in range(6)), *((1, n) for n in range(3, 6))]

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from kafka_core.engine.consuming.chunks import Chunk
-from kafka_core.engine.consuming.fetch_queue import QUANTUM, FetchQueue, Marks
+from kafka_core.engine.consuming.fetch_queue import LITTLE_BYTES, QUANTUM, FetchQueue, Marks
 from kafka_core.engine.consuming.subscription import LATEST_TIMESTAMP, PartitionState, Phase
 from kafka_core.errors import CorruptRecordError, KafkaError
 from kafka_core.model import OFFSET_END
@@ -204,6 +204,18 @@ def test_the_taker_is_woken_only_while_it_waits() -> None:
     bench.queue.waiting = True
     bench.push(state, range(1, 2))
     assert bench.wakes == 1
+
+
+def test_one_who_waits_for_little_is_known() -> None:
+    bench, state = Bench(), state_of(0)
+    bench.push(state, range(2))
+    assert not bench.queue.little_for_one_waiting(), "nobody waits"
+    bench.queue.waiting = 1
+    assert bench.queue.little_for_one_waiting()
+    bench.push(state, range(2, LITTLE_BYTES // 10 + 1))
+    assert not bench.queue.little_for_one_waiting()
+    bench.take()
+    assert not bench.queue.little_for_one_waiting(), "there is nothing"
 
 
 def test_a_full_partition_is_held_back_until_half_is_taken_and_room_is_told_once() -> None:
