@@ -57,6 +57,22 @@ NOT_ON_A_CLIENTS_CONNECTION = {
     *("SnapshotHeaderRecord", "VotersRecord"),  # records of controllers' own log
     *("ControlRecordTypeSchema", "EndTxnMarker"),  # four and six bytes: records/control.py packs them
 }
+FAMILIES = {
+    "acls": ("CreateAcls", "DeleteAcls", "DescribeAcls"),
+    "client_quotas": ("AlterClientQuotas", "DescribeClientQuotas"),
+    "delegation_tokens": (
+        *("CreateDelegationToken", "DescribeDelegationToken", "ExpireDelegationToken", "RenewDelegationToken"),
+    ),
+    "log_dirs": ("AlterReplicaLogDirs", "DescribeLogDirs"),
+    "partition_reassignments": ("AlterPartitionReassignments", "ListPartitionReassignments"),
+    "raft_voters": ("AddRaftVoter", "RemoveRaftVoter"),
+    "share_group_offsets": ("AlterShareGroupOffsets", "DeleteShareGroupOffsets", "DescribeShareGroupOffsets"),
+    "streams_groups": ("StreamsGroupDescribe", "StreamsGroupHeartbeat"),
+    "telemetry": ("GetTelemetrySubscriptions", "PushTelemetry"),
+    "transactions": ("DescribeTransactions", "ListTransactions"),
+    "user_scram_credentials": ("AlterUserScramCredentials", "DescribeUserScramCredentials"),
+}
+"""Modules that hold the messages of several APIs, all about one thing and rarely used; other APIs have one each."""
 IRREGULAR_WORDS = {"KRaft": "Kraft", "2Pc": "_2pc"}
 
 
@@ -115,6 +131,11 @@ def api_name(definition: Definition) -> str:
     return str(definition["name"])
 
 
+def module_of(api: str) -> str:
+    """The module that holds an API's messages."""
+    return next((family for family, members in FAMILIES.items() if api in members), snake_case(api))
+
+
 def group_by_module(definitions: list[Definition]) -> dict[str, list[Definition]]:
     """Module name -> its messages, responses first (a request class refers to its response class)."""
     modules: dict[str, list[Definition]] = {}
@@ -124,7 +145,7 @@ def group_by_module(definitions: list[Definition]) -> dict[str, list[Definition]
         if unknown:
             raise DefinitionError(f"{definition['name']}: unknown keys {sorted(unknown)}")
         if definition["validVersions"] != "none" and api_name(definition) in wanted:
-            modules.setdefault(snake_case(api_name(definition)), []).append(definition)
+            modules.setdefault(module_of(api_name(definition)), []).append(definition)
     for messages in modules.values():
         messages.sort(key=lambda message: message["type"], reverse=True)
     return modules
@@ -328,7 +349,10 @@ def module_text(release: str, messages: list[Definition]) -> str:
         for name in ("OPEN", "ZERO_UUID", "ApiMessage", "ApiRequest", "Field", "Records", "Struct")
         if re.search(rf"\b{name}\b", text)
     ]
+    apis = sorted({api_name(message) for message in messages})
     names = " and ".join(message["name"] for message in reversed(messages))
+    if len(apis) > 1:
+        names = f"Requests and responses of {', '.join(apis[:-1])} and {apis[-1]}"
     head = [header(release), f'"""{names}."""', "", "from __future__ import annotations", ""]
     head += ["from dataclasses import dataclass, field", "from typing import ClassVar"]
     head += ["from uuid import UUID"] if re.search(r"\bUUID\b", text) else []
@@ -354,7 +378,7 @@ def index_text(release: str, definitions: list[Definition]) -> str:
     lines += ["", "", "API_MODULES: dict[int, tuple[str, str, str]] = {"]
     for d in requests:
         if d["validVersions"] != "none" and api_name(d) in wanted:
-            lines.append(f'    {d["apiKey"]}: ("{snake_case(api_name(d))}", "{d["name"]}", "{response_name(d)}"),')
+            lines.append(f'    {d["apiKey"]}: ("{module_of(api_name(d))}", "{d["name"]}", "{response_name(d)}"),')
     lines += ["}", "", "DATA_MODULES: dict[str, str] = {"]
     data = [d["name"] for d in definitions if d["type"] in ("data", "header") and d["name"] in wanted]
     lines += [f'    "{name}": "{snake_case(name)}",' for name in data]

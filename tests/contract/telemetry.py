@@ -14,7 +14,7 @@ from typing import Any
 from kafka_core.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.model import Uuid
-from kafka_core.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
+from kafka_core.protocol.messages.telemetry import GetTelemetrySubscriptionsRequest
 from tests.contract.clusters import LIMIT_S, Cluster, wait_for
 from tests.contract.share_wire import Wire
 from tools.real_kafka import java

@@ -11,26 +11,12 @@ import pytest
 from kafka_core import Producer
 from kafka_core.broker.configs import GROUP_CONFIGS
 from kafka_core.protocol import ZERO_UUID, ApiKey
-from kafka_core.protocol.messages.alter_share_group_offsets import (
-    AlterShareGroupOffsetsRequest,
-    AlterShareGroupOffsetsRequestPartition,
-    AlterShareGroupOffsetsRequestTopic,
-)
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
-from kafka_core.protocol.messages.delete_share_group_offsets import (
-    DeleteShareGroupOffsetsRequest,
-    DeleteShareGroupOffsetsRequestTopic,
-)
 from kafka_core.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
-from kafka_core.protocol.messages.describe_share_group_offsets import (
-    DescribeShareGroupOffsetsRequest,
-    DescribeShareGroupOffsetsRequestGroup,
-    DescribeShareGroupOffsetsRequestTopic,
-)
 from kafka_core.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_core.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kafka_core.protocol.messages.list_groups import ListGroupsRequest
@@ -40,6 +26,16 @@ from kafka_core.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_core.protocol.messages.share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
 from tests.contract.clusters import LIMIT_S, Cluster, fill, unique, wait_for
 from tests.contract.share_wire import GROUP_RESOURCE, Ranges, Wire, WireMember, new_id
 

@@ -14,11 +14,11 @@ from kafka_core.aio import AIOConsumer, AIOProducer
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.errors import StateError, UnsupportedVersionError
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
+from kafka_core.protocol.messages.telemetry import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
+    PushTelemetryRequest,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
 from tests.contract.clusters import LIMIT_S, Cluster, consumer, fill, producer, take, unique, wait_for
 from tests.contract.share_wire import Wire
 from tests.contract.telemetry import TelemetryCluster, compiled_reporter

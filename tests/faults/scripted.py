@@ -15,7 +15,6 @@ from kafka_core.protocol import (
     encode_response,
 )
 from kafka_core.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
-from kafka_core.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from kafka_core.protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -23,8 +22,8 @@ from kafka_core.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
 from kafka_core.protocol.messages.request_header import RequestHeader
+from kafka_core.protocol.messages.telemetry import GetTelemetrySubscriptionsRequest, PushTelemetryRequest
 from tests.faults.listener import Listener
 
 TELEMETRY = (GetTelemetrySubscriptionsRequest.API_KEY, PushTelemetryRequest.API_KEY)

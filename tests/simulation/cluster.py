@@ -20,7 +20,7 @@ from kafka_core.broker.sharing.partitions import Given, SharePartition
 from kafka_core.broker.sharing.records import Acknowledgement, Refusal, ShareRecords
 from kafka_core.broker.telemetry.subscriptions import Telemetry
 from kafka_core.kernels.abc import TRANSACTIONAL_FLAG
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
+from kafka_core.protocol.messages.telemetry import PushTelemetryRequest
 from tests.simulation.history import History
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.network import LINK, VirtualNetwork

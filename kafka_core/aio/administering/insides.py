@@ -30,8 +30,8 @@ from kafka_core.engine.administering.checks import (
 )
 from kafka_core.model import TopicPartition
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest
-from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.list_config_resources import ListConfigResourcesRequest
+from kafka_core.protocol.messages.transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.update_features import UpdateFeaturesRequest
 from kafka_core.version import VERSION
 

@@ -23,8 +23,7 @@ from kafka_core.engine.telemetry.reporter import Reporter
 from kafka_core.errors import BrokerError, KafkaException, StateError, UnsupportedVersionError
 from kafka_core.hooks import Hooks
 from kafka_core.protocol import ApiRequest
-from kafka_core.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
+from kafka_core.protocol.messages.telemetry import GetTelemetrySubscriptionsRequest, PushTelemetryRequest
 from kafka_core.version import VERSION
 
 logger: Final = logging.getLogger("kafka_core.telemetry")

@@ -11,7 +11,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.security.acls import AclFilter
-from kafka_core.protocol.messages.describe_acls import (
+from kafka_core.protocol.messages.acls import (
     AclDescription,
     DescribeAclsRequest,
     DescribeAclsResource,

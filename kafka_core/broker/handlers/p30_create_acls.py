@@ -12,7 +12,7 @@ from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.p29_describe_acls import NO_AUTHORIZER
 from kafka_core.broker.security.acls import CLUSTER_NAME, Acl, Operation, Pattern, Permission, Resource
-from kafka_core.protocol.messages.create_acls import (
+from kafka_core.protocol.messages.acls import (
     AclCreation,
     AclCreationResult,
     CreateAclsRequest,

@@ -14,7 +14,7 @@ from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import find_partition
 from kafka_core.broker.handlers.p35_describe_log_dirs import log_dir
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.alter_replica_log_dirs import (
+from kafka_core.protocol.messages.log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,

@@ -10,7 +10,7 @@ from kafka_core.broker.cluster import ClusterState, Refused
 from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.protocol.messages.alter_partition_reassignments import (
+from kafka_core.protocol.messages.partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     ReassignablePartition,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.protocol.messages.list_partition_reassignments import (
+from kafka_core.protocol.messages.partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )

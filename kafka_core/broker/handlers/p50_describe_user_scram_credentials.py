@@ -12,7 +12,7 @@ from kafka_core.broker.codes import Code
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.security.scram import NUMBERS
-from kafka_core.protocol.messages.describe_user_scram_credentials import (
+from kafka_core.protocol.messages.user_scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,

@@ -12,11 +12,13 @@ from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
 from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.broker.transactions import Transaction
-from kafka_core.protocol.messages.describe_transactions import (
+from kafka_core.protocol.messages.transactions import (
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
     TopicData,
-    TransactionState,
+)
+from kafka_core.protocol.messages.transactions import (
+    DescribeTransactionsResponseTransactionState as TransactionState,
 )
 
 

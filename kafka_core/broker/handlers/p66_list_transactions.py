@@ -16,10 +16,12 @@ from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.lookup import may
 from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.broker.transactions import Transaction
-from kafka_core.protocol.messages.list_transactions import (
+from kafka_core.protocol.messages.transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
-    TransactionState,
+)
+from kafka_core.protocol.messages.transactions import (
+    ListTransactionsResponseTransactionState as TransactionState,
 )
 
 _KNOWN = {state.value for state in transactions.TransactionState}

@@ -13,7 +13,7 @@ from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.telemetry.subscriptions import ACCEPTED
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
+from kafka_core.protocol.messages.telemetry import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
 )

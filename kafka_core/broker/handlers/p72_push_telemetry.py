@@ -8,7 +8,7 @@ from __future__ import annotations
 from kafka_core.broker.cluster import ClusterState
 from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
+from kafka_core.protocol.messages.telemetry import PushTelemetryRequest, PushTelemetryResponse
 
 
 def handle(cluster: ClusterState, context: Context, request: PushTelemetryRequest) -> PushTelemetryResponse:

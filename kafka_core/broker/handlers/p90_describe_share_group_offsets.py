@@ -14,7 +14,7 @@ from kafka_core.broker.handlers.p77_share_group_describe import NOT_COORDINATOR
 from kafka_core.broker.security.acls import Operation, Resource
 from kafka_core.broker.sharing.partitions import UNKNOWN_OFFSET, SharePartition
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.describe_share_group_offsets import (
+from kafka_core.protocol.messages.share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,

@@ -11,7 +11,7 @@ from kafka_core.broker.context import Context
 from kafka_core.broker.handlers.api import Api
 from kafka_core.broker.handlers.sharing import NOT_HOSTED
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.delete_share_group_offsets import (
+from kafka_core.protocol.messages.share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,

@@ -22,7 +22,7 @@ from kafka_core.errors import CorruptRecordError
 from kafka_core.limits import MAX_DECOMPRESSED_BYTES
 from kafka_core.model import Uuid
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
+from kafka_core.protocol.messages.telemetry import PushTelemetryRequest
 from kafka_core.records.compression import Codec, decompress
 
 ALL_METRICS: Final = "*"

@@ -23,36 +23,37 @@ from kafka_core.engine.administering.partitions import by_topic
 from kafka_core.errors import BrokerError
 from kafka_core.model import TopicPartition
 from kafka_core.protocol import ApiKey
-from kafka_core.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from kafka_core.protocol.messages.api_versions import ApiVersionsResponse
-from kafka_core.protocol.messages.describe_log_dirs import (
-    DescribableLogDirTopic,
-    DescribeLogDirsRequest,
-    DescribeLogDirsResponse,
-)
 from kafka_core.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
     TopicRequest,
 )
-from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsResponse
 from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from kafka_core.protocol.messages.list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsResponse,
-    ListPartitionReassignmentsTopics,
+from kafka_core.protocol.messages.log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
 )
-from kafka_core.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from kafka_core.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
+)
+from kafka_core.protocol.messages.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    ListPartitionReassignmentsTopics,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_core.protocol.messages.transactions import (
+    DescribeTransactionsResponse,
+    ListTransactionsRequest,
+    ListTransactionsResponse,
 )
 from kafka_core.protocol.messages.update_features import (
     FeatureUpdateKey,

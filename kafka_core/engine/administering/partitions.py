@@ -24,12 +24,6 @@ from kafka_core.engine.administering.groups import left_out
 from kafka_core.errors import BrokerError, KafkaException
 from kafka_core.model import ElectionType, TopicPartition
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.alter_replica_log_dirs import (
-    AlterReplicaLogDir,
-    AlterReplicaLogDirsRequest,
-    AlterReplicaLogDirsResponse,
-    AlterReplicaLogDirTopic,
-)
 from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -52,6 +46,12 @@ from kafka_core.protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from kafka_core.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
+from kafka_core.protocol.messages.log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopic,
+)
 from kafka_core.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

@@ -21,19 +21,24 @@ from kafka_core.admin_security import (
     UserScramCredentialUpsertion,
 )
 from kafka_core.errors import BrokerError
-from kafka_core.protocol.messages.alter_user_scram_credentials import (
+from kafka_core.protocol.messages.acls import (
+    AclCreation,
+    CreateAclsRequest,
+    CreateAclsResponse,
+    DeleteAclsFilter,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+)
+from kafka_core.protocol.messages.user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
-from kafka_core.protocol.messages.create_acls import AclCreation, CreateAclsRequest, CreateAclsResponse
-from kafka_core.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest, DeleteAclsResponse
-from kafka_core.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
-from kafka_core.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
     UserName,
 )
 

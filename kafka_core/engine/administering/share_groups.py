@@ -17,25 +17,21 @@ from kafka_core.engine.administering.groups import by_topic, left_out, numbers, 
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.errors import BrokerError, KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupTopicPartitions, Node, TopicPartition
-from kafka_core.protocol.messages.alter_share_group_offsets import (
+from kafka_core.protocol.messages.share_group_describe import DescribedGroup, Member
+from kafka_core.protocol.messages.share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
     AlterShareGroupOffsetsResponse,
-)
-from kafka_core.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
     DeleteShareGroupOffsetsResponse,
-)
-from kafka_core.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,
 )
-from kafka_core.protocol.messages.share_group_describe import DescribedGroup, Member
 
 Offsets = dict[TopicPartition, SharePartitionOffsetInfo]
 Deleted = dict[str, KafkaException | None]

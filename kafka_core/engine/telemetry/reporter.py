@@ -17,11 +17,12 @@ from uuid import UUID
 from kafka_core.engine.telemetry.meters import Interval, Meters
 from kafka_core.errors import KafkaError, StateError
 from kafka_core.protocol import ZERO_UUID, ApiRequest
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
+from kafka_core.protocol.messages.telemetry import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
+    PushTelemetryRequest,
+    PushTelemetryResponse,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from kafka_core.protocol.otlp import metrics_data
 from kafka_core.records.compression import Codec, compress
 

@@ -18,60 +18,31 @@ from kafka_core.protocol import ApiKey, ApiRequest
 from kafka_core.protocol.messages import alter_configs
 from kafka_core.protocol.messages import describe_topic_partitions as topic_partitions
 from kafka_core.protocol.messages import incremental_alter_configs as incremental
+from kafka_core.protocol.messages.acls import (
+    AclCreation,
+    CreateAclsRequest,
+    DeleteAclsFilter,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
+)
 from kafka_core.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from kafka_core.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from kafka_core.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
-from kafka_core.protocol.messages.alter_replica_log_dirs import (
-    AlterReplicaLogDir,
-    AlterReplicaLogDirsRequest,
-    AlterReplicaLogDirTopic,
-)
-from kafka_core.protocol.messages.alter_share_group_offsets import (
-    AlterShareGroupOffsetsRequest,
-    AlterShareGroupOffsetsRequestTopic,
-)
-from kafka_core.protocol.messages.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-)
 from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from kafka_core.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_core.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kafka_core.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from kafka_core.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kafka_core.protocol.messages.delete_share_group_offsets import (
-    DeleteShareGroupOffsetsRequest,
-    DeleteShareGroupOffsetsRequestTopic,
-)
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from kafka_core.protocol.messages.describe_acls import DescribeAclsRequest
 from kafka_core.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kafka_core.protocol.messages.describe_groups import DescribeGroupsRequest
-from kafka_core.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from kafka_core.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from kafka_core.protocol.messages.describe_quorum import DescribeQuorumRequest
-from kafka_core.protocol.messages.describe_share_group_offsets import (
-    DescribeShareGroupOffsetsRequest,
-    DescribeShareGroupOffsetsRequestGroup,
-    DescribeShareGroupOffsetsRequestTopic,
-)
 from kafka_core.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
-from kafka_core.protocol.messages.describe_transactions import DescribeTransactionsRequest
-from kafka_core.protocol.messages.describe_user_scram_credentials import (
-    DescribeUserScramCredentialsRequest,
-    UserName,
-)
 from kafka_core.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from kafka_core.protocol.messages.end_txn import EndTxnRequest
 from kafka_core.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -83,7 +54,12 @@ from kafka_core.protocol.messages.leave_group import LeaveGroupRequest, MemberId
 from kafka_core.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from kafka_core.protocol.messages.list_groups import ListGroupsRequest
 from kafka_core.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from kafka_core.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from kafka_core.protocol.messages.log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+    DescribeLogDirsRequest,
+)
 from kafka_core.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_core.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -101,6 +77,12 @@ from kafka_core.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from kafka_core.protocol.messages.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from kafka_core.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_core.protocol.messages.share_acknowledge import (
     AcknowledgementBatch,
@@ -113,13 +95,29 @@ from kafka_core.protocol.messages.share_fetch import FetchTopic as ShareFetchTop
 from kafka_core.protocol.messages.share_fetch import ShareFetchRequest
 from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
 from kafka_core.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_core.protocol.messages.share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestTopic,
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
 from kafka_core.protocol.messages.sync_group import SyncGroupRequest
+from kafka_core.protocol.messages.transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
 from kafka_core.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kafka_core.protocol.messages.user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    DescribeUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    UserName,
+)
 from kafka_core.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

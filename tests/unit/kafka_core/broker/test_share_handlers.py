@@ -14,23 +14,19 @@ import pytest
 from kafka_core.broker.codes import Code
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages import share_acknowledge, share_fetch
-from kafka_core.protocol.messages.alter_share_group_offsets import (
+from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_core.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_core.protocol.messages.share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
-)
-from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
-from kafka_core.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
-)
-from kafka_core.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
-from kafka_core.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.unit.kafka_core.broker.harness import Bench, batch, header_of
 
 Ack = tuple[int, int, list[int]]

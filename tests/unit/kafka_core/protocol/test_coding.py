@@ -11,9 +11,13 @@ from kafka_core.errors import ProtocolError, UnsupportedVersionError
 from kafka_core.protocol import ApiMessage, decode, encode, encode_bytes
 from kafka_core.protocol.coding import decode_from
 from kafka_core.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka_core.protocol.messages.client_quotas import (
+    DescribeClientQuotasResponse,
+    DescribeClientQuotasResponseEntryData,
+    ValueData,
+)
 from kafka_core.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription, TopicPartition
 from kafka_core.protocol.messages.create_topics import CreateTopicsRequest
-from kafka_core.protocol.messages.describe_client_quotas import DescribeClientQuotasResponse, EntryData, ValueData
 from kafka_core.protocol.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest, TopicRequest
 from kafka_core.protocol.messages.fetch import (
     AbortedTransaction,
@@ -99,7 +103,7 @@ GOLDEN: list[tuple[ApiMessage, int, str]] = [
     ),
     (SaslAuthenticateRequest(b"\x00u\x00p"), 1, "00000004 00750070"),
     (
-        DescribeClientQuotasResponse(entries=[EntryData([], [ValueData("k", 0.5)])]),
+        DescribeClientQuotasResponse(entries=[DescribeClientQuotasResponseEntryData([], [ValueData("k", 0.5)])]),
         0,
         "00000000 0000 0000 00000001 00000000 00000001 0001 6b 3fe0000000000000",
     ),

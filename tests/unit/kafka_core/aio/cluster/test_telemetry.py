@@ -11,11 +11,12 @@ import pytest
 from kafka_core.aio.cluster import telemetry
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.errors import BrokerError, KafkaError, StateError, UnsupportedVersionError
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
+from kafka_core.protocol.messages.telemetry import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
+    PushTelemetryRequest,
+    PushTelemetryResponse,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from tests.faults.loop import TEST_LIMIT_S, make_client, on_loop, outcome, until
 from tests.faults.scripted import TELEMETRY, HangUp, ScriptedBroker, Silence
 

@@ -9,16 +9,16 @@ import pytest
 from kafka_core.broker.telemetry.otlp import parsed
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
-    GetTelemetrySubscriptionsRequest,
-    GetTelemetrySubscriptionsResponse,
-)
 from kafka_core.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest
+from kafka_core.protocol.messages.telemetry import (
+    GetTelemetrySubscriptionsRequest,
+    GetTelemetrySubscriptionsResponse,
+    PushTelemetryRequest,
+)
 from kafka_core.protocol.otlp import Metric, metrics_data
 from kafka_core.records.compression import Codec, compress
 from tests.unit.kafka_core.broker.harness import Bench

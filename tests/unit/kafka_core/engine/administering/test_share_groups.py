@@ -10,21 +10,17 @@ from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import KafkaError
 from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
 from kafka_core.protocol import encode_bytes
-from kafka_core.protocol.messages.alter_share_group_offsets import (
+from kafka_core.protocol.messages.share_group_describe import DescribedGroup
+from kafka_core.protocol.messages.share_group_offsets import (
     AlterShareGroupOffsetsResponse,
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,
-)
-from kafka_core.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,
-)
-from kafka_core.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
-from kafka_core.protocol.messages.share_group_describe import DescribedGroup
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 

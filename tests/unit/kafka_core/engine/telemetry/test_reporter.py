@@ -13,11 +13,12 @@ from kafka_core.engine.telemetry.meters import QUEUE_TIME, Meters
 from kafka_core.engine.telemetry.reporter import DEFAULT_INTERVAL_S, MOVES, Phase, Reporter
 from kafka_core.errors import KafkaError, StateError
 from kafka_core.protocol import ZERO_UUID
-from kafka_core.protocol.messages.get_telemetry_subscriptions import (
+from kafka_core.protocol.messages.telemetry import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
+    PushTelemetryRequest,
+    PushTelemetryResponse,
 )
-from kafka_core.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from kafka_core.records.compression import Codec, decompress
 
 ID = UUID(int=7)
