@@ -91,15 +91,12 @@ class Lone:
 
     def ready(self) -> None:
         """Send until a request is prepared: behind an answer, unless metadata came in between or there was none."""
-        deadline_s = time.monotonic() + LIMIT_S
-        while True:
+
+        def prepared() -> bool:
             self.send()
-            look_until_s = time.monotonic() + 1
-            while time.monotonic() < look_until_s:
-                if self.sending._loan is not None:
-                    return
-                time.sleep(0.001)
-            assert time.monotonic() < deadline_s, "no request is prepared"
+            return self.sending._loan is not None
+
+        wait_for(prepared, "a request is prepared")
 
     def log(self, partition: int = 0) -> list[int]:
         return [int(item.value() or b"-1") for item in self.cluster.records(TOPIC, partition)]
