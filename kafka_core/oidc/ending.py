@@ -44,7 +44,7 @@ class Ending:
         self._timer.cancel()
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """What httpcore calls with each step of a request."""
+        """The trace function of httpcore, called with each step of a request."""
         if event.endswith(OPENED):
             with self._lock:
                 self._socket = info["return_value"].get_extra_info("socket")

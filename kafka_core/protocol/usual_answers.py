@@ -74,7 +74,7 @@ _WRITTEN_BYTES = _WRITTEN_START.size + _PLACE.size + len(_WRITTEN_END)
 
 
 def written_start(correlation_id: bytes, topic_id: UUID, partition: int) -> bytes:
-    """What the whole frame (its size included) that `one_written` reads begins with, if it is of this partition."""
+    """The first bytes of a frame that `one_written` reads, its size included, if it is of this partition."""
     return _WRITTEN_START.pack(_WRITTEN_BYTES - 4, correlation_id, 0, 2, topic_id.bytes, 2, partition, 0)
 
 

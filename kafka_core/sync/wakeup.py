@@ -16,7 +16,7 @@ does not end that call (Python runs the handler when it returns), and on Windows
 
 
 GIVEN_S: Final = 0.0002
-"""How long a thread gives precedence at most, in seconds: several times what waking another one takes."""
+"""The longest time a thread gives precedence, in seconds: several times that of waking another thread."""
 
 
 class Wakeup:

@@ -100,7 +100,7 @@ class FrameReader:
         return self._cut()
 
     def first_bytes(self) -> bytearray | None:
-        """Where bytes were received that `buffer_updated` was not told of yet, if they are the first of a frame."""
+        """The buffer of received bytes that `buffer_updated` was not told of yet, if they are the first of a frame."""
         return self._head if self._frame is None and not self._filled else None
 
     def pass_over(self, size_bytes: int) -> None:

@@ -24,7 +24,7 @@ REFRESH_AT = 0.8
 """The part of a token's life after which a new one is asked for; until its end the old one still serves."""
 DEFAULT_LIFE_S = 300.0
 NEW_S = 10.0
-"""How old a token must be to be thrown away when a registry refuses it: a new one would be refused as well."""
+"""The least age of a token that is given up when a registry refuses it: a new one would be refused as well."""
 log = logging.getLogger("registry")
 
 

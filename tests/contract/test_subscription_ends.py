@@ -1,4 +1,4 @@
-"""What is assigned when a subscription has just ended stays assigned: leaving the group gives up the group's partitions
+"""Assignments made right after a subscription has ended stay: leaving the group gives up the group's partitions
 alone, however late that is."""
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import KafkaError, KafkaException
 
 BUCKET_BITS: Final = 8
-"""How exact a percentile is: a number is kept with so many bits, so it is less than 1 % too large."""
+"""The precision of percentiles: numbers are kept with so many bits, so each is less than 1 % too large."""
 PERCENTILES: Final = {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99, "p99_99": 99.99}
 
 NAMES: Final = {"ApiVersions": "ApiVersion"}
@@ -72,7 +72,7 @@ class Window:
 
 
 class BrokerTraffic:
-    """What went to one broker and came from it; requests are counted when they have ended."""
+    """Traffic with one broker; requests are counted when they have ended."""
 
     __slots__ = (
         *("connected", "connects", "disconnects", "failed", "name_counts", "received", "received_at_s"),
@@ -207,7 +207,7 @@ class Traffic:
         return {"rxmsgs": sum(item[0] for item in found), "rxmsg_bytes": sum(item[1] for item in found)}
 
     def partition(self, topic: str, partition: int) -> dict[str, int]:
-        """What came of one partition."""
+        """Records and bytes fetched of one partition."""
         records, size_bytes = self._fetched.get((topic, partition), (0, 0))
         return {"rxmsgs": records, "rxbytes": size_bytes, "msgs": records}
 

@@ -26,7 +26,7 @@ FIRST_TOKEN_S: Final = 10.0
 """Seconds that a client's constructor waits for its first token, as confluent_kafka does."""
 
 NEW_S: Final = 10.0
-"""How old a token must be to be given up when a broker refuses it: a new one would be refused as well."""
+"""The least age of a token that is given up when a broker refuses it: a new one would be refused as well."""
 
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""

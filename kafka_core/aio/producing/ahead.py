@@ -21,7 +21,7 @@ from kafka_core.protocol.usual_answers import written_at, written_start
 
 
 class Sender(Protocol):
-    """Who is told of what `produce` has sent."""
+    """The listener to records that `produce` has sent."""
 
     def sent_ahead(self, shipment: Shipment) -> OnAnswer:
         """A shipment is on its way; gives what is to be called with the answer."""
@@ -88,7 +88,7 @@ expectation of the answer: the answer itself wakes the loop. `produce` need not,
 record."""
 
 CORRELATION_ID: Final = slice(4, 8)
-"""Where it stands in a request's header, behind the API key and the version."""
+"""Its place in a request's header, behind the API key and the version."""
 
 
 class SendingAhead:

@@ -137,7 +137,7 @@ class KafkaClient:
             return self._reader
 
     def _commit_code(self, group: str | bytes, place: TopicPartition) -> int:
-        """What becomes of one of several commits that failed."""
+        """The outcome of one of several commits that failed."""
         try:
             self._group(group).commit(offsets=[place], asynchronous=False)
         except KafkaException as failed:

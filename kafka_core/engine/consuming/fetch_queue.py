@@ -23,7 +23,7 @@ from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import OFFSET_INVALID, LogTruncation
 
 LITTLE_BYTES: Final = 16_384
-"""What is taken in less time than it takes to ask for more."""
+"""Bytes that an application takes in less time than a request for more needs."""
 QUANTUM: Final = 1000
 """Records of one partition that are handed out before it is another one's turn."""
 

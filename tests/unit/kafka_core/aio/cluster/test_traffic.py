@@ -1,4 +1,4 @@
-"""What stats_cb is told of requests and records."""
+"""Requests and records in the statistics of stats_cb."""
 
 from __future__ import annotations
 

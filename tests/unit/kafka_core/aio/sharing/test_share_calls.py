@@ -1,4 +1,4 @@
-"""What share consumers tell the application, each thing once, whatever its callbacks do; without a cluster."""
+"""Reports of share consumers to the application, each of them once, whatever its callbacks do; without a cluster."""
 
 from __future__ import annotations
 
