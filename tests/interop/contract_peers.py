@@ -79,7 +79,7 @@ message Person {
 }
 """
 TEXTS = {"AVRO": AVRO, "JSON": JSON, "PROTOBUF": PROTO}
-ADA = {"name": "Ada", "nicks": ["A", "AL"], "age": 36}
+ADA = {"name": "Ada Lovelace", "nicks": ["A", "AL"], "age": 36}
 PERSON = {**ADA, "raw": b"\x00\xff"}
 VALUES = {"AVRO": PERSON, "JSON": ADA, "PROTOBUF": PERSON}
 KINDS = pytest.mark.parametrize("kind", TEXTS)

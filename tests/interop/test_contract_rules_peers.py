@@ -173,7 +173,7 @@ message Person {
 }
 """
 RICH_VALUE = {
-    "name": "Ada",
+    "name": "Ada Lovelace",
     "tall": 170,
     "far": "5",
     "warm": 36.5,
@@ -257,7 +257,7 @@ def test_migrations_do_the_same(both: Both, kind: str, mark: str) -> None:
         # a reader of the peer's is good for one frame: it keeps versions in between as text, and reads them as base64
         assert found == both.theirs(kind, setup).read(frame)
         assert found[names[int(mark) - 1]] == 36 + int(mark) - number
-        assert found["name"] == "Ada" + ("+" if int(mark) > number else "-") * abs(int(mark) - number)
+        assert found["name"] == "Ada Lovelace" + ("+" if int(mark) > number else "-") * abs(int(mark) - number)
 
 
 # --- dead letters

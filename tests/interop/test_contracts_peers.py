@@ -35,7 +35,7 @@ def agree(both: Both, kind: str, setup: Setup | None = None) -> None:
     value = VALUES[kind]
     ours, theirs = both.ours(kind, setup), both.theirs(kind, setup)
     for frame in (ours.write(value), theirs.write(copy(value))):
-        assert b"Ada" not in frame
+        assert b"Ada Lovelace" not in frame
         assert ours.read(frame) == value
         assert theirs.read(frame) == value
 

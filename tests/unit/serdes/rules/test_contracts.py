@@ -61,7 +61,7 @@ message Person {
   int32 age = 2;
 }
 """
-ADA = {"name": "Ada", "age": 36}
+ADA = {"name": "Ada Lovelace", "age": 36}
 
 
 @dataclasses.dataclass
@@ -118,7 +118,7 @@ def test_tagged_fields_are_encrypted_on_their_way(client: SchemaRegistryClient, 
     register(client, kind, contract(encrypting()))
     write, read, plain = serdes_of(kind, client, rule_conf=SECRET)
     frame = write(ADA, CTX)
-    assert b"Ada" not in frame
+    assert b"Ada Lovelace" not in frame
     assert plain(read(frame, CTX)) == ADA
 
 
@@ -140,7 +140,7 @@ def test_payloads_are_encrypted(client: SchemaRegistryClient, kind: str) -> None
     write, read, plain = serdes_of(kind, client, rule_conf=SECRET)
     frame = write(ADA, CTX)
     assert frame[:5] == b"\x00" + schema_id.to_bytes(4, "big")
-    assert b"Ada" not in frame
+    assert b"Ada Lovelace" not in frame
     assert plain(read(frame, CTX)) == ADA
 
 
@@ -151,7 +151,7 @@ def test_conditions_and_transforms(client: SchemaRegistryClient, kind: str) -> N
     lower = rule("read", "CEL_FIELD", kind=T, mode=RuleMode.READ, expr="name == 'age' ; value + 1")
     register(client, kind, contract(adult, shout, lower))
     write, read, plain = serdes_of(kind, client)
-    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada!", "age": 37}
+    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada Lovelace!", "age": 37}
     with pytest.raises(SerializationError, match=r"rule 'adult' failed \(WRITE\): only adults"):
         write({"name": "Bob", "age": 5}, CTX)
 
@@ -161,13 +161,13 @@ def test_a_whole_message_may_be_made_anew(client: SchemaRegistryClient, kind: st
     older = rule("older", "CEL", kind=T, expr="{'name': message.name, 'age': message.age + 1}")
     register(client, kind, contract(older))
     write, read, plain = serdes_of(kind, client)
-    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada", "age": 37}
+    assert plain(read(write(ADA, CTX), CTX)) == {"name": "Ada Lovelace", "age": 37}
 
 
 def test_objects_are_seen_as_dicts(client: SchemaRegistryClient) -> None:
     register(client, "AVRO", contract(rule("adult", "CEL", expr="message.age > 17"), encrypting()))
     write, read, _ = serdes_of("AVRO", client, rule_conf=SECRET)
-    assert read(write(Person("Ada", 36), CTX), CTX) == ADA
+    assert read(write(Person("Ada Lovelace", 36), CTX), CTX) == ADA
     with pytest.raises(SerializationError, match="rule 'adult' failed"):
         write(Person("Bob", 5), CTX)
 
@@ -176,7 +176,7 @@ def test_the_rules_of_a_given_schema_run_too(client: SchemaRegistryClient) -> No
     """A schema with rules that is registered by the serializer must not write in clear what is to be encrypted."""
     given = Schema(AVRO, rule_set=contract(encrypting()))
     frame = AvroSerializer(client, given, rule_conf=SECRET)(ADA, CTX)
-    assert b"Ada" not in frame
+    assert b"Ada Lovelace" not in frame
 
 
 def test_values_of_other_versions_are_migrated(client: SchemaRegistryClient) -> None:
@@ -194,7 +194,7 @@ def test_values_of_other_versions_are_migrated(client: SchemaRegistryClient) -> 
         client.register_schema("people-value", schema)
     client.clear_caches()
     read = AvroDeserializer(client, conf={"use.latest.version": True})
-    assert read(frame, CTX) == {"title": "Ada", "age": 36}
+    assert read(frame, CTX) == {"title": "Ada Lovelace", "age": 36}
     # and back: a consumer of the first version reads what the newest wrote
     client.set_config("people-value", ServerConfig(compatibility="NONE"))
     newer = AvroSerializer(client, newest, conf={"auto.register.schemas": False})(
@@ -251,7 +251,7 @@ def test_a_migration_of_protobuf_and_json(client: SchemaRegistryClient) -> None:
         else:
             conf = {"use.latest.version": True, "message.type": "t.Person"}
             read = ProtobufDeserializer(None, conf, client)
-        assert plain(read(frame, subject)) == {"name": "Ada!", "age": 36}
+        assert plain(read(frame, subject)) == {"name": "Ada Lovelace!", "age": 36}
 
 
 def migrated(client: SchemaRegistryClient, kind: str, old: str, new: str, expr: str, value: Any, **reader: Any) -> Any:
@@ -274,9 +274,9 @@ def test_migrations_of_protobuf_see_camel_case_and_defaults(client: SchemaRegist
     fields = 'syntax = "proto3"; package t; message Person { string %s = 1; int32 age = 2; }'
     expr = "{'lastName': $.givenName & '!', 'age': $.age + 1}"
     conf = {"message.type": "t.Person"}
-    value = {"given_name": "Ada"}
+    value = {"given_name": "Ada Lovelace"}
     found = migrated(client, "PROTOBUF", fields % "given_name", fields % "last_name", expr, value, conf=conf)
-    assert (found.last_name, found.age) == ("Ada!", 1)
+    assert (found.last_name, found.age) == ("Ada Lovelace!", 1)
 
 
 def test_a_generated_class_loses_nothing_in_a_migration(client: SchemaRegistryClient) -> None:
@@ -287,9 +287,9 @@ def test_a_generated_class_loses_nothing_in_a_migration(client: SchemaRegistryCl
         "Person"
     )  # the same field by its number
     expr = "{'name': $.name, 'years': $.months / 12}"
-    found = migrated(client, "PROTOBUF", old, new, expr, {"name": "Ada", "months": 24}, message=own)
+    found = migrated(client, "PROTOBUF", old, new, expr, {"name": "Ada Lovelace", "months": 24}, message=own)
     assert type(found) is own
-    assert (found.name, found.my_years) == ("Ada", 2)
+    assert (found.name, found.my_years) == ("Ada Lovelace", 2)
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("Other", 5), ("Gone", 0)])
@@ -313,7 +313,7 @@ def test_a_migrated_message_is_of_its_own_type(client: SchemaRegistryClient, kin
 
 def test_migrated_values_must_fit_the_readers_schema(client: SchemaRegistryClient) -> None:
     with pytest.raises(SerializationError, match="age"):
-        migrated(client, "JSON", JSON, JSON.replace("Person", "Human"), "{'name': 'Ada', 'age': 'old'}", ADA)
+        migrated(client, "JSON", JSON, JSON.replace("Person", "Human"), "{'name': 'Ada Lovelace', 'age': 'old'}", ADA)
 
 
 def test_json_is_checked_after_the_rules_of_reading(client: SchemaRegistryClient) -> None:
@@ -323,11 +323,11 @@ def test_json_is_checked_after_the_rules_of_reading(client: SchemaRegistryClient
     register(client, "JSON", contract(lower), short)
     write = JSONSerializer(None, client, conf={**LATEST, "validate": False})
     read = JSONDeserializer(None, schema_registry_client=client)
-    assert read(write(ADA, CTX), CTX) == {"name": "Ada", "age": 16}
+    assert read(write(ADA, CTX), CTX) == {"name": "Ada Lovelace", "age": 16}
     with pytest.raises(SerializationError, match="age"):
-        read(write({"name": "Ada", "age": 41}, CTX), CTX)
+        read(write({"name": "Ada Lovelace", "age": 41}, CTX), CTX)
     unchecked = JSONDeserializer(None, schema_registry_client=client, conf={"validate": False})
-    assert unchecked(write({"name": "Ada", "age": 41}, CTX), CTX)["age"] == 21
+    assert unchecked(write({"name": "Ada Lovelace", "age": 41}, CTX), CTX)["age"] == 21
 
 
 def test_a_dead_letter_has_key_and_value(client: SchemaRegistryClient) -> None:
@@ -359,7 +359,7 @@ def test_asyncio_serializers_run_rules_too(client: SchemaRegistryClient, url: st
             read = AsyncAvroDeserializer(own, rule_conf=SECRET)
             frame = await write(ADA, CTX)
             assert frame is not None
-            assert b"Ada" not in frame
+            assert b"Ada Lovelace" not in frame
             assert await read(frame, CTX) == ADA
             with pytest.raises(SerializationError, match="rule 'adult' failed"):
                 await write({"name": "Bob", "age": 5}, CTX)
