@@ -7,7 +7,8 @@ not end that call (Python runs the handler when the call returns), and on Window
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from typing import Final, TypeVar
 
 T = TypeVar("T")
@@ -15,14 +16,20 @@ SLICE_S: Final = 0.1
 """The longest single wait, in seconds."""
 
 
-def result_of(future: Future[T]) -> T:
+def result_of(future: Future[T], left: Callable[[], bool] = lambda: False) -> T:
     """The result of a future, waited for as long as it takes.
 
+    Args:
+        future: waited for.
+        left: whether nobody will settle it any more; looked at now and then.
+
     Raises:
-        CancelledError: the future was cancelled.
+        CancelledError: the future was cancelled, or left unsettled.
         BaseException: what the future failed with.
     """
     while not future.done():
+        if left() and not future.done():
+            raise CancelledError
         try:
             return future.result(SLICE_S)
         except TimeoutError:

@@ -19,22 +19,39 @@ from registry.errors import SchemaRegistryError
 from registry.waiting import result_of, sleep
 
 
+class _Flight:
+    """A look-up under way.
+
+    Attributes:
+        future: its result.
+        over: whether the thread that did it is done with it, with a result or without. It is set by one plain
+            assignment, the only act that Ctrl-C can't come in between: the future may stay open and the flight listed.
+    """
+
+    __slots__ = ("future", "over")
+
+    def __init__(self) -> None:
+        self.future: Future[Any] = Future()
+        self.over = False
+
+    def is_over(self) -> bool:
+        return self.over
+
+
 class _Flights:
     """Look-ups under way: threads that want the same one wait for the one that asked first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._under_way: dict[Hashable, Future[Any]] = {}
+        self._under_way: dict[Hashable, _Flight] = {}
 
-    def join(self, key: Hashable) -> tuple[bool, Future[Any]]:
-        """Whether the caller is the first and has to do it, and the future of the result."""
+    def join(self, key: Hashable, own: _Flight) -> _Flight:
+        """The flight that is under way; `own` if there is none, which the caller has to do."""
         with self._lock:
             found = self._under_way.get(key)
-            if found is not None:
-                return False, found
-            made: Future[Any] = Future()
-            self._under_way[key] = made
-            return True, made
+            if found is None or found.over:
+                found = self._under_way[key] = own
+            return found
 
     def land(self, key: Hashable) -> None:
         with self._lock:
@@ -94,11 +111,15 @@ class SchemaRegistryClient(Shell):
 
     def _share(self, step: Share) -> Any:
         while True:
-            first, future = self._flights.join(step.key)
-            if first:
-                return self._lead(step, future)
+            own = _Flight()
             try:
-                return result_of(future)
+                flight = self._flights.join(step.key, own)
+                if flight is own:
+                    return self._lead(step, own.future)
+            finally:
+                own.over = True
+            try:
+                return result_of(flight.future, flight.is_over)
             except CancelledError:
                 continue  # the thread that did it was interrupted (Ctrl-C): somebody else has to
             except SchemaRegistryError as error:

@@ -14,8 +14,6 @@ from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, TypeVar
 
-import cachetools
-
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema
 
@@ -38,9 +36,10 @@ class _Entry(Generic[T]):
 class Cache(Generic[T]):
     """A bounded map that drops entries unused for long, and too old ones.
 
-    A hit is one look-up in a plain dictionary, which needs no lock: entries are only ever replaced as a whole. It marks
+    A hit is one look-up in a dictionary, which needs no lock: entries are only ever replaced as a whole. It marks
     the entry; when room is needed, marked entries get a second chance (the mark is taken, and they count as used now).
-    Everything else takes `lock`, for a few instructions.
+    Everything else takes `lock`, for a few instructions. There is one table only: with two, Ctrl-C between them would
+    leave a key without its entry.
 
     Args:
         capacity: entries.
@@ -55,8 +54,8 @@ class Cache(Generic[T]):
         self._lock = lock
         self._ttl_s = ttl_s
         self._clock = clock
-        self._entries: dict[Hashable, _Entry[T]] = {}
-        self._keys = _SecondChance(capacity, self._entries)
+        self._capacity = capacity
+        self._entries: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
         """The entry, or None."""
@@ -78,8 +77,21 @@ class Cache(Generic[T]):
         ends_at_s = math.inf if self._ttl_s is math.inf else self._clock() + self._ttl_s
         with self._lock:
             if still is None or still():
-                self._keys[key] = None
+                self._make_room(key)
                 self._entries[key] = _Entry(value, ends_at_s)
+                self._entries.move_to_end(key)
+
+    def _make_room(self, key: Hashable) -> None:
+        """Drops the entry that was not used for the longest time, if a new one would be too much."""
+        if key in self._entries or len(self._entries) < self._capacity:
+            return
+        for _ in range(len(self._entries)):
+            oldest, entry = next(iter(self._entries.items()))
+            if not entry.used:
+                break
+            entry.used = False
+            self._entries.move_to_end(oldest)  # counts as used now
+        self._entries.popitem(last=False)
 
     def until_s(self, key: Hashable) -> float:
         """Until when an entry is good, -inf if there is none."""
@@ -92,43 +104,12 @@ class Cache(Generic[T]):
     def drop(self, matches: Callable[[Any], bool]) -> None:
         """Forgets every entry whose key matches. Cost: O(entries)."""
         with self._lock:
-            for key in [key for key in self._keys if matches(key)]:
-                del self._keys[key]
+            for key in [key for key in self._entries if matches(key)]:
+                del self._entries[key]
 
     def clear(self) -> None:
         """Forgets everything."""
         self.drop(lambda key: True)
-
-
-class _SecondChance(cachetools.Cache[Hashable, None]):
-    """The keys of a cache in the order of their use; one that goes takes its entry along."""
-
-    def __init__(self, capacity: int, entries: dict[Hashable, Any]) -> None:
-        super().__init__(capacity)
-        self._order: OrderedDict[Hashable, None] = OrderedDict()
-        self._entries = entries
-
-    def __setitem__(self, key: Hashable, value: None, *more: Any) -> None:
-        super().__setitem__(key, value, *more)
-        self._order[key] = None
-        self._order.move_to_end(key)
-
-    def __delitem__(self, key: Hashable, *more: Any) -> None:
-        super().__delitem__(key, *more)
-        del self._order[key]
-        self._entries.pop(key, None)
-
-    def popitem(self) -> tuple[Hashable, None]:
-        """Removes the key that was not used for the longest time."""
-        for _ in range(len(self._order)):
-            oldest = next(iter(self._order))
-            if not self._entries[oldest].used:
-                break
-            self._entries[oldest].used = False
-            self._order.move_to_end(oldest)  # counts as used now
-        key = next(iter(self._order))
-        del self[key]
-        return key, None
 
 
 class Forgotten(enum.IntEnum):

@@ -131,11 +131,11 @@ def _changing(flow: Flow[T], forget: Callable[[bool], None]) -> Flow[T]:
     """
     try:
         result = yield from flow
-    except BaseException as error:  # GeneratorExit too: the caller went away
+        forget(True)
+    except BaseException as error:  # GeneratorExit too: the caller went away; or Ctrl-C, while it was forgotten
         if not _refused(error):
             forget(False)
         raise
-    forget(True)
     return result
 
 

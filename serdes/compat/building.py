@@ -11,10 +11,11 @@ import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any, Final, NamedTuple
 
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
+from registry.waiting import result_of
 from serdes.builders import CLUSTER_ID_S
 
 __all__ = [
@@ -233,31 +234,47 @@ class SharedClusterIdResolver:
         self._cluster_id = cluster_id
         self._timeout = timeout
         self._lock = threading.Lock()
-        self._asked: Future[Any] | None = None
+        self._asked: _Asked | None = None
 
     def __call__(self) -> Any:
-        with self._lock:
-            asked, first = self._asked, self._asked is None
-            if asked is None:
-                asked = self._asked = Future()
-        if first:
-            self._ask(asked)
-        return asked.result()
+        while True:
+            own = _Asked()
+            try:
+                with self._lock:
+                    if self._asked is None or self._asked.over:
+                        self._asked = own
+                    asked = self._asked
+                if asked is own:
+                    return self._ask(own.answer)
+            finally:
+                own.over = True
+            try:
+                return result_of(asked.answer, asked.is_over)
+            except CancelledError:
+                continue  # the thread that asked was interrupted (Ctrl-C): somebody else has to
 
-    def _ask(self, asked: Future[Any]) -> None:
-        """Settles the future, after it was taken away: who comes then asks anew."""
-        outcome: Any = None
-        failure: BaseException | None = None
+    def _ask(self, answer: Future[Any]) -> Any:
+        """Asks, for all who wait; who comes after it asks anew."""
         try:
             outcome = self._cluster_id(timeout=self._timeout)
-        except BaseException as error:  # those who wait get it, too
-            failure = error
-        with self._lock:
-            self._asked = None
-        if failure is None:
-            asked.set_result(outcome)
-        else:
-            asked.set_exception(failure)
+        except Exception as error:
+            answer.set_exception(error)
+            raise
+        answer.set_result(outcome)
+        return outcome
+
+
+class _Asked:
+    """A question under way; `over` once its asker is done with it, with an answer or without (interrupted)."""
+
+    __slots__ = ("answer", "over")
+
+    def __init__(self) -> None:
+        self.answer: Future[Any] = Future()
+        self.over = False
+
+    def is_over(self) -> bool:
+        return self.over
 
 
 class AsyncSharedClusterIdResolver:

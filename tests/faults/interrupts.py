@@ -8,25 +8,30 @@ from __future__ import annotations
 import contextlib
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = tuple(str(ROOT / name) for name in ("kafka_core", "serdes"))
+OURS = ("kafka_core", "serdes")
 LOOKS_AFTER = ("CALL", "JUMP_BACKWARD")
 
 
 class Interrupt:
     """Interrupts at the moment with a number, the first being 0.
 
+    Args:
+        at: the number.
+        packages: the moments counted are in these.
+
     Attributes:
         where: file and line of the interrupt; None: it all ended before.
     """
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, at: int, packages: Sequence[str] = OURS) -> None:
         self.where: str | None = None
+        self._ours = tuple(str(ROOT / name) for name in packages)
         self._left = at
         self._last: dict[FrameType, str] = {}
 
@@ -40,7 +45,7 @@ class Interrupt:
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_back is not None:
             self._last.pop(frame.f_back, None)  # what it called is Python: the interpreter has looked there
-        if not frame.f_code.co_filename.startswith(OURS):
+        if not frame.f_code.co_filename.startswith(self._ours):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         self._moment(frame)

@@ -152,7 +152,7 @@ class Gate:
         flights = self._client._flights
         while True:
             with flights._lock:
-                futures = list(flights._under_way.values())
+                futures = [flight.future for flight in flights._under_way.values()]
             if sum(waiters(future) for future in futures) >= self._waiting:
                 return self._answer
 
