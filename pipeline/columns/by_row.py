@@ -19,17 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.columns.arguments import check_registry
-from pipeline.columns.encoding import (
-    BatchEncoder,
-    EncodeArguments,
-    EncodePlan,
-    encode_plan_for,
-    not_had,
-    plan_with,
-    record_name,
-    row_error,
-    shared_encoder,
-)
+from pipeline.columns.batch_encoder import BatchEncoder, row_error, shared_encoder
+from pipeline.columns.encode_plan import EncodePlan
+from pipeline.columns.encoding import EncodeArguments, encode_plan_for, not_had, plan_with, record_name
 from pipeline.columns.keys import content_key
 from pipeline.columns.modes import Fault, Mode, RowCode
 from pipeline.columns.plan import field_names

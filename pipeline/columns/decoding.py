@@ -20,7 +20,7 @@ from pipeline.columns.plan import DecodePlan, Part
 from pipeline.columns.resolver import Rules, SnapshotResolver, bare, client_of
 from pipeline.columns.roots import ROOT, framed_as_objects, has_record, path_in_root, wrapped
 from pipeline.columns.ruled import RuledRows
-from pipeline.columns.schema import spark_arrow_type
+from pipeline.columns.schema import as_kind, spark_arrow_type
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError, SchemaChangedError
 from registry import Schema, SchemaRegistryError
 from registry.schemas.references import within
@@ -144,7 +144,7 @@ class PartDecoder:
             raise LookupFailedError(
                 f"a payload's schema is not among those the job was planned with, and can't be looked up: {error}"
             ) from error
-        values = result.struct.cast(self._kind)
+        values = as_kind(result.struct, self._kind)
         if self._root:
             values = pc.struct_field(values, [0])
         found = self._faults(result, frames, ids)

@@ -6,17 +6,12 @@ for equal content, without secrets. Must not know of sessions.
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipeline.columns.arguments import (
     check_names,
@@ -26,19 +21,19 @@ from pipeline.columns.arguments import (
     check_words,
     named_subject,
 )
-from pipeline.columns.keys import content_key
-from pipeline.columns.modes import Fault, Mode, RowCode, fault_of
+from pipeline.columns.batch_encoder import shared_encoder
+from pipeline.columns.encode_plan import EncodePlan
+from pipeline.columns.modes import Mode
 from pipeline.columns.references import resolved, travelling_rules
 from pipeline.columns.remembered import Remembered
-from pipeline.columns.resolver import ReferenceKey, Rules, bare, client_of, remembering, travelling_conf
-from pipeline.columns.roots import ROOT, has_record, wrapped
+from pipeline.columns.resolver import ReferenceKey, Rules, bare, remembering, travelling_conf
+from pipeline.columns.roots import ROOT, has_record
 from pipeline.columns.schema import arrow_of
-from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
+from pipeline.errors import OptionError, PlanError
 from registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
 from registry.schemas.references import resolve_all, within
 from serdes import SerializationError
-from serdes.columnar import ColumnarEncoder, avro_schema_of, json_schema_of, writing_rules
-from serdes.context import MessageField, SerializationContext
+from serdes.columnar import avro_schema_of, json_schema_of
 from serdes.subject import SubjectNameStrategy
 
 if TYPE_CHECKING:
@@ -143,50 +138,6 @@ class EncodeArguments:
 def is_schema(given: object) -> bool:
     """Whether it is what a schema to write can be given as."""
     return isinstance(given, (str, Schema)) or hasattr(given, "simpleString")
-
-
-@dataclass(frozen=True)
-class EncodePlan:
-    """The plan to write a column; picklable, and without secrets.
-
-    Attributes:
-        registry: configuration of the registry client, for rules; secrets as references.
-        subject: under which the schema is registered.
-        schema: the writer's.
-        schema_id: its id.
-        references: its references.
-        message_type: full name of Protobuf's message type; empty for the first.
-        mode: FAILFAST, or PERMISSIVE: a row that can't be written is null.
-        rules: what happens if the schema has rules that run when values are written.
-        rule_conf: properties of rule executors, secrets as references.
-        topic: what rules are told.
-        field: `key` or `value`.
-        unnamed: see `ColumnarEncoder`.
-    """
-
-    registry: Mapping[str, object] = dataclasses.field(repr=False)
-    subject: str
-    schema: Schema
-    schema_id: int
-    references: Mapping[ReferenceKey, Schema]
-    message_type: str = ""
-    mode: Mode = Mode.FAILFAST
-    rules: Rules = Rules.REFUSE
-    rule_conf: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
-    topic: str | None = None
-    field: str = "value"
-    unnamed: Literal["map"] | None = None
-
-    @functools.cached_property
-    def key(self) -> str:
-        """A hash of the content; it travels with the plan."""
-        references = [[*key, schema.to_dict()] for key, schema in sorted(self.references.items())]
-        facts = [self.subject, self.schema_id, self.message_type, self.mode.value, self.rules.value, self.topic]
-        content = [dict(self.registry), self.schema.to_dict(), references, facts, dict(self.rule_conf)]
-        return content_key([*content, self.field, self.unnamed])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {"key": self.key}
 
 
 _plans: Final = Remembered[EncodePlan]()
@@ -303,164 +254,3 @@ def record_name(schema: Schema, resolve: Callable[[SchemaReference], Schema], me
 
     loaded = load_resolved(schema, resolve)
     return str(loaded.named(message_type).DESCRIPTOR.full_name) if message_type else loaded.name
-
-
-class BatchEncoder:
-    """Encodes batches for one plan; safe to share between threads.
-
-    Raises:
-        PlanError: the schema is not valid, or has rules and they are refused, or can't run beside `unnamed`.
-    """
-
-    def __init__(self, plan: EncodePlan) -> None:
-        self._plan = plan
-        self._lock = threading.Lock()
-        self._row: Callable[[Any], bytes] | None = None
-        self._ruled = bool(writing_rules(plan.schema)) and plan.rules is Rules.RUN
-        if self._ruled and plan.unnamed is not None:
-            told = "its rules run on rows, which have no members without a name: leave unnamed out, or rules='ignore'"
-            raise PlanError(f"subject {plan.subject!r}, schema id {plan.schema_id}: {told}")
-        try:
-            self._records = None if self._ruled else self._encoder(plan.schema)
-        except (SerializationError, ValueError) as error:
-            told = f"subject {plan.subject!r}, schema id {plan.schema_id}"
-            raise PlanError(f"{told}: the schema can't be written from columns: {error}") from error
-        self._roots: ColumnarEncoder | None = None
-
-    def _encoder(self, schema: Schema) -> ColumnarEncoder:
-        plan = self._plan
-        references = plan.references
-        return ColumnarEncoder(
-            schema,
-            plan.schema_id,
-            lambda one: references[one.subject, one.version],
-            message_type=plan.message_type,
-            unnamed=plan.unnamed,
-        )
-
-    def check(self, kind: pa.DataType) -> None:
-        """Checks that columns of this type can be written; what rules write is known by its rows alone.
-
-        Raises:
-            PlanError: they can't.
-        """
-        try:
-            if self._records is not None and pa.types.is_struct(kind):
-                self._records.encoder(kind)
-        except SerializationError as error:
-            subject = self._plan.subject
-            raise PlanError(
-                f"columns of type {kind} can't be written as subject {subject!r} wants it: {error}"
-            ) from error
-
-    def encode(self, values: pa.Array) -> pa.Array:
-        """One frame for each value; a null value (a tombstone) is null.
-
-        Raises:
-            RowError: mode FAILFAST, and a row can't be written.
-            PlanError: no row of this type can be written.
-            LookupFailedError: rules need the registry or a key service, which is away.
-        """
-        frames, faults = self.read(values)
-        if self._plan.mode is Mode.FAILFAST and faults:
-            raise row_error(faults[0])
-        return frames
-
-    def read(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
-        """Frames and faults, whatever the mode; raises as `encode` does, but for RowError."""
-        if self._ruled:
-            return self._by_rules(values)
-        try:
-            if pa.types.is_struct(values.type):
-                assert self._records is not None
-                result = self._records.encode(values)
-            else:
-                result = self._root_encoder().encode(_as_records(values))
-        except SerializationError as error:
-            raise PlanError(f"columns of type {values.type} can't be written: {error}") from error
-        errors = result.errors
-        bad = pc.indices_nonzero(errors.is_valid()).to_pylist() if errors.null_count < len(errors) else []
-        return result.frames, [self._fault(row, errors[row].as_py()) for row in bad]
-
-    def _fault(self, row: int, text: str) -> Fault:
-        return fault_of(row, RowCode.BAD_VALUE, text, self._plan.schema_id)
-
-    def _root_encoder(self) -> ColumnarEncoder:
-        if self._roots is None:
-            if self._plan.schema.schema_type != "AVRO":
-                raise SerializationError(f"{self._plan.schema.schema_type} is written from structs")
-            self._roots = self._encoder(wrapped(self._plan.schema))
-        return self._roots
-
-    def _by_rules(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
-        """Through the serializer of the format, one by one."""
-        with self._lock:
-            if self._row is None:
-                self._row = self._serializer()
-        made: list[bytes | None] = []
-        faults = []
-        for row, value in enumerate(values.to_pylist(maps_as_pydicts="strict")):
-            frame = None
-            if value is not None:
-                try:
-                    frame = self._row(value)
-                except SerializationError as error:
-                    if error.registry_away:
-                        raise LookupFailedError(f"rules need a service that is away: {error}") from error
-                    faults.append(self._fault(row, str(error)))
-                    if self._plan.mode is Mode.FAILFAST:
-                        break
-            made.append(frame)
-        return pa.array(made, pa.binary()), faults
-
-    def _serializer(self) -> Callable[[Any], bytes]:
-        plan = self._plan
-        client, subject = client_of(plan.registry), plan.subject
-        conf: dict[str, Any] = {
-            "auto.register.schemas": False,
-            "use.schema.id": plan.schema_id,
-            "subject.name.strategy": lambda ctx, name: subject,
-        }
-        rule_conf = resolved(plan.rule_conf)
-        made: Any
-        if plan.schema.schema_type == "AVRO":
-            from serdes.avro import AvroSerializer
-
-            made = AvroSerializer(client, plan.schema, conf=conf, rule_conf=rule_conf)
-        elif plan.schema.schema_type == "JSON":
-            from serdes.json_schema import JSONSerializer
-
-            made = JSONSerializer(plan.schema, client, conf=conf, rule_conf=rule_conf)
-        else:
-            from serdes.protobuf import ProtobufSerializer
-
-            conf["message.type"] = plan.message_type
-            made = ProtobufSerializer(plan.schema, client, conf, rule_conf)
-        context = SerializationContext(plan.topic or subject, MessageField(plan.field))
-        return lambda value: bytes(made(value, context))
-
-
-def row_error(fault: Fault) -> RowError:
-    """The error that FAILFAST raises."""
-    facts: dict[str, Any] = {"code": fault.code.value, "schema_id": fault.schema_id, "path": fault.path}
-    return RowError(fault.row, str(fault), verb="encoded", **facts)
-
-
-def _as_records(values: pa.Array) -> pa.Array:
-    return pa.StructArray.from_arrays([values], names=[ROOT], mask=pc.is_null(values))
-
-
-_encoders: OrderedDict[str, BatchEncoder] = OrderedDict()
-_lock = threading.Lock()
-_KEPT: Final = 64
-
-
-def shared_encoder(plan: EncodePlan) -> BatchEncoder:
-    """The encoder of this plan in this process."""
-    with _lock:
-        encoder = _encoders.get(plan.key)
-        if encoder is None:
-            encoder = _encoders[plan.key] = BatchEncoder(plan)
-            while len(_encoders) > _KEPT:
-                _encoders.popitem(last=False)
-        return encoder

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pipeline.columns.modes import Fault, RowCode
+from pipeline.columns.objects import Objects, Resolve
 from pipeline.columns.references import resolved
 from pipeline.columns.resolver import Snapshot, SnapshotResolver, bare, client_of
 from pipeline.errors import LookupFailedError
@@ -21,7 +22,8 @@ from registry import Schema, SchemaRegistryError
 from serdes.columnar.frames import frames_of
 from serdes.context import MessageField, SerializationContext
 from serdes.errors import SerializationError
-from serdes.frames.framing import frame_prefix, pack_indexes
+from serdes.formats.protobuf.codec import index_path
+from serdes.frames.framing import frame_prefix, pack_indexes, prefix_size, unpack_indexes
 from serdes.frames.schema_id import KEY_HEADER, VALUE_HEADER
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class RuledRows:
         self._resolver = resolver
         self._lock = threading.Lock()
         self._deserializer: Callable[[bytes, SerializationContext], Any] | None = None
-        self._encoders: dict[int | bytes | None, Callable[[Any], bytes]] = {}
+        self._written: dict[int | bytes | None, _Written] = {}
         schemas = snapshot.schemas.values()
         self._migrating = snapshot.newest and any(
             schema.rule_set is not None and schema.rule_set.migration_rules for schema in schemas
@@ -85,7 +87,7 @@ class RuledRows:
             if error.registry_away:
                 raise LookupFailedError(f"a payload's rules need a service that is away: {error}") from error
             raise
-        return self._encoder(None if self._migrating else name)(value)
+        return self._again(None if self._migrating else name).frame(value, frame, header is not None)
 
     def _made(self) -> Any:
         """The deserializer of the format; with migrations it reads as the newest version, else as what was written."""
@@ -108,9 +110,9 @@ class RuledRows:
 
         return ProtobufDeserializer(None, conf, client, rule_conf)
 
-    def _encoder(self, name: int | bytes | None) -> Callable[[Any], bytes]:
-        """Values as frames of the schema they are of: the one of this id or GUID; None for the reader's."""
-        found = self._encoders.get(name)
+    def _again(self, name: int | bytes | None) -> _Written:
+        """What writes values with the schema of this id or GUID; with the reader's for None."""
+        found = self._written.get(name)
         if found is None:
             if name is None:
                 schema = self._snapshot.reader
@@ -119,21 +121,9 @@ class RuledRows:
                     self._resolver(name) if isinstance(name, int) else self._resolver.guid(str(uuid.UUID(bytes=name)))
                 )
             schema_id = name if isinstance(name, int) else self._resolver.adopt(schema)
-            found = self._encoders[name] = self._encoding(schema, frame_prefix(schema_id))
+            found = _Written(schema, self._resolver.reference, frame_prefix(schema_id), of_writer=name is not None)
+            self._written[name] = found
         return found
-
-    def _encoding(self, schema: Schema, prefix: bytes) -> Callable[[Any], bytes]:
-        if schema.schema_type == "AVRO":
-            from serdes.formats.avro.codec import encoder, load
-
-            return encoder(load(bare(schema), self._resolver.reference), prefix)
-        if schema.schema_type == "JSON":
-            from serdes.formats.json.codec import dumps
-
-            return lambda value: prefix + dumps(value)
-        from serdes.formats.protobuf.codec import index_path
-
-        return lambda value: prefix + pack_indexes(index_path(value.DESCRIPTOR), True) + value.SerializeToString()
 
     def _fault(self, row: int, error: SerializationError, name: int | bytes | None) -> Fault:
         known = name if isinstance(name, int) else None
@@ -144,3 +134,43 @@ class RuledRows:
         else:
             code = RowCode.RULE_FAILED
         return Fault(row, code, error.reason, error.schema_id or known, error.path)
+
+
+class _Written:
+    """Frames of one schema, of values that rules have run over.
+
+    Args:
+        schema: of the values.
+        resolve: gives the schema behind a reference.
+        prefix: names the schema.
+        of_writer: the values were written with this schema, so that one no rule has changed keeps its payload.
+    """
+
+    def __init__(self, schema: Schema, resolve: Resolve, prefix: bytes, *, of_writer: bool) -> None:
+        self._objects = Objects(bare(schema), resolve)
+        self._prefix = prefix
+        self._indexed = schema.schema_type == "PROTOBUF"
+        encrypted = schema.rule_set is not None and schema.rule_set.encoding_rules
+        self._keeps = of_writer and not encrypted
+
+    def frame(self, value: Any, given: bytes, headed: bool) -> bytes:
+        """The frame of a value.
+
+        Args:
+            value: as the rules have left it.
+            given: the frame it was in.
+            headed: that frame is a payload alone.
+
+        Raises:
+            SerializationError: a value of a union would be of another branch.
+        """
+        made = self._objects.write(value)
+        indexes = pack_indexes(index_path(value.DESCRIPTOR), True) if self._indexed else b""
+        if self._keeps:
+            size = 0 if headed else prefix_size(given)
+            if self._indexed:
+                payload = given[unpack_indexes(given, size)[1] :]
+                made = payload if type(value).FromString(payload) == value else made
+            else:
+                made = self._objects.kept(given[size:], made)
+        return self._prefix + indexes + made

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.errors import PlanError
 
@@ -68,6 +69,28 @@ def spark_arrow_type(kind: pa.DataType, times: str = "number") -> pa.DataType:
 
 def _field(field: pa.Field, times: str) -> pa.Field:
     return pa.field(field.name, spark_arrow_type(field.type, times), nullable=True)
+
+
+def as_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """An array as a type that differs in its leaves alone, as that of `spark_arrow_type` does.
+
+    Lists and maps are taken apart: pyarrow's own cast gives too few items where all of them are of the null type.
+
+    Raises:
+        pa.ArrowInvalid: the type does not hold a value.
+    """
+    if values.type.equals(kind):
+        return values
+    if pa.types.is_struct(kind):
+        parts = [as_kind(values.field(index), field.type) for index, field in enumerate(kind)]
+        present = pc.is_valid(values).buffers()[1] if values.null_count else None
+        return pa.StructArray.from_buffers(kind, len(values), [present], values.null_count, children=parts)
+    if pa.types.is_list(values.type) or pa.types.is_map(values.type):
+        whole = kind.value_type if pa.types.is_list(kind) else pa.struct([kind.key_field, kind.item_field])
+        items = as_kind(values.values, whole)
+        buffers = values.buffers()[:2]
+        return pa.Array.from_buffers(kind, len(values), buffers, values.null_count, values.offset, [items])
+    return values.cast(kind)
 
 
 def spark_type(kind: pa.DataType) -> DataType:

@@ -72,12 +72,12 @@ def to_registry(
             registered.
         message_type: full name of Protobuf's message type; default: the first one of the schema.
         mode: `FAILFAST`: a row that can't be written stops the job with `RowError`; `PERMISSIVE`: it is null.
-        rules: schemas with rules that run when values are written: `run` them, row by row on executors; `refuse` the
-            plan; or `ignore` them: nothing is checked or encrypted.
+        rules: schemas with rules that run when values are written: `run` them, row by row on executors, over rows that
+            fit the schema; `refuse` the plan; or `ignore` them: nothing is checked or encrypted.
         rule_conf: properties of rule executors; secrets as `${env:NAME}` or `${file:PATH}`.
         unnamed: with `map`, the entries of a map called `additionalProperties`, as `from_registry` makes it, are
-            members of the JSON object that it stands in, unless the schema names a member so. Not beside rules that
-            run, and not with a derived schema.
+            members of the JSON object that it stands in, unless the schema names a member so. Not with a derived
+            schema.
 
     Raises:
         OptionError: arguments that are wrong or don't fit together.

@@ -18,9 +18,11 @@ import pyarrow.compute as pc
 from pipeline.client.delivery import Delivery
 from pipeline.client.letter_box import LetterBox
 from pipeline.client.once import OnceDelivery, Turn, check_parts
+from pipeline.columns.batch_encoder import shared_encoder
 from pipeline.columns.by_row import ByRowPlan, write_leniently, writing_plan
 from pipeline.columns.dead_letters import letters
-from pipeline.columns.encoding import EncodeArguments, EncodePlan, shared_encoder
+from pipeline.columns.encode_plan import EncodePlan
+from pipeline.columns.encoding import EncodeArguments
 from pipeline.columns.modes import Fault
 from pipeline.errors import OptionError, PlanError, WriteError
 from pipeline.sink.options import Encoding, WriteOptions

@@ -15,9 +15,10 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import types
 
+from pipeline.columns.batch_encoder import shared_encoder
 from pipeline.columns.by_row import write, writing_plan
 from pipeline.columns.decoding import shared_decoder
-from pipeline.columns.encoding import EncodeArguments, encode_plan_for, shared_encoder
+from pipeline.columns.encoding import EncodeArguments, encode_plan_for
 from pipeline.columns.plan import DecodeArguments, plan_for
 from pipeline.columns.remembered import forget_plans
 from pipeline.errors import LookupFailedError, OptionError, PlanError, RowError
@@ -373,12 +374,93 @@ def test_members_that_were_read_into_a_map_are_members_again(conf: dict[str, Any
         again()
 
 
-def test_maps_of_members_beside_other_formats_and_rules_are_refused(conf: dict[str, Any]) -> None:
-    registry = SchemaRegistryClient(conf)
+def test_maps_of_members_of_other_formats_are_refused(conf: dict[str, Any]) -> None:
     with pytest.raises(PlanError, match="only JSON objects have members without a name"):
         encode_plan_for(conf, EncodeArguments(topic="avro", schema=ORDER, unnamed="map"))
-    rule = Rule("positive", kind=RuleKind.CONDITION, mode=RuleMode.WRITE, type="CEL", expr="message.n > 0")
+
+
+def test_rules_see_members_without_a_name(conf: dict[str, Any]) -> None:
+    rule = Rule("short", kind=RuleKind.CONDITION, mode=RuleMode.WRITE, type="CEL", expr="message.a != 'x'")
+    registry = SchemaRegistryClient(conf)
     registry.register_schema("t-value", Schema(OPEN, "JSON", rule_set=RuleSet(domain_rules=[rule])))
-    with pytest.raises(PlanError, match="its rules run on rows, which have no members without a name"):
-        encode_plan_for(conf, EncodeArguments(topic="t", unnamed="map"))
-    assert encode_plan_for(conf, EncodeArguments(topic="t", unnamed="map", rules="ignore")).unnamed == "map"
+    kind = pa.struct([("n", pa.int64()), ("additionalProperties", pa.map_(pa.string(), pa.string()))])
+    values = pa.array(
+        [{"n": 1, "additionalProperties": {"a": "y"}}, {"n": 2, "additionalProperties": {"a": "x"}}], kind
+    )
+    plan = encode_plan_for(conf, EncodeArguments(topic="t", unnamed="map", mode="PERMISSIVE"))
+    frames, faults = shared_encoder(plan).read(values)
+    assert [frame and frame[5:] for frame in frames.to_pylist()] == [b'{"n":1,"a":"y"}', None]
+    assert [fault.row for fault in faults] == [1]
+    assert "rule 'short' failed" in str(faults[0])
+
+
+# ---- rules, and what objects do not say
+
+
+def rule_for(expr: str, kind: RuleKind = RuleKind.TRANSFORM) -> RuleSet:
+    return RuleSet(domain_rules=[Rule("one", kind=kind, mode=RuleMode.WRITEREAD, type="CEL_FIELD", expr=expr)])
+
+
+def alike(name: str) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": [{"name": "n", "type": "int"}]}
+
+
+UNION = json.dumps(
+    {
+        "type": "record",
+        "name": "Reading",
+        "fields": [{"name": "of", "type": "string"}, {"name": "value", "type": [alike("A"), alike("B")]}],
+    }
+)
+NUMBER = pa.struct([("n", pa.int32())])
+READINGS = pa.array(
+    [
+        {"of": "a", "value": {"member0": {"n": 1}}},
+        {"of": "a", "value": {"member1": {"n": 2}}},
+        {"of": "b", "value": {"member1": {"n": 3}}},
+    ],
+    pa.struct([("of", pa.string()), ("value", pa.struct([("member0", NUMBER), ("member1", NUMBER)]))]),
+)
+SAME = "typeName == 'STRING'; value"
+LOUDER = "typeName == 'STRING'; value == 'a' ? value + '!' : value"
+
+
+def test_a_branch_that_an_object_does_not_say_is_kept_or_the_row_refused(conf: dict[str, Any]) -> None:
+    registry = SchemaRegistryClient(conf)
+    plain = encoded(conf, READINGS, subject="bare", schema=UNION)
+    found = {}
+    for subject, expr in (("same", SAME), ("louder", LOUDER)):
+        registry.register_schema(subject, Schema(UNION, rule_set=rule_for(expr)))
+        plan = encode_plan_for(conf, EncodeArguments(subject=subject, mode="PERMISSIVE"))
+        frames, faults = shared_encoder(plan).read(READINGS)
+        found[subject] = [None if frame is None else frame[5:] for frame in frames.to_pylist()], faults
+    payloads = [frame and frame[5:] for frame in plain]
+    assert found["same"] == (payloads, [])
+    changed, faults = found["louder"]
+    assert changed == [b"\x04a!\x00\x02", None, payloads[2]]
+    assert [fault.row for fault in faults] == [1]
+    assert "another branch than the one it is of" in str(faults[0])
+
+
+def test_reading_keeps_a_branch_or_refuses_the_row(conf: dict[str, Any]) -> None:
+    registry = SchemaRegistryClient(conf)
+    frames = encoded(conf, READINGS, subject="bare", schema=UNION)
+    found = {}
+    for subject, expr in (("same", SAME), ("louder", LOUDER)):
+        number = registry.register_schema(subject, Schema(UNION, rule_set=rule_for(expr)))
+        given = pa.array([b"\0" + number.to_bytes(4, "big") + frame[5:] for frame in frames if frame], pa.binary())
+        decoder = shared_decoder(plan_for(conf, DecodeArguments(subject=subject, mode="PERMISSIVE")))
+        found[subject] = decoder.read(given)
+    assert found["same"].values.to_pylist() == READINGS.to_pylist()
+    louder = found["louder"]
+    assert [fault.row for fault in louder.faults] == [1]
+    assert louder.values[0].as_py() == {**READINGS[0].as_py(), "of": "a!"}
+    assert louder.values[2] == READINGS[2]
+
+
+def test_a_null_of_a_required_field_is_told_before_rules_run(conf: dict[str, Any]) -> None:
+    registry = SchemaRegistryClient(conf)
+    registry.register_schema("t-value", Schema(ORDER, rule_set=rule_for(SAME)))
+    values = pa.array([{"id": None, "note": "a"}], KIND)
+    with pytest.raises(RowError, match="at id: null does not fit int"):
+        encoded(conf, values, topic="t")

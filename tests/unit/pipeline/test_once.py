@@ -21,7 +21,7 @@ from kafka_core.protocol.messages.offset_fetch import OffsetFetchRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
 from kafka_core.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 from pipeline.client.once import OnceDelivery, Turn
-from pipeline.columns.encoding import EncodePlan
+from pipeline.columns.encode_plan import EncodePlan
 from pipeline.errors import WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import FieldPlan, WritePlan, Written, check_tries, write_rows

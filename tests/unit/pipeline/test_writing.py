@@ -16,7 +16,7 @@ from kafka_core import Consumer, TopicPartition
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.protocol.messages.produce import ProduceRequest
 from pipeline.columns import clients
-from pipeline.columns.encoding import EncodePlan
+from pipeline.columns.encode_plan import EncodePlan
 from pipeline.errors import OptionError, PlanError, WriteError
 from pipeline.sink.options import WriteOptions
 from pipeline.sink.writing import WritePlan, plan_write, write_rows

@@ -1,0 +1,67 @@
+"""Spark's decimals without a fraction as the 64-bit numbers without a sign that a schema has in their places.
+
+Spark has no such numbers: it reads them as `decimal(20, 0)`. Must not know of frames or rules.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+from pipeline.columns.schema import as_kind
+
+OUT_OF_RANGE: Final = "a decimal is none of the numbers from 0 to 2^64 - 1, which the schema has in its place"
+
+
+def levels_of(kind: pa.DataType) -> int:
+    """How many structs of a type stand inside of each other."""
+    if pa.types.is_map(kind):
+        return max(levels_of(kind.key_type), levels_of(kind.item_type))
+    inner = [kind.field(index).type for index in range(kind.num_fields)]
+    return max(map(levels_of, inner), default=0) + (1 if pa.types.is_struct(kind) else 0)
+
+
+def with_unsigned(given: pa.DataType, wanted: pa.DataType) -> pa.DataType:
+    """The given type with `uint64` where it has a decimal without a fraction and the wanted one has `uint64`.
+
+    Args:
+        given: of Spark's column.
+        wanted: of the schema, as it is decoded. Fields of structs are found by name; fields that only one of both has
+            stay as they are given.
+    """
+    if pa.types.is_decimal128(given) and given.scale == 0 and pa.types.is_uint64(wanted):
+        return wanted
+    if pa.types.is_struct(given) and pa.types.is_struct(wanted):
+        places = {field.name: field.type for field in wanted}
+        return pa.struct(
+            [field.with_type(with_unsigned(field.type, places.get(field.name, field.type))) for field in given]
+        )
+    if pa.types.is_list(given) and pa.types.is_list(wanted):
+        items = given.value_field
+        return pa.list_(items.with_type(with_unsigned(items.type, wanted.value_type)))
+    if pa.types.is_map(given) and pa.types.is_map(wanted):
+        key = given.key_field.with_type(with_unsigned(given.key_type, wanted.key_type))
+        return pa.map_(key, given.item_field.with_type(with_unsigned(given.item_type, wanted.item_type)))
+    return given
+
+
+def as_unsigned(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, list[int]]:
+    """The values as a type of `with_unsigned`, and the rows that have a number it can't hold; these are null.
+
+    Cost: a batch with such a row is looked at row by row.
+    """
+    try:
+        return as_kind(values, kind), []
+    except pa.ArrowInvalid:
+        bad = [row for row in range(len(values)) if not _fits(values.take(pa.array([row])), kind)]
+        kept = pa.array([None if row in bad else row for row in range(len(values))], pa.int64())
+        return as_kind(values.take(kept), kind), bad
+
+
+def _fits(row: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        as_kind(row, kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
