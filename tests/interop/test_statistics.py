@@ -22,7 +22,8 @@ TOPIC: Final = "statistics"
 KEYED: Final = re.compile(r"^/(brokers|topics|topics/\*/partitions|brokers/\*/(toppars|req))$")
 INSIDE: Final = "how librdkafka works inside"
 COMMON: Final = {
-    r"^/brokers/\*/(outbuf_|waitresp_|int_latency|wakeups|zbuf_grow|buf_grow|source)": INSIDE,
+    r"^/brokers/\*/(wakeups|zbuf_grow|buf_grow)": INSIDE,
+    r"^/brokers/\*/outbuf_msg_cnt": "batches wait in their partitions' queues: msgq_cnt",
     r"^/brokers/\*/txretries": "retries are of batches, not of requests",
     r"/hdrsize$": "the memory of a histogram in C",
     r"^/brokers/\*/(rxerrs|rxcorriderrs|rxpartial)": "such an answer ends its connection: disconnects",
@@ -34,15 +35,18 @@ NOT_HERE: Final = {
     "producer": {
         **COMMON,
         r"/partitions/\*/(fetch|app_|next_offset|stored_|commit|eof_|lo_|hi_|ls_|consumer_lag)": "of a consumer",
-        r"/partitions/\*/(leader_epoch|desired|unknown|rxmsgs|rxbytes|msgs$)|^/rxmsg": "of a consumer",
+        r"/partitions/\*/(desired|rxmsgs|rxbytes|msgs$)|^/rxmsg": "of a consumer",
+        r"/partitions/\*/committed_leader_epoch": "of a consumer",
         r"^/replyq": "reports are not counted until they are served",
+        r"^/eos/.*age$": "states of producer ids and transactions are noted without times",
     },
     "consumer": {
         **COMMON,
-        r"/partitions/\*/committed_leader_epoch": "is sent with a commit, and not kept",
+        r"^/brokers/\*/waitresp_msg_cnt": "of a producer",
+        r"^/brokers/\*/int_latency": "of a producer: zeros in librdkafka",
+        r"^/brokers/\*/outbuf_latency": "a request is written by the call that makes it: there is no queue to measure",
         r"/partitions/\*/(txmsgs|txbytes|msgs_inflight|next_ack_seq|msgq_)": "of a producer",
         r"^/(msg_|txmsg)|^/topics/\*/batch": "of a producer",
-        r"^/cgrp/(stateage|rebalance_age|rebalance_reason)": "health() tells ages and problems",
     },
 }
 """Members, as regular expressions of their paths: why they are missing."""
@@ -51,9 +55,12 @@ WANTED: Final = {
     "producer": {
         *("/msg_cnt", "/tx", "/txmsgs", "/brokers/*/state", f"{PARTITION}/msgq_cnt", "/topics/*/batchsize/avg"),
         *("/brokers/*/rtt/avg", "/brokers/*/rtt/p99", "/brokers/*/req/*", "/brokers/*/toppars/*/topic"),
+        *("/brokers/*/int_latency/p99", "/brokers/*/outbuf_latency/avg", "/brokers/*/waitresp_cnt"),
+        *("/eos/idemp_state", "/eos/producer_id", "/eos/epoch_cnt", "/eos/txn_state"),
     },
     "consumer": {
         *("/brokers/*/state", "/cgrp/state", "/cgrp/rebalance_cnt", "/cgrp/assignment_size"),
+        *("/cgrp/join_state", "/cgrp/stateage", "/cgrp/rebalance_age", "/cgrp/rebalance_reason"),
         *("/tx", "/rx_bytes", "/rxmsgs", "/brokers/*/req/*", "/brokers/*/rtt/p99", f"{PARTITION}/rxmsgs"),
         *(f"{PARTITION}/{name}" for name in ("consumer_lag", "consumer_lag_stored", "committed_offset")),
         *(f"{PARTITION}/{name}" for name in ("hi_offset", "ls_offset", "fetchq_cnt", "broker", "leader_epoch")),
@@ -88,7 +95,7 @@ def told(core: ModuleType, role: str, servers: str) -> dict[str, str]:
         "stats_cb": lambda text: heard.append(json.loads(text)),
     }
     if role == "producer":
-        client = core.Producer(conf)
+        client = core.Producer({**conf, "enable.idempotence": True})
         client.produce(TOPIC, b"x", partition=0)
         client.flush()
     else:
@@ -138,6 +145,9 @@ def test_records_and_requests_are_counted(core: ModuleType, servers: str) -> Non
     assert broker["txbytes"] > 40 * 100
     assert broker["rxbytes"] > 0
     assert list(broker["toppars"].values()) == [{"topic": topic, "partition": 0}]
+    assert (broker["waitresp_cnt"], broker["waitresp_msg_cnt"], broker["outbuf_cnt"]) == (0, 0, 0)
+    for window in ("int_latency", "outbuf_latency"):
+        assert sum(each[window]["cnt"] for text in heard for each in text["brokers"].values()) >= 1
     heard.clear()
     reader = core.Consumer({**conf, "group.id": topic, "auto.offset.reset": "earliest"})
     reader.assign([core.TopicPartition(topic, 0)])
@@ -148,3 +158,40 @@ def test_records_and_requests_are_counted(core: ModuleType, servers: str) -> Non
     reader.close()
     if core is kafka_core:
         writer.close()
+
+
+@pytest.mark.parametrize("core", [confluent, kafka_core], ids=["theirs", "ours"])
+def test_words_of_a_member_that_reads_and_commits(core: ModuleType, servers: str) -> None:
+    topic, heard = f"member-{core.__name__}", list[dict[str, Any]]()
+    writer = core.Producer({"bootstrap.servers": servers})
+    for _ in range(3):
+        writer.produce(topic, b"x", partition=0)
+    writer.flush()
+    reader = core.Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": topic,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "statistics.interval.ms": 100,
+            "stats_cb": lambda text: heard.append(json.loads(text)),
+        }
+    )
+    reader.subscribe([topic])
+    deadline_s = time.monotonic() + LIMIT_S
+    for _ in range(3):
+        while reader.poll(0.1) is None:
+            assert time.monotonic() < deadline_s
+    reader.commit(asynchronous=False)
+    heard.clear()
+    while not heard:
+        assert time.monotonic() < deadline_s
+        reader.poll(0.1)
+    group, partition = heard[-1]["cgrp"], heard[-1]["topics"][topic]["partitions"]["0"]
+    assert (group["state"], group["join_state"], group["rebalance_cnt"]) == ("up", "steady", 1)
+    assert group["rebalance_reason"]
+    assert 0 <= group["rebalance_age"] <= group["stateage"] <= LIMIT_S * 1000  # ms: the coordinator came first
+    assert (partition["fetch_state"], partition["committed_offset"]) == ("active", 3)
+    assert partition["committed_leader_epoch"] == partition["leader_epoch"] == 0
+    assert heard[-1]["name"].startswith(f"{heard[-1]['client_id']}#consumer-")
+    reader.close()

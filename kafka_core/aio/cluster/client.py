@@ -295,6 +295,10 @@ class ClusterClient:
             if any(self._pool.ready(node_id, purpose) is not None for purpose in Purpose)
         )
 
+    def unanswered(self) -> dict[int, tuple[int, int]]:
+        """By broker with a connection: requests that wait to be written, and those that wait for their answers."""
+        return self._pool.unanswered()
+
     def connects_in_s(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> float | None:
         """Seconds that the reconnect back-off holds a new connection up; 0.0: none; None: there is a connection."""
         return None if self._pool.ready(node_id, purpose) is not None else self._pool.waits_s(node_id, purpose)

@@ -137,6 +137,16 @@ class ConnectionPool:
                 found[node_id] = max(left_s, found.get(node_id, 0.0))
         return found
 
+    def unanswered(self) -> dict[int, tuple[int, int]]:
+        """By broker with a connection: requests that wait to be written, and those that wait for their answers."""
+        found: dict[int, tuple[int, int]] = {}
+        for (node_id, _), slot in self._slots.items():
+            if slot.connection is not None:
+                held, waiting = found.get(node_id, (0, 0))
+                more = slot.connection.held
+                found[node_id] = held + more, waiting + slot.connection.in_flight - more
+        return found
+
     def adopt(self, broker: BrokerAddress, connection: BrokerConnection) -> bool:
         """Take a connection made elsewhere as the broker's MAIN one; False when there is one already.
 

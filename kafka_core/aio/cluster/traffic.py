@@ -77,6 +77,7 @@ class BrokerTraffic:
     __slots__ = (
         *("connected", "connects", "disconnects", "failed", "name_counts", "received", "received_at_s"),
         *("received_bytes", "rtt", "sent", "sent_at_s", "sent_bytes", "since_s", "throttle", "timed_out"),
+        *("queued", "writing"),
     )
 
     def __init__(self, now_s: float) -> None:
@@ -86,6 +87,7 @@ class BrokerTraffic:
         self.since_s = self.sent_at_s = self.received_at_s = now_s
         self.name_counts: Counter[str] = Counter()
         self.rtt, self.throttle = Window(), Window()
+        self.queued, self.writing = Window(), Window()
 
     def shown(self, now_s: float) -> dict[str, Any]:
         """Its part of the statistics; begins the next windows."""
@@ -105,6 +107,10 @@ class BrokerTraffic:
             "throttle": self.throttle.shown(),
             "req": dict(self.name_counts),
         }
+
+    def times_of_batches(self) -> dict[str, dict[str, int]]:
+        """A producer's part of the statistics, beside `shown`; begins the next windows."""
+        return {"int_latency": self.queued.shown(), "outbuf_latency": self.writing.shown()}
 
 
 class Traffic:
@@ -171,6 +177,16 @@ class Traffic:
         sizes.add(wire_bytes)
         counts.add(records)
 
+    # ---- told by the producer
+
+    def batch_taken(self, node_id: int, waited_s: float) -> None:
+        """A batch goes into a request, so long after its first record came."""
+        self._broker(node_id).queued.add(microseconds(waited_s))
+
+    def request_written(self, node_id: int, took_s: float) -> None:
+        """A Produce request is at the socket, so long after its batches were taken: compression is in it."""
+        self._broker(node_id).writing.add(microseconds(took_s))
+
     # ---- statistics
 
     def totals(self) -> dict[str, int]:
@@ -200,6 +216,10 @@ class Traffic:
         shown["connects"] += connects
         shown["disconnects"] += disconnects
         return shown
+
+    def produced_to(self, node_id: int) -> dict[str, dict[str, int]]:
+        """The times of a producer's batches on their way to one broker."""
+        return self._brokers.get(node_id, BrokerTraffic(0.0)).times_of_batches()
 
     def fetched(self) -> dict[str, int]:
         """Records of all partitions, and the bytes of their batches as they came."""

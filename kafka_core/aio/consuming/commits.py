@@ -207,7 +207,8 @@ class Committer:
         offsets.committed(self._assignment, commits, errors)
         for state in states:
             if state.key in commits and not errors.get(state.key):
-                state.committed = commits[state.key].offset
+                item = commits[state.key]
+                state.committed, state.committed_epoch = item.offset, item.leader_epoch
         self._tell(CommitDone(None, offsets.to_partitions(with_errors(commits, errors))))
 
 

@@ -193,6 +193,7 @@ class ConsumerCore:
             membership, assignment, assigning, topics, running, inbox, polls, hooks, group_changed
         )
         self._group = group = GroupDriver(membership, client, rpc, clock, rebalancing, polls, group_changed, progress)
+        self.member_history = group.history
         self.subscribing = Subscribing(
             config,
             client,

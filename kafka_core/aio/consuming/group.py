@@ -14,6 +14,7 @@ from collections.abc import Coroutine
 from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
+from kafka_core.aio.cluster.statistics import MemberHistory
 from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background
@@ -59,6 +60,9 @@ class GroupDriver:
     Args:
         changed: set when something about the membership changed: the driver looks for the next step.
         progress: set after every step, for those who wait for a state.
+
+    Attributes:
+        history: of the membership, for the statistics.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class GroupDriver:
         self._polls = polls
         self._changed = changed
         self._progress = progress
+        self.history = MemberHistory(membership, clock)
         self._task: asyncio.Task[None] | None = None
         self._handed_over = 0
         self._rebalancing_since_s: float | None = None
@@ -136,6 +141,7 @@ class GroupDriver:
             self._handed_over = event.token
             self._listener.on_event(event)
         self._time_rebalance()
+        self.history.look()
         self._progress.set()
 
     def _time_rebalance(self) -> None:

@@ -156,7 +156,7 @@ class PositionFinder:
             elif found.error_code:
                 self._failed(state, KafkaError.from_code(found.error_code))
             elif found.offset >= 0:
-                state.committed = found.offset
+                state.committed, state.committed_epoch = found.offset, found.leader_epoch
                 state.found(found.offset, found.leader_epoch, validate=True)
             elif self._settings.reset is not None:
                 state.look_up(self._settings.reset)

@@ -7,24 +7,34 @@ Spec: names of the statistics as in librdkafka's STATISTICS.md (a subset).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
-from kafka_core.aio.cluster.traffic import Traffic, led_by
+from kafka_core.aio.cluster.statistics import MemberHistory, brokers
+from kafka_core.aio.cluster.traffic import Traffic
 from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.running import Running
 from kafka_core.clock import Clock
 from kafka_core.config import Config
 from kafka_core.engine.consuming.fetch_queue import FetchQueue
-from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState
+from kafka_core.engine.consuming.subscription import Assignment, Key, PartitionState, Phase
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.engine.groups.states import State
-from kafka_core.engine.metadata import BrokerAddress, ClusterView
+from kafka_core.engine.metadata import ClusterView
 
 LATE_HEARTBEATS: Final = 3
 """After how many intervals without a heartbeat something is wrong."""
+
+FETCH_STATES: Final[Mapping[Phase, str]] = {
+    Phase.COMMITTED: "offset-query",
+    Phase.LOOKUP: "offset-wait",
+    Phase.VALIDATE: "validate-epoch-wait",
+    Phase.FETCH: "active",
+    Phase.HALTED: "stopped",
+}
+"""librdkafka's words (`fetch_state`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,8 @@ class Observed(Protocol):
     def running(self) -> Running: ...
     @property
     def traffic(self) -> Traffic: ...
+    @property
+    def member_history(self) -> MemberHistory: ...
 
 
 def partition_status(core: Observed, key: Key) -> PartitionStatus | None:
@@ -199,12 +211,10 @@ def statistics(core: Observed) -> str:
         assert isinstance(partitions, dict)
         counted = traffic.partition(state.topic, state.partition)
         partitions[str(state.partition)] = partition_statistics(state, view) | counted
-    member = core.membership
     now_ms, now_s = core.clock.time_ms(), core.clock.monotonic()
-    up = core.client.connected_to()
     return json.dumps(
         {
-            "name": core.config.text("client.id"),
+            "name": f"{core.config.text('client.id')}#consumer-{id(core):x}",
             "client_id": core.config.text("client.id"),
             "type": "consumer",
             "ts": round(now_s * 1_000_000),
@@ -214,31 +224,11 @@ def statistics(core: Observed) -> str:
             "metadata_cache_cnt": len(view.topics),
             **traffic.totals(),
             **traffic.fetched(),
-            "brokers": {
-                str(item): broker_statistics(item, up)
-                | traffic.broker(item)
-                | {"toppars": led_by(item.node_id, assigned, view)}
-                for item in view.brokers.values()
-            },
+            "brokers": brokers(core.client, traffic, assigned),
             "topics": topics,
-            "cgrp": {
-                "state": member.state.value,
-                "join_state": member.state.value,
-                "rebalance_cnt": member.rebalances,
-                "assignment_size": len(core.assignment),
-            },
+            "cgrp": core.member_history.shown(len(core.assignment)),
         }
     )
-
-
-def broker_statistics(broker: BrokerAddress, up: Collection[int]) -> dict[str, object]:
-    """One broker's part; `state` is librdkafka's word for a broker with a connection, or for one without."""
-    return {
-        "name": str(broker),
-        "nodeid": broker.node_id,
-        "nodename": f"{broker.host}:{broker.port}",
-        "state": "UP" if broker.node_id in up else "INIT",
-    }
 
 
 def partition_statistics(state: PartitionState, view: ClusterView) -> dict[str, object]:
@@ -248,19 +238,20 @@ def partition_statistics(state: PartitionState, view: ClusterView) -> dict[str, 
     return {
         "partition": state.partition,
         "broker": -1 if leader is None else leader,
-        "leader": leader,
+        "leader": -1 if leader is None else leader,
         "leader_epoch": state.leader_epoch,
         "desired": True,
         "unknown": view.partition(state.topic, state.partition) is None,
         "fetchq_cnt": state.queued_records,
         "fetchq_size": state.queued_bytes,
-        "fetch_state": state.phase.value,
+        "fetch_state": FETCH_STATES[state.phase],
         "next_offset": state.next_fetch_offset,
         "app_offset": state.position,
         "stored_offset": state.stored,
         "stored_leader_epoch": state.stored_epoch,
         "commited_offset": state.committed,  # librdkafka has it twice, for whoever read the misspelt one
         "committed_offset": state.committed,
+        "committed_leader_epoch": state.committed_epoch,
         "eof_offset": state.eof_reported_at,
         "lo_offset": state.log_start_offset,
         "hi_offset": state.high_watermark,

@@ -168,6 +168,11 @@ class BrokerConnection(asyncio.BufferedProtocol):
         return self._state.in_flight + len(self._held)
 
     @property
+    def held(self) -> int:
+        """Requests that are held back by a re-authentication."""
+        return len(self._held)
+
+    @property
     def writable(self) -> bool:
         """False while the socket takes no more (back-pressure) or the broker asked for silence (KIP-219)."""
         return self._resume is None and self._state.throttled_until_s <= self._clock.monotonic()

@@ -117,7 +117,8 @@ class ProducerCore:
         self._rng = rng or random.SystemRandom()
         hooks = config.hooks()
         self._traffic = Traffic(self._clock)
-        if config.callback("stats_cb") is not None:
+        self._counts_times = config.callback("stats_cb") is not None
+        if self._counts_times:
             hooks = hooks.plus(self._traffic)
         self.client = client or ClusterClient(config, clock=self._clock, rng=self._rng, hooks=hooks)
         self._backoff = Backoff(config.integer("retry.backoff.ms"), config.integer("retry.backoff.max.ms"), self._rng)
@@ -258,9 +259,8 @@ class ProducerCore:
             queued_bytes=accumulator.queued_bytes,
             max_queue_records=self.config.integer("queue.buffering.max.messages"),
             max_queue_bytes=self.config.integer("queue.buffering.max.kbytes") * 1024,
-            connected_to=self.client.connected_to(),
         )
-        return statistics_json(facts, self.counters, self._traffic, self.batcher, self.client.metadata)
+        return statistics_json(facts, self.counters, self._traffic, self.batcher, self.client)
 
     # ---- transactions
 
@@ -509,12 +509,17 @@ class ProducerCore:
         except Exception as error:  # also what is not ours, as a codec that fails: a batch never waits for ever
             self._react(self.batcher.failed(shipment, _as_ours(error), sent_at_s))
             return
-        self._time_queue(shipment, sent_at_s)
+        if self._counts_times or self._meters.active:
+            self._time_queue(shipment, sent_at_s, self._clock.monotonic() - sent_at_s)
 
-    def _time_queue(self, shipment: Shipment, sent_at_s: float) -> None:
+    def _time_queue(self, shipment: Shipment, sent_at_s: float, written_s: float) -> None:
         if self._meters.active:
             for _, delivery in shipment.items:
                 self._meters.record(QUEUE_TIME, (sent_at_s - delivery.batch.opened_at_s) * 1000)
+        if self._counts_times:
+            for _, delivery in shipment.items:
+                self._traffic.batch_taken(shipment.node_id, sent_at_s - delivery.batch.opened_at_s)
+            self._traffic.request_written(shipment.node_id, written_s)
 
     def _newest_produce(self, connection: BrokerConnection) -> int:
         newest = connection.version_of(ProduceRequest)
@@ -558,7 +563,7 @@ class ProducerCore:
 
     def sent_ahead(self, shipment: Shipment) -> OnAnswer:
         """See `Sender`."""
-        self._time_queue(shipment, shipment.taken_at_s)
+        self._time_queue(shipment, shipment.taken_at_s, 0.0)  # `produce` wrote it at once
         self._arm_timer()
         return functools.partial(self._answered, shipment)
 

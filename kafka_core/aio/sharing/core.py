@@ -11,12 +11,13 @@ import contextlib
 import json
 import logging
 import random
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from kafka_core.aio.cluster.client import ClusterClient, Purpose
+from kafka_core.aio.cluster.statistics import brokers
+from kafka_core.aio.cluster.traffic import Traffic
 from kafka_core.aio.consuming.events import Notice, Statistics
 from kafka_core.aio.consuming.group import GroupDriver
 from kafka_core.aio.consuming.inbox import Inbox, ThrottleListener
@@ -101,6 +102,10 @@ class ShareCore:
         hooks = config.hooks()
         if inbox.callbacks.throttle_cb is not None:
             hooks = Hooks([hooks, throttles])
+        self._traffic = Traffic(clock)
+        if inbox.callbacks.stats_cb is not None:
+            hooks = hooks.plus(self._traffic)
+        self._received = 0
         self.client = client = client or ClusterClient(config, clock=clock, rng=rng, hooks=hooks)
         client.meters.member_id = lambda: self.membership.member_id
         client.on_metadata(throttles.on_metadata)
@@ -298,6 +303,7 @@ class ShareCore:
         self._tell()
 
     def _follow(self, news: News) -> None:
+        self._received += news.records
         if news.leaders:
             self.client.hint_leaders(news.leaders, news.brokers)
         for topic in news.stale_topics:
@@ -320,18 +326,27 @@ class ShareCore:
     # ---- facts
 
     async def _tell_statistics(self) -> None:
-        membership = self.membership
+        owned, now_s = sorted(self.membership.owned), self.clock.monotonic()
+        topics: dict[str, dict[str, object]] = {}
+        for topic, partition in owned:
+            leader = self.client.metadata.leader(topic, partition)
+            partitions = topics.setdefault(topic, {"topic": topic, "partitions": {}})["partitions"]
+            assert isinstance(partitions, dict)
+            partitions[str(partition)] = {"partition": partition, "leader": -1 if leader is None else leader}
         facts = {
-            "name": f"{self.config.text('client.id')}#share-consumer",
+            "name": f"{self.config.text('client.id')}#share-consumer-{id(self):x}",
             "client_id": self.config.text("client.id"),
             "type": "share consumer",
-            "ts": round(self.clock.monotonic() * 1e6),
-            "time": int(time.time()),
-            "cgrp": {
-                "state": membership.state.value,
-                "rebalance_cnt": membership.rebalances,
-                "assignment_size": len(membership.owned),
-            },
+            "ts": round(now_s * 1e6),
+            "time": self.clock.time_ms() // 1000,
+            "age": round((now_s - self.running.made_at_s) * 1e6),
+            "replyq": len(self.inbox),
+            "metadata_cache_cnt": len(self.client.metadata.topics),
+            **self._traffic.totals(),
+            "rxmsgs": self._received,
+            "brokers": brokers(self.client, self._traffic, owned),
+            "topics": topics,
+            "cgrp": self._group.history.shown(len(owned)),
         }
         self.inbox.tell(Statistics(json.dumps(facts)))
 

@@ -222,7 +222,7 @@ def committed(assignment: Assignment, commits: Mapping[Key, Committed], errors: 
     for key, item in commits.items():
         state = assignment.get(key)
         if state is not None and item.life in (0, state.life) and errors.get(key, 0) == 0:
-            state.committed = item.offset
+            state.committed, state.committed_epoch = item.offset, item.leader_epoch
 
 
 # ---- what was committed

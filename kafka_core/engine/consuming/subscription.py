@@ -152,6 +152,7 @@ class PartitionState:
         from_group: the group's, whoever assigned it: it is given up with the membership. Else the application's alone.
         consumed: whether the position has moved since it began, so that `position()` has something to say.
         stored: offset to be committed next; -1001 if none. `committed`: what the group has; -1001 if unknown.
+            `committed_epoch`: the leader epoch that it was committed with; -1 if none.
         leader_epoch: of the leader in use. `position_epoch`, `stored_epoch`, `fetch_epoch`: of the records behind.
         high_watermark, last_stable_offset, log_start_offset: as the last fetch told, at `told_at_s`; -1001 if
             unknown.
@@ -181,6 +182,7 @@ class PartitionState:
     consumed: bool = False
     stored: int = OFFSET_INVALID
     committed: int = OFFSET_INVALID
+    committed_epoch: int = -1
     leader_epoch: int = -1
     fetch_epoch: int = -1
     position_epoch: int = -1
@@ -301,7 +303,7 @@ class PartitionState:
                 del self.former_positions[next(iter(self.former_positions))]
         self.topic_id, self.life = topic_id, new_version()
         self.stored = self.committed = OFFSET_INVALID
-        self.leader_epoch = self.stored_epoch = -1
+        self.leader_epoch = self.stored_epoch = self.committed_epoch = -1
         self.stored_metadata = None
         self.high_watermark = self.last_stable_offset = self.log_start_offset = OFFSET_INVALID
         self.max_bytes_factor = 1

@@ -594,7 +594,7 @@ class Membership(BaseMembership):
     def _prepare(self, reason: str) -> None:
         """Before joining: an eager member gives everything up, a cooperative one what it is no longer subscribed to."""
         self._move(State.PREPARING)
-        self._rejoin_reason = reason
+        self._rejoin_reason = self.rebalance_reason = reason
         given_up = self.owned
         if self.cooperative:
             given_up = frozenset(key for key in self.owned if key[0] not in self._topics)

@@ -26,6 +26,7 @@ from kafka_core.engine.consuming.subscription import Key
 from kafka_core.engine.groups.heartbeats import FENCED, JOIN_EPOCH, LEAVE_EPOCH, HeartbeatMembership
 from kafka_core.engine.groups.membership import fenced_instance, poll_exceeded
 from kafka_core.engine.groups.states import (
+    ASSIGNED_BY_COORDINATOR,
     CONSUMER_MOVES,
     NO_GENERATION,
     Event,
@@ -279,6 +280,7 @@ class ConsumerMembership(HeartbeatMembership):
             self._raise_event(EventKind.ASSIGN, frozenset(added))
         elif self.state is not State.JOINING and self._sent.get("topic_partitions") != self._partitions():
             self.rebalances += "topic_partitions" not in self._sent  # else it is a promise that came or went
+            self.rebalance_reason = ASSIGNED_BY_COORDINATOR
             self._move(State.ACKNOWLEDGING)
         else:
             self._move(State.STABLE)

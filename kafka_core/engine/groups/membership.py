@@ -29,6 +29,7 @@ class GroupMembership(Protocol):
         generation: the generation (classic) or the member epoch; -1 without a membership.
         heartbeat_interval_s: as configured, or as the coordinator last said.
         leave_by_s: until when a member that leaves waits for the rebalance under way.
+        rebalances: how many there were. `rebalance_reason`: why the last one began; empty before the first.
     """
 
     server_patterns: bool
@@ -43,6 +44,7 @@ class GroupMembership(Protocol):
     last_heartbeat_s: float | None
     is_leader: bool
     rebalances: int
+    rebalance_reason: str
     leave_by_s: float
 
     @property
@@ -98,6 +100,7 @@ class BaseMembership(ABC):
         self.last_heartbeat_s: float | None = None
         self.is_leader = False
         self.rebalances = 0
+        self.rebalance_reason = ""
         self.leave_by_s = math.inf
         self._backoff = backoff
         self._tokens = itertools.count(1)

@@ -22,6 +22,7 @@ from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.heartbeats import FENCED, JOIN_EPOCH, LEAVE_EPOCH, HeartbeatMembership
 from kafka_core.engine.groups.membership import poll_exceeded
 from kafka_core.engine.groups.states import (
+    ASSIGNED_BY_COORDINATOR,
     NO_GENERATION,
     SHARE_MOVES,
     Event,
@@ -173,6 +174,7 @@ class ShareMembership(HeartbeatMembership):
                 for number in topic.partitions
             )
             self.rebalances += 1
+            self.rebalance_reason = ASSIGNED_BY_COORDINATOR
             self._look_ups, self._look_up_at_s = 0, 0.0
         self._take()
 

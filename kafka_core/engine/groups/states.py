@@ -16,6 +16,8 @@ from kafka_core.engine.groups.assignors import Assignor
 from kafka_core.protocol import ApiMessage
 
 NO_GENERATION: Final = -1
+ASSIGNED_BY_COORDINATOR: Final = "the coordinator assigned other partitions"
+"""The reason of a rebalance where members do not assign."""
 LEAVE_TIMEOUT_S: Final = 3.0
 JOIN_MARGIN_S: Final = 5.0
 """Seconds that a JoinGroup may take beyond the rebalance timeout, as in the Java client."""

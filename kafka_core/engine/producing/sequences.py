@@ -55,15 +55,17 @@ class ProducerIds:
         identity: Valid while `phase` is KNOWN; None otherwise.
         error: Why it is FAILED.
         transactional: A coordinator hands out identities (see `Transactions`); none is asked for or raised here.
+        granted_count: How many identities were handed out; epochs that we raised ourselves are none.
     """
 
-    __slots__ = ("error", "identity", "phase", "transactional")
+    __slots__ = ("error", "granted_count", "identity", "phase", "transactional")
 
     def __init__(self) -> None:
         self.phase = IdentityPhase.MISSING
         self.identity: ProducerIdentity | None = None
         self.error: KafkaError | None = None
         self.transactional = False
+        self.granted_count = 0
 
     def requested(self) -> None:
         """InitProducerId is on its way, and will be sent until it is answered."""
@@ -73,6 +75,7 @@ class ProducerIds:
         """The broker gave an id."""
         self._move(IdentityPhase.KNOWN)
         self.identity = identity
+        self.granted_count += 1
 
     def renew(self, identity: ProducerIdentity) -> None:
         """The coordinator of transactions gave an identity, the first one or the next."""
@@ -81,6 +84,7 @@ class ProducerIds:
             self.granted(identity)
         elif self.phase is IdentityPhase.KNOWN:
             self.identity = identity
+            self.granted_count += 1
 
     def fail(self, error: KafkaError) -> None:
         """There will be no (further) id; the producer is done for. The first reason stays."""

@@ -68,8 +68,9 @@ class Settled:
 
 @dataclass(slots=True)
 class News:
-    """A response without its records: topics whose metadata is old, leaders, errors for the application."""
+    """A response without its records: how many, topics whose metadata is old, leaders, errors for the application."""
 
+    records: int = 0
     stale_topics: set[str] = field(default_factory=set)
     leaders: list[tuple[str, int, int, int]] = field(default_factory=list)
     brokers: list[BrokerAddress] = field(default_factory=list)
@@ -289,6 +290,7 @@ class ShareFetching:
         for part in planned.acknowledged:
             key = (part.origin.topic_id, part.origin.partition)
             self.settled.append(Settled(part, errors[key] if key in errors else _left_out(part.origin)))
+        news.records = len(delivery.messages)
         if delivery.messages:
             self._ready.append(delivery)
         return news

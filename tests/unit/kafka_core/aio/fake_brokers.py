@@ -74,6 +74,9 @@ class FakeBrokers:
     def connected_to(self) -> frozenset[int]:
         return frozenset(node_id for node_id, _ in self.opened)
 
+    def unanswered(self) -> dict[int, tuple[int, int]]:
+        return {}
+
     def on_metadata(self, listener: Callable[[ClusterView], None]) -> None:
         self.metadata_listeners.append(listener)
 

@@ -98,6 +98,9 @@ class FakeCluster:
     def connected_to(self) -> frozenset[int]:
         return frozenset(self.metadata.brokers) - self.unreachable
 
+    def unanswered(self) -> dict[int, tuple[int, int]]:
+        return {}
+
     async def start(self) -> None:
         pass
 
