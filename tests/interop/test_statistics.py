@@ -188,8 +188,9 @@ def test_words_of_a_member_that_reads_and_commits(core: ModuleType, servers: str
         assert time.monotonic() < deadline_s
         reader.poll(0.1)
     group, partition = heard[-1]["cgrp"], heard[-1]["topics"][topic]["partitions"]["0"]
-    assert (group["state"], group["join_state"], group["rebalance_cnt"]) == ("up", "steady", 1)
-    assert group["rebalance_reason"]
+    assert (group["state"], group["join_state"]) == ("up", "steady")
+    assert group["rebalance_cnt"] >= 1
+    assert core is confluent or group["rebalance_reason"]  # librdkafka's is empty if it knew the topic before it joined
     assert 0 <= group["rebalance_age"] <= group["stateage"] <= LIMIT_S * 1000  # ms: the coordinator came first
     assert (partition["fetch_state"], partition["committed_offset"]) == ("active", 3)
     assert partition["committed_leader_epoch"] == partition["leader_epoch"] == 0
