@@ -279,8 +279,9 @@ class ConsumerMembership(HeartbeatMembership):
             self._move(State.ASSIGNING)
             self._raise_event(EventKind.ASSIGN, frozenset(added))
         elif self.state is not State.JOINING and self._sent.get("topic_partitions") != self._partitions():
-            self.rebalances += "topic_partitions" not in self._sent  # else it is a promise that came or went
-            self.rebalance_reason = ASSIGNED_BY_COORDINATOR
+            if "topic_partitions" not in self._sent:  # else it is a promise that came or went
+                self.rebalances += 1
+                self.rebalance_reason = ASSIGNED_BY_COORDINATOR
             self._move(State.ACKNOWLEDGING)
         else:
             self._move(State.STABLE)

@@ -15,6 +15,7 @@ from kafka_core.clock import SystemClock
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.errors import KafkaException, NetworkError, StateError
 from kafka_core.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka_core.wire.correlation import ConnectionPhase
 from tests.faults.loop import end_of, make_connector, on_loop, outcome, until
 from tests.faults.scripted import ScriptedBroker, Silence
 
@@ -79,6 +80,19 @@ class TestSharing:
             assert await setup.pool.get(setup.address) is found[0]
             assert setup.pool.ready(1) is found[0]
             assert setup.events.up == [setup.address]
+
+    @on_loop
+    async def test_requests_are_counted_while_they_wait(self):
+        async with both() as (broker, setup):
+            broker.handlers[HeartbeatRequest] = lambda *_: Silence
+            assert setup.pool.unanswered() == {}
+            for purpose in (Purpose.MAIN, Purpose.FETCH):
+                connection = await setup.pool.get(setup.address, purpose)
+                connection.send(HeartbeatRequest(group_id="g"))
+            assert setup.pool.unanswered() == {1: (0, 2)}
+            connection._state.move(ConnectionPhase.REAUTHENTICATING)
+            connection.send(HeartbeatRequest(group_id="g"))
+            assert setup.pool.unanswered() == {1: (1, 2)}
 
     @on_loop
     async def test_lanes_have_connections_of_their_own(self):

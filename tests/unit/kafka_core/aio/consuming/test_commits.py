@@ -341,6 +341,17 @@ async def test_a_last_commit_that_fails_is_told_and_does_not_stop_the_rebalance(
     assert failed.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
+@on_loop
+async def test_commits_are_noted_with_their_epochs() -> None:
+    rig = Rig()
+    await rig.committer.commit({T0: Committed(5, 2)})
+    assert (rig.state(0).committed, rig.state(0).committed_epoch) == (5, 2)
+    rig.state(0).stored, rig.state(0).stored_epoch = 6, 3
+    states = rig.assignment.remove([T0])  # the last commit comes when the partition is given up already
+    await rig.committer.commit_last(states, 1.0)
+    assert (states[0].committed, states[0].committed_epoch) == (6, 3)
+
+
 def test_answers_are_put_beside_what_was_asked() -> None:
     commits = {T0: Committed(5, 2, "note"), T1: Committed(6)}
     assert with_errors(commits, {T1: 3}) == {T0: Committed(5, 2, "note"), T1: Committed(6, error_code=3)}

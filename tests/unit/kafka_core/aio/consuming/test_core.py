@@ -314,6 +314,21 @@ async def test_a_call_that_is_broken_off_gives_back_records_and_events() -> None
 
 
 @on_loop
+async def test_positions_have_the_epochs_of_the_records_behind_them() -> None:
+    """The leader's epoch may be a later one; what was read is checked against its own (KIP-320)."""
+    rig = Rig()
+    await rig.core.assigning.assign([TopicPartition("t", 0, 5)])
+    state = rig.core.assignment.require(T0, "")
+    state.position, state.position_epoch, state.consumed, state.leader_epoch = 9, 3, True, 7
+    (found,) = rig.core.positions.position([TopicPartition("t", 0, 1, "note")])
+    assert (found.offset, found.leader_epoch, found.metadata) == (9, 3, "note")
+    state.consumed = False
+    (found,) = rig.core.positions.position([TopicPartition("t", 0, 1)])
+    assert (found.offset, found.leader_epoch) == (OFFSET_INVALID, None)
+    await rig.close()
+
+
+@on_loop
 async def test_more_is_expected_while_a_broker_is_known_to_have_it() -> None:
     rig = Rig()
     await rig.core.assigning.assign([TopicPartition("t", 0, 5)])

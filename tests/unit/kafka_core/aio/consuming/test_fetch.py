@@ -130,9 +130,11 @@ class Rig:
         await self.fetches.stop()
         await self.positions.stop()
 
-    def committed(self, *rows: tuple[int, int]) -> None:
-        """(offset, error code) per partition, as the coordinator answers."""
-        parts = [OffsetFetchResponsePartitions(n, offset, error_code=code) for n, (offset, code) in enumerate(rows)]
+    def committed(self, *rows: tuple[int, int], epoch: int = -1) -> None:
+        """(offset, error code) per partition, and the epoch of all, as the coordinator answers."""
+        parts = [
+            OffsetFetchResponsePartitions(n, offset, epoch, error_code=code) for n, (offset, code) in enumerate(rows)
+        ]
         group = OffsetFetchResponseGroup("g", [OffsetFetchResponseTopics("t", partitions=parts)])
         self.brokers.in_turn(OffsetFetchRequest, OffsetFetchResponse(groups=[group]))
 
@@ -355,6 +357,16 @@ async def test_reading_begins_at_the_committed_offset() -> None:
     rig.committed((4, 0))
     assert await rig.read(2) == [(0, 4), (0, 5)]
     assert rig.state().committed == 4
+    await rig.stop()
+
+
+@on_loop
+async def test_the_committed_offset_is_known_with_its_epoch() -> None:
+    rig = Rig(OFFSET_STORED)
+    rig.committed((4, 0), epoch=0)
+    rig.epoch_ends((0, 0, 9))
+    assert await rig.read(1) == [(0, 4)]
+    assert (rig.state().committed, rig.state().committed_epoch) == (4, 0)
     await rig.stop()
 
 

@@ -137,6 +137,7 @@ def test_a_first_join_asks_for_a_member_id_and_joins_again_with_it() -> None:
     assert (request.member_id, request.rebalance_timeout_ms, request.session_timeout_ms) == ("", 300_000, 45_000)
     rig.answer(request, JoinGroupResponse(error_code=KafkaError.MEMBER_ID_REQUIRED, member_id="given"))
     assert rig.send(JoinGroupRequest).member_id == "given"
+    assert rig.member.rebalance_reason == "joining for the first time"
 
 
 def test_a_follower_syncs_gets_its_assignment_and_beats() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from kafka_core.engine.groups.consumer import ConsumerMembership
 from kafka_core.engine.groups.states import (
+    ASSIGNED_BY_COORDINATOR,
     CONSUMER_MOVES,
     EventKind,
     FindCoordinator,
@@ -197,7 +198,15 @@ def test_a_member_that_joins_may_be_promised_topics_without_a_name() -> None:
     rig.beat(epoch=6)  # taken back before it had a name: that is told at once
     assert rig.state() is State.ACKNOWLEDGING
     assert said(rig.sent()) == set()
-    assert rig.member.rebalances == 0
+    assert (rig.member.rebalances, rig.member.rebalance_reason) == (0, "")
+
+
+def test_a_change_of_the_assignment_is_a_rebalance_with_a_reason() -> None:
+    rig = Rig().stable((T, 0))
+    before = rig.member.rebalances
+    rig.beat((T, 0), (T, 1), epoch=6)
+    rig.done(EventKind.ASSIGN)
+    assert (rig.member.rebalances, rig.member.rebalance_reason) == (before + 1, ASSIGNED_BY_COORDINATOR)
 
 
 def test_partitions_of_topics_without_a_name_yet_are_said_as_well() -> None:
