@@ -8,7 +8,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -19,6 +21,7 @@ from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.faults import Delay, Disconnect, Drop
 from kafka_core.protocol.messages.metadata import MetadataRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
+from kafka_core.protocol.usual_answers import written_at, written_start
 from tests.contract.clusters import wait_for
 from tests.faults.interrupts import Interrupt
 
@@ -218,6 +221,30 @@ def test_a_record_times_out_though_nobody_woke_the_loop(cluster: EmbeddedCluster
     run.send()
     assert run.told[-1][1] == KafkaError._MSG_TIMED_OUT
     cluster.stop_intercepting()
+
+
+def test_an_answer_to_a_request_that_is_not_wholly_written_is_not_taken_for_one(make: Make) -> None:
+    """A broker can't know what it answers then: the long way ends such a connection."""
+    run = make()
+    run.ready()
+    taken: list[bool] = []
+
+    def look() -> None:
+        loan = run.sending._loan
+        assert loan is not None
+        request = SimpleNamespace(batch=object(), frame=b"frame", sent_bytes=4)
+        answer, usual = written_start(b"\0\0\0\1", UUID(int=1), 0), loan.now
+        received = bytearray(answer + bytes(24) + b"\1" + bytes(8))
+        loan.now = usual._replace(request=cast(Any, request), answer=answer)
+        try:
+            assert written_at(received, len(received), answer) is not None
+            taken.append(run.sending._glance(received, len(received)))
+        finally:
+            loan.now = usual
+
+    run.producer._thread.call(look)
+    assert taken == [False]
+    run.check()
 
 
 def test_an_idle_producer_sends_ahead_and_wakes_the_loop(make: Make) -> None:

@@ -12,7 +12,7 @@ from kafka_core.engine.consuming.subscription import Assignment, Phase
 from kafka_core.engine.consuming.topic_changes import TopicChanges
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import KafkaError
-from kafka_core.model import TopicPartition
+from kafka_core.model import OFFSET_INVALID, TopicPartition
 
 OLD, NEW, NONE = UUID(int=1), UUID(int=2), UUID(int=0)
 
@@ -45,8 +45,10 @@ def test_the_first_id_that_is_known_is_the_topics() -> None:
 def test_another_id_is_another_topic_also_after_it_was_gone(caplog: pytest.LogCaptureFixture) -> None:
     rig = Rig()
     life = rig.state.life
+    rig.state.committed, rig.state.committed_epoch = 3, 2
     assert rig.follow(OLD, NONE, NEW) == []
     assert rig.state.life != life
+    assert (rig.state.committed, rig.state.committed_epoch) == (OFFSET_INVALID, -1)
     assert (rig.state.phase, rig.state.lookup_timestamp) == (Phase.LOOKUP, -2), "`latest` would skip records"
     assert "deleted and created again" in caplog.text
 
