@@ -204,7 +204,7 @@ def error_of(reply: Reply) -> ResponseError:
     code = body.get("error_code") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(code, int) or isinstance(code, bool):
         foreign = reply.unexpected(_foreign(reply), reply.status)
-        foreign.lacks_call = reply.status in NO_SUCH_CALL and body == {**NO_PATH, "code": reply.status}
+        foreign.lacks_call = _lacks_path(reply, body)
         return foreign
     message = str(body.get("message") or f"HTTP {reply.status}")
     if code == reply.status and code in NO_SUCH_CALL:
@@ -220,6 +220,18 @@ def error_of(reply: Reply) -> ResponseError:
         error = ResponseError(reply.status, code, message)
     error.request = reply.request
     return error
+
+
+def _lacks_path(reply: Reply, body: object) -> bool:
+    """Whether a registry that gives no error code says so for a path it does not have (decision 0121).
+
+    Redpanda's has `NO_PATH`; Apicurio 3's is an answer of JSON that is empty, which no proxy was seen to give.
+    """
+    if reply.status not in NO_SUCH_CALL:
+        return False
+    kind = str(reply.headers.get("content-type", "")).lower()
+    bare = reply.status == 404 and not reply.body and kind.startswith("application/json")
+    return bare or body == {**NO_PATH, "code": reply.status}
 
 
 def _foreign(reply: Reply) -> str:

@@ -117,16 +117,17 @@ def answered(status: int, body: bytes, kind: str) -> str | None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "kind"),
     [
-        b'{"error_code": 40401, "message": "not found"}',
-        b'{"error_code": 404, "message": "HTTP 404 Not Found"}',
-        b'{"message": "Not found", "code": 404}',
+        (b'{"error_code": 40401, "message": "not found"}', "application/vnd.schemaregistry.v1+json"),
+        (b'{"error_code": 404, "message": "HTTP 404 Not Found"}', "application/vnd.schemaregistry.v1+json"),
+        (b'{"message": "Not found", "code": 404}', "application/vnd.schemaregistry.v1+json"),
+        (b"", "application/json"),
     ],
-    ids=["no association", "no such call", "no such path on Redpanda"],
+    ids=["no association", "no such call", "no such path on Redpanda", "no such path on Apicurio 3"],
 )
-def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fallback(body: bytes) -> None:
-    assert answered(404, body, "application/vnd.schemaregistry.v1+json") == "orders-key"
+def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fallback(body: bytes, kind: str) -> None:
+    assert answered(404, body, kind) == "orders-key"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +136,9 @@ def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fal
         (404, b"<html><title>nginx</title></html>", "text/html"),
         (404, b"default backend - 404", "text/plain"),
         (404, b"", "text/plain"),
+        (404, b"", "text/html; charset=utf-8"),
+        (404, b" ", "application/json"),
+        (405, b"", "application/json"),
         (404, b'{"message": "no Route matched with those values"}', "application/json"),
         (404, b'{"status": 404, "error": "Not Found", "path": "/associations"}', "application/json"),
         (404, b'{"kind": "Status", "message": "Not found", "code": 404}', "application/json"),
